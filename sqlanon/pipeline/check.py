@@ -16,7 +16,8 @@ from sqlanon.methods.registry import require_kept
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.releases.answerable import frozen_background, rows_with_keys
+from sqlanon.releases.answerable import frozen_background
+from sqlanon.releases.classes import rows_with_keys
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import infix, union_all
 from sqlanon.sqlgen.build.names import column, relation

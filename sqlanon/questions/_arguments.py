@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Protocol
 
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError, about
-from sqlanon.questions.load import Parameter, Question, questions_of
+from sqlanon.questions.load import Parameter, Question, Selector, questions_of
 
 __all__ = ["Argument", "bound_arguments", "chosen", "subjects_of_question", "with_names"]
 
@@ -20,6 +21,19 @@ Argument = int | Decimal | str | QualifiedName
 
 # Arguments that every model about sensitive values understands.
 _GENERIC = ("attribute", "jointly")
+
+
+class _Parameterized(Protocol):
+    """A question or a statistic: what has a name and parameters."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def when(self) -> Selector | None: ...
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]: ...
 
 
 def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Question:
@@ -76,7 +90,7 @@ def _choices(argument: str, values: Mapping[str, object] | Sequence[str]) -> str
     return f"write {' or '.join(f'{argument} => {written(value)}' for value in values)}"
 
 
-def bound_arguments(question: Question, arguments: Mapping[str, Value]) -> tuple[tuple[str, Argument], ...]:
+def bound_arguments(question: _Parameterized, arguments: Mapping[str, Value]) -> tuple[tuple[str, Argument], ...]:
     """A value for every parameter, in the header's order.
 
     Raises PolicyError for an argument that is missing, unknown, of the wrong type,
@@ -103,19 +117,19 @@ def bound_arguments(question: Question, arguments: Mapping[str, Value]) -> tuple
     return tuple(bound)
 
 
-def _called(question: Question) -> str:
+def _called(question: _Parameterized) -> str:
     when = question.when
     return f"{question.model} with {when.argument} {written(when.value)}" if when else question.model
 
 
-def _shape(question: Question) -> str:
+def _shape(question: _Parameterized) -> str:
     parts = [f"{parameter.name} => ..." for parameter in question.parameters]
     if question.when:
         parts.append(f"{question.when.argument} => {written(question.when.value)}")
     return f"{question.model}({', '.join(parts)})"
 
 
-def _checked(question: Question, parameter: Parameter, value: Value) -> Argument:
+def _checked(question: _Parameterized, parameter: Parameter, value: Value) -> Argument:
     if parameter.type == "TEXT":
         if not isinstance(value, str) or value not in parameter.choices:
             raise PolicyError(
@@ -135,7 +149,7 @@ def _checked(question: Question, parameter: Parameter, value: Value) -> Argument
     raise PolicyError(f"{question.model}: {parameter.name} must be {kind}, not {written(value)}")
 
 
-def _number(question: Question, parameter: Parameter, value: Value) -> int | Decimal:
+def _number(question: _Parameterized, parameter: Parameter, value: Value) -> int | Decimal:
     where = f"{question.model}: {parameter.name}"
     number = plain_number(value) if isinstance(value, Decimal) else value
     whole = isinstance(number, int) and not isinstance(number, bool)

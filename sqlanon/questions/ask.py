@@ -17,7 +17,7 @@ from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
 
-__all__ = ["BoundRequirement", "bind_requirement", "least_rows", "with_names"]
+__all__ = ["BoundRequirement", "bind_requirement", "least_rows", "literals_of", "with_names"]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class BoundRequirement:
         """
         tree = query_tree(self.question.statement(name))
         assert isinstance(tree, exp.Select)
-        values = _literals(self.arguments)
+        values = literals_of(self.arguments)
         for index in list(tree.find_all(exp.Placeholder)):
             if index.name in values:
                 index.replace(values[index.name].copy())
@@ -95,7 +95,7 @@ class BoundRequirement:
         return reading(tree, instead)
 
 
-def _literals(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:
+def literals_of(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:
     """The literal for each placeholder: an integer as it is, a fraction also by its parts, to compare exactly."""
     literals: dict[str, exp.Expr] = {}
     for name, value in arguments:

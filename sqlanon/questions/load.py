@@ -21,6 +21,7 @@ from sqlanon.errors import InternalError, UserError
 from sqlanon.plugins import incomplete, installed, installed_plugin
 
 __all__ = [
+    "Header",
     "Parameter",
     "Question",
     "Selector",
@@ -172,7 +173,7 @@ def _installed_question(name: str, kind: str) -> Question:
 
 def parse_question(name: str, text: str) -> Question:
     """The question that a file's text declares; raises InternalError as `load_question` does."""
-    header = _Header(name, text)
+    header = Header(name, text)
     question = Question(
         name=name,
         model=header.only_value("model"),
@@ -210,7 +211,7 @@ def _require_consistent(question: Question) -> None:
             raise InternalError(f"{wanted} of {question.name} asks for ${min(unknown)}, which no parameter gives")
 
 
-class _Header:
+class Header:
     """A file's text, cut into its header's values and its statements."""
 
     def __init__(self, name: str, text: str) -> None:

@@ -27,7 +27,8 @@ from sqlanon.methods.registry import verified
 from sqlanon.pipeline.check import measured, reported
 from sqlanon.questions.ask import with_names
 from sqlanon.questions.every_model import SensitiveColumn, every_model
-from sqlanon.releases.answerable import AnswerableRequirements, answerable_by, rows_with_keys
+from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
+from sqlanon.releases.classes import rows_with_keys
 from sqlanon.releases.companion_views import content_view, report_view
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.releases.objects import is_own

@@ -1,0 +1,124 @@
+"""Statistics of classes: figures and attacks, each a file under `sql/` with a header as the models have.
+
+A statistic is computed from the normal relations of any release. Nothing is required of it and nothing satisfies it,
+so that it can be more than one number: each column of its statement is a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from sqlglot import exp
+
+from sqlanon.assets import listing, read
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import Value
+from sqlanon.errors import InternalError
+from sqlanon.questions._arguments import Argument, bound_arguments
+from sqlanon.questions.ask import literals_of
+from sqlanon.questions.load import Header, Parameter, Selector
+from sqlanon.sqlgen.build.sql_files import query_tree, reading
+
+__all__ = ["BoundStatistic", "Statistic", "bind_statistic", "load_statistic", "parse_statistic", "statistic_names"]
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One file under `sql/<kind>/`: `model` is its name, and `text` the statement, with a parameter as $name.
+
+    `falls` is whether each of its figures falls or stays where classes are merged. `reads` are normal relations.
+    """
+
+    model: str
+    title: str
+    paper: str
+    parameters: tuple[Parameter, ...]
+    falls: bool
+    reads: tuple[str, ...]
+    text: str
+
+    @property
+    def when(self) -> Selector | None:
+        """The argument that chooses among several files of a model: a statistic has but one."""
+        return None
+
+    @property
+    def of_sensitive_values(self) -> bool:
+        """Whether it is about sensitive attributes, and not about the classes alone."""
+        return "class_sensitive_value" in self.reads
+
+
+@dataclass(frozen=True)
+class BoundStatistic:
+    """A statistic with every parameter inside its bounds; `attributes` is the sensitive column, empty if there is none.
+
+    It reads what a requirement reads (`sqlgen.classes.requirement.SqlRequirement`).
+    """
+
+    statistic: Statistic
+    arguments: tuple[tuple[str, Argument], ...]
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def question_name(self) -> str:
+        return self.statistic.model
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.statistic.reads
+
+    def satisfied_by(self, rows: int) -> bool:
+        """Nothing satisfies a statistic, whatever the number of rows."""
+        return False
+
+    def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
+        """The statement, by any name, with its parameters in place; `relations` has what it reads instead."""
+        tree = query_tree(self.statistic.text)
+        assert isinstance(tree, exp.Select)
+        values = literals_of(self.arguments)
+        for parameter in list(tree.find_all(exp.Placeholder)):
+            parameter.replace(values[parameter.name].copy())
+        return reading(tree, {known: table for known, table in relations.items() if known in self.reads})
+
+
+def statistic_names(kind: str) -> tuple[str, ...]:
+    """The statistics of a kind, which is the folder under `sql/` where their files are."""
+    return tuple(name.removesuffix(".sql") for name in listing("sql", kind) if name.endswith(".sql"))
+
+
+@cache
+def load_statistic(kind: str, name: str) -> Statistic:
+    """The statistic of a file; raises InternalError for a header that lacks a key, or that says what cannot be read."""
+    return parse_statistic(name, read("sql", kind, f"{name}.sql"))
+
+
+def parse_statistic(name: str, text: str) -> Statistic:
+    """The statistic that a file's text declares; raises InternalError as `load_statistic` does."""
+    header = Header(name, text)
+    statistic = Statistic(
+        model=name,
+        title=header.only_value("title"),
+        paper=header.only_value("paper"),
+        parameters=tuple(header.parameter(line) for line in header.values.get("parameter", ())),
+        falls=header.yes("falls"),
+        reads=tuple(part.strip() for part in header.only_value("reads").split(",")),
+        text=header.statements.get("figures", ""),
+    )
+    tree = query_tree(statistic.text) if statistic.text else None
+    if not isinstance(tree, exp.Select):
+        raise InternalError(f"the statistic {name} has no statement 'figures' that is a SELECT")
+    fillable = {place for parameter in statistic.parameters for place in parameter.placeholders}
+    unknown = {part.name for part in tree.find_all(exp.Placeholder)} - fillable
+    if unknown:
+        raise InternalError(f"the statistic {name} asks for ${min(unknown)}, which no parameter gives")
+    return statistic
+
+
+def bind_statistic(
+    statistic: Statistic, arguments: Mapping[str, Value], attributes: tuple[str, ...] = ()
+) -> BoundStatistic:
+    """Checks the arguments against the header; PolicyError for one that is missing, unknown or outside its bounds."""
+    named = {fold(name): value for name, value in arguments.items()}
+    return BoundStatistic(statistic, bound_arguments(statistic, named), attributes)
