@@ -69,7 +69,7 @@ _WARNING = ("warning", "VARCHAR")
 _REMARKS = ("remarks", "VARCHAR")
 _EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
 _FIGURES = (("release", "VARCHAR"), ("workload", "VARCHAR"), ("figure", "VARCHAR"), ("value", "DOUBLE"))
-_FIGURES_OF_RELEASE = tuple(part for part in _FIGURES if part[0] != "workload")
+_FIGURES_OF_RELEASE = (_FIGURES[0], _FIGURES[2], ("attribute", "VARCHAR"), _FIGURES[3])
 _EXPORTED = (
     ("release", "VARCHAR"),
     ("format", "VARCHAR"),
@@ -265,7 +265,7 @@ def _measure(engine: Engine, statement: s.Measure, progress: Watching | None) ->
 def _measure_figures(engine: Engine, statement: s.MeasureFigures, progress: Watching | None) -> Answer:
     release = _load(engine, statement.release)
     figures = measure_figures(engine, release, statement.figures)
-    return Answer(_FIGURES_OF_RELEASE, tuple((str(release.name), *figure) for figure in figures))
+    return Answer(_FIGURES_OF_RELEASE, tuple((str(release.name), f.name, f.attribute, f.value) for f in figures))
 
 
 _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {

@@ -22,7 +22,18 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import CatalogError, InternalError, UserError
 
-__all__ = ["delete", "find", "listing", "load", "measurements", "rounds", "save", "save_measurements", "save_rounds"]
+__all__ = [
+    "delete",
+    "find",
+    "listing",
+    "load",
+    "measurements",
+    "rounds",
+    "save",
+    "save_figures",
+    "save_measurements",
+    "save_rounds",
+]
 
 # The columns of anon.release that Release has under the same name and in the same form.
 _PLAIN = (
@@ -61,6 +72,7 @@ _TABLES = (
     "release_round",
     "measurement",
     "query_error",
+    "release_figure",
 )
 
 
@@ -209,6 +221,15 @@ def save_measurements(engine: Engine, release: Release, measurements: Sequence[M
         "measured_at": datetime.now(UTC).replace(tzinfo=None),
     }
     _rows.insert(engine, "measurement", [{**head, **asdict(measurement)} for measurement in measurements])
+
+
+def save_figures(engine: Engine, release: Release, figures: Sequence[tuple[str, str | None, float | None]]) -> None:
+    """Adds figures, each with its attribute and its value; those of the same name that were measured before go."""
+    for figure in dict.fromkeys(name for name, _, _ in figures):
+        _rows.delete(engine, "release_figure", {"release_id": release.release_id, "figure": figure})
+    names = ("figure", "attribute", "value")
+    rows = [{"release_id": release.release_id, **dict(zip(names, figure, strict=True))} for figure in figures]
+    _rows.insert(engine, "release_figure", rows)
 
 
 def measurements(engine: Engine, release: Release) -> list[Measurement]:

@@ -29,6 +29,7 @@ class Statistic:
     """One file under `sql/<kind>/`: `model` is its name, and `text` the statement, with a parameter as $name.
 
     `falls` is whether each of its figures falls or stays where classes are merged. `reads` are normal relations.
+    `of_respondents` says that it takes each row for another respondent.
     """
 
     model: str
@@ -38,11 +39,17 @@ class Statistic:
     falls: bool
     reads: tuple[str, ...]
     text: str
+    of_respondents: bool = False
 
     @property
     def when(self) -> Selector | None:
         """The argument that chooses among several files of a model: a statistic has but one."""
         return None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The figures that it has, by the names of its columns."""
+        return tuple(query_tree(self.text).named_selects)
 
     @property
     def of_sensitive_values(self) -> bool:
@@ -105,11 +112,12 @@ def parse_statistic(name: str, text: str) -> Statistic:
         falls=header.yes("falls"),
         reads=tuple(part.strip() for part in header.only_value("reads").split(",")),
         text=header.statements.get("figures", ""),
+        of_respondents="respondents" in header.values and header.yes("respondents"),
     )
     tree = query_tree(statistic.text) if statistic.text else None
     if not isinstance(tree, exp.Select):
         raise InternalError(f"the statistic {name} has no statement 'figures' that is a SELECT")
-    fillable = {place for parameter in statistic.parameters for place in parameter.placeholders}
+    fillable = {name for parameter in statistic.parameters for name in parameter.placeholders}
     unknown = {part.name for part in tree.find_all(exp.Placeholder)} - fillable
     if unknown:
         raise InternalError(f"the statistic {name} asks for ${min(unknown)}, which no parameter gives")

@@ -32,7 +32,7 @@ def statistics_of(
     tables: dict[str, str] = {}
     for name, query in steps:
         tables[name] = scratch.table(name, reading(query, tables))
-    answers = []
+    answers: list[list[Mapping[str, Any]]] = []
     for statistic, names in zip(statistics, relation_names(statistics), strict=True):
         query = statistic.statement("figures", {name: tables[step] for name, step in names.items()})
         columns = query.named_selects

@@ -220,7 +220,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
             keys = [b.column for b in bound.quasi_identifiers]
             rows = rows_with_keys(bound, _columns(bound), keys, {name: name for name in bound.guarding})
             if not statement.requirements:
-                return PrivacyReport(figures(engine, requirements, rows, background))
+                return PrivacyReport(figures(engine, requirements, rows, background, scratch))
             return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
         except EngineError as error:
             raise PolicyError(f"{statement.source.called} cannot be checked: {error.message}") from None

@@ -4,47 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
-
-from sqlglot import exp
 
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.pipeline.check import measured
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.every_model import figure_name
-from sqlanon.sqlgen.build.sql_files import query_file
-from sqlanon.sqlgen.build.steps import Step, with_steps
-from sqlanon.sqlgen.classes.normal_relations import Background, relations_of
+from sqlanon.questions.statistics import bind_statistic, load_statistic
+from sqlanon.releases.statistics import statistics_of
+from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import Rows
 
 __all__ = ["figures"]
 
+# ROWS is a keyword of SQL.
+_NAMES = {"row_count": "rows"}
+
 
 def figures(
-    engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background
+    engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background, scratch: Scratch
 ) -> tuple[Measurement, ...]:
     """The risks of linkage, then the figure of each requirement's model; nothing is required, nothing satisfied."""
-    risks: list[tuple[str, tuple[str, ...]]] = [
-        ("linkage_risk", ("classes", "rows", "unique_rows", "prosecutor_risk", "marketer_risk"))
-    ]
-    if background.public_class is not None:
-        risks.append(("journalist_risk", ("journalist_risk", "journalist_risk_mean")))
-    steps = relations_of(rows, [r for r in requirements if not r.attributes], background)
+    names = ["linkage_risk"] if background.public_class is None else ["linkage_risk", "journalist_risk"]
+    risks = [bind_statistic(load_statistic("figures", name), {}) for name in names]
     linkage = [
-        Measurement(name, None, None, None if value is None else float(value), None)
-        for file, names in risks
-        for name, value in zip(names, _row(engine, file, steps), strict=True)
+        Measurement(_NAMES.get(name, name), None, None, None if value is None else float(value), None)
+        for (row,) in statistics_of(engine, risks, rows, background, scratch)
+        for name, value in row.items()
     ]
     models = [
         replace(measurement, question=figure_name(requirement.question), required=None, satisfied=None)
         for requirement, measurement in zip(requirements, measured(engine, requirements, rows, background), strict=True)
     ]
     return (*linkage, *models)
-
-
-def _row(engine: Engine, file: str, steps: Sequence[Step]) -> tuple[Any, ...]:
-    """The one row of a file's query over the normal relations."""
-    query = query_file("statements", file)
-    assert isinstance(query, exp.Select)
-    return engine.rows(with_steps(query, steps))[0]

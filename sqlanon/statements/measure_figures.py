@@ -1,35 +1,101 @@
-"""MEASURE release WITH FIGURES: what a release comes to against its source, without a workload."""
+"""MEASURE release [WITH FIGURES]: what a release gives away and what it loses, without a workload."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
-from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.catalog import releases
+from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.release import Release
+from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UserError, about
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
+from sqlanon.statements.class_figures import ClassFigure, class_figures, why_not
 from sqlanon.statements.membership import membership
+from sqlanon.syntax.statements import FigureCall
 
-__all__ = ["FIGURES", "measure_figures"]
+__all__ = ["figure_names", "measure_figures"]
 
-Figures = list[tuple[str, float | None]]
+Computed = Callable[[Engine, Release], Sequence[tuple[str, float | None]]]
 
-# What can be measured, by its name.
-FIGURES: Mapping[str, Callable[[Engine, Release], Figures]] = {"membership": membership}
-
-
-def require_figures(names: Sequence[str]) -> None:
-    """Raises UserError, with the names that there are, for figures that nobody knows."""
-    for name in names:
-        if fold(name) not in FIGURES:
-            with about("figures", name):
-                raise UserError(
-                    f"there are no figures {name!r}",
-                    hint=nearest(name, [*FIGURES]) or f"there are: {', '.join(FIGURES)}",
-                )
+# What takes more than a query over the classes, by its name; none has arguments.
+COMPUTED: Mapping[str, Computed] = {"membership": membership}
 
 
-def measure_figures(engine: Engine, release: Release, names: Sequence[str]) -> Figures:
-    """The figures of these names, each with its value; raises UserError as they do, and for a name that is unknown."""
-    require_figures(names)
-    return [figure for name in dict.fromkeys(map(fold, names)) for figure in FIGURES[name](engine, release)]
+def figure_names() -> tuple[str, ...]:
+    """The names that figures are asked for by."""
+    return (*statistic_names("figures"), *COMPUTED)
+
+
+def measure_figures(engine: Engine, release: Release, calls: Sequence[FigureCall]) -> list[ClassFigure]:
+    """The figures of these names, each with its value, which `anon.release_figure` then has; all without a name.
+
+    Raises UserError for an unknown name, and PolicyError for what cannot be measured of the release. Where all are
+    asked for, what cannot be measured is left out, and what needs an argument.
+    """
+    for call in calls:
+        _require_known(call)
+    with engine.transaction(), Scratch(engine) as scratch:
+        figures = list(_measured(engine, release, calls, scratch) if calls else _all(engine, release, scratch))
+        releases.save_figures(engine, release, [(figure.name, figure.attribute, figure.value) for figure in figures])
+    return figures
+
+
+def _require_known(call: FigureCall) -> None:
+    if call.name not in figure_names():
+        with about("figures", call.name):
+            raise UserError(
+                f"there are no figures {call.name!r}",
+                hint=nearest(call.name, figure_names()) or f"there are: {', '.join(figure_names())}",
+            )
+    if call.name in COMPUTED and call.arguments:
+        with about("figures", call.name):
+            raise UserError(f"{call.name} takes no arguments", hint=f"write {call.name}")
+
+
+def _measured(engine: Engine, release: Release, calls: Sequence[FigureCall], scratch: Scratch) -> Iterator[ClassFigure]:
+    """The figures in the order in which they were asked for, those of classes in one go."""
+    statistics = {call: load_statistic("figures", call.name) for call in calls if call.name not in COMPUTED}
+    of_classes: dict[FigureCall, list[ClassFigure]] = {}
+    if statistics:
+        requested = [(statistic, _named(statistic, call)) for call, statistic in statistics.items()]
+        of_classes = dict(zip(statistics, class_figures(engine, release, requested, scratch), strict=True))
+    for call in calls:
+        if call in of_classes:
+            yield from of_classes[call]
+        else:
+            yield from (ClassFigure(name, None, value) for name, value in COMPUTED[call.name](engine, release))
+
+
+def _named(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
+    """The arguments, the one without a name under that of the only parameter."""
+    arguments = dict(call.arguments)
+    names = [parameter.name for parameter in statistic.parameters]
+    if UNNAMED in arguments and len(names) == 1:
+        arguments[names[0]] = arguments.pop(UNNAMED)
+    elif UNNAMED in arguments:
+        raise UserError(f"{call.name}: an argument lacks its name", hint=f"it takes: {', '.join(names) or 'none'}")
+    return arguments
+
+
+def _all(engine: Engine, release: Release, scratch: Scratch) -> Iterator[ClassFigure]:
+    calls = [
+        FigureCall(name) for name in statistic_names("figures") if _by_itself(load_statistic("figures", name), release)
+    ]
+    # Rows that are in no classes have no figures of them.
+    with suppress(PolicyError):
+        yield from _measured(engine, release, calls, scratch)
+    for computed in COMPUTED.values():
+        try:
+            figures = computed(engine, release)
+        except PolicyError:
+            continue
+        yield from (ClassFigure(figure, None, value) for figure, value in figures)
+
+
+def _by_itself(statistic: Statistic, release: Release) -> bool:
+    """Whether a statistic can be measured of a release without being told anything."""
+    return why_not(statistic, release) is None and all(p.default is not None for p in statistic.parameters)

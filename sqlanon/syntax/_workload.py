@@ -6,10 +6,13 @@ from sqlanon.domain.values import Value
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import created, dropped, object_name, skip_kind
+from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import Reader
-from sqlanon.syntax.statements import CreateWorkload, DropWorkload, Measure, MeasureFigures
+from sqlanon.syntax.statements import CreateWorkload, DropWorkload, FigureCall, Measure, MeasureFigures
 
 __all__ = ["create", "drop", "measure"]
+
+_EXAMPLE = "p_loss(above => 0.3)"
 
 
 def create(reader: Reader, position: Position) -> CreateWorkload:
@@ -35,18 +38,20 @@ def drop(reader: Reader, position: Position) -> DropWorkload:
 
 
 def measure(reader: Reader, position: Position) -> Measure | MeasureFigures:
-    """MEASURE release WITH WORKLOAD workload, or MEASURE release WITH FIGURES (name, ...)."""
+    """MEASURE release WITH WORKLOAD workload, or MEASURE release [WITH FIGURES (name [(argument => value)], ...)]."""
     reader.expect("MEASURE")
     skip_kind(reader)
     reader.mark("release")
     release = reader.qualified_name("the name of the release")
     reader.about(str(release))
+    if reader.peek().kind is Kind.END:
+        return MeasureFigures(release, position=position)
     reader.expect("WITH")
     if reader.choose(("WORKLOAD", "FIGURES")) == "FIGURES":
-        figures: dict[str, None] = {}
-        reader.listed(lambda: figures.update({reader.named("the name of figures", "figures"): None}))
+        figures: list[FigureCall] = []
+        reader.listed(lambda: figures.append(FigureCall(*_values.call(reader, "a figure", _EXAMPLE, "figures"))))
         reader.end()
-        return MeasureFigures(release, tuple(figures), position=position)
+        return MeasureFigures(release, tuple(dict.fromkeys(figures)), position=position)
     reader.mark("workload")
     workload = reader.name("the name of the workload")
     reader.end()

@@ -6,16 +6,21 @@ The text is for people, for the catalog and for certificates, in the language th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
-from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value, plain_number
+from sqlanon.domain.values import Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
-from sqlanon.syntax._reserved import RESERVED
+from sqlanon.syntax._texts import (
+    arguments_text,
+    name_text,
+    qualified_text,
+    string_text,
+    value_text,
+    word_text,
+)
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
     AlterPolicy,
@@ -34,6 +39,7 @@ from sqlanon.syntax.statements import (
     Estimate,
     ExplainRelease,
     ExportRelease,
+    FigureCall,
     Measure,
     MeasureFigures,
     MethodCall,
@@ -43,8 +49,6 @@ from sqlanon.syntax.statements import (
 )
 
 __all__ = ["clauses", "hierarchy", "policy", "requirement", "to_sql"]
-
-_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 def to_sql(statement: Statement) -> str:
@@ -65,37 +69,38 @@ def to_sql(statement: Statement) -> str:
             create = statement.create
             return "EXPLAIN " + (_create(True) if create.or_replace else "") + _release(create)
         case DropHierarchy():
-            return f"DROP HIERARCHY {_if_exists(statement.if_exists)}{_name(statement.name)}"
+            return f"DROP HIERARCHY {_if_exists(statement.if_exists)}{name_text(statement.name)}"
         case DropPolicy():
-            return f"DROP POLICY {_if_exists(statement.if_exists)}{_name(statement.name)}"
+            return f"DROP POLICY {_if_exists(statement.if_exists)}{name_text(statement.name)}"
         case AlterPolicy():
-            return f"ALTER POLICY {_if_exists(statement.if_exists)}{_name(statement.name)} {_change(statement)}"
+            return f"ALTER POLICY {_if_exists(statement.if_exists)}{name_text(statement.name)} {_change(statement)}"
         case DescribePolicy():
-            return f"DESCRIBE POLICY {_name(statement.name)}"
+            return f"DESCRIBE POLICY {name_text(statement.name)}"
         case Show():
             return f"SHOW {statement.kind.upper()}"
         case Measure():
-            return f"MEASURE {_qualified(statement.release)} WITH WORKLOAD {_name(statement.workload)}"
+            return f"MEASURE {qualified_text(statement.release)} WITH WORKLOAD {name_text(statement.workload)}"
         case MeasureFigures():
-            return f"MEASURE {_qualified(statement.release)} WITH FIGURES ({', '.join(map(_name, statement.figures))})"
+            figures = f" WITH FIGURES ({', '.join(map(_figure, statement.figures))})" if statement.figures else ""
+            return f"MEASURE {qualified_text(statement.release)}{figures}"
         case CreateWorkload():
             return _create_workload(statement)
         case DropWorkload():
-            return f"DROP WORKLOAD {_if_exists(statement.if_exists)}{_name(statement.name)}"
+            return f"DROP WORKLOAD {_if_exists(statement.if_exists)}{name_text(statement.name)}"
         case DropRelease():
             exists = _if_exists(statement.if_exists)
-            return f"DROP ANONYMIZED {statement.kind.upper()} {exists}{_qualified(statement.name)}"
+            return f"DROP ANONYMIZED {statement.kind.upper()} {exists}{qualified_text(statement.name)}"
         case CheckRelease():
-            return f"CHECK {_qualified(statement.name)}"
+            return f"CHECK {qualified_text(statement.name)}"
         case CheckExport():
-            return f"CHECK {_string(statement.path)}"
+            return f"CHECK {string_text(statement.path)}"
         case CheckRelation():
             return _check_relation(statement)
         case ExportRelease():
-            options = [f"FORMAT {_string(statement.format)}"] if statement.format is not None else []
+            options = [f"FORMAT {string_text(statement.format)}"] if statement.format is not None else []
             options += ["REPLACE true"] if statement.replace else []
             behind = f" ({', '.join(options)})" if options else ""
-            return f"EXPORT {_qualified(statement.name)} TO {_string(statement.path)}{behind}"
+            return f"EXPORT {qualified_text(statement.name)} TO {string_text(statement.path)}{behind}"
         case Estimate():
             return _estimate(statement)
 
@@ -112,7 +117,7 @@ def policy(policy: Policy) -> str:
 
 def clauses(attribute: Attribute) -> str:
     """The role of an attribute and what goes with it, as a policy says it behind the column's name."""
-    return _attribute(attribute).removeprefix(_name(attribute.name) + " ")
+    return _attribute(attribute).removeprefix(name_text(attribute.name) + " ")
 
 
 def requirement(requirement: Requirement) -> str:
@@ -123,14 +128,14 @@ def requirement(requirement: Requirement) -> str:
 def _create_hierarchy(statement: CreateHierarchy) -> str:
     definition = statement.definition
     head = f"{_create(statement.or_replace)}HIERARCHY {_if_not_exists(statement.if_not_exists)}"
-    kind = _word(definition.kind)
+    kind = word_text(definition.kind)
     kind = kind if kind.startswith('"') else kind.upper()
-    return f"{head}{_name(definition.name)} AS {kind} ({_definition(definition)})"
+    return f"{head}{name_text(definition.name)} AS {kind} ({_definition(definition)})"
 
 
 def _definition(definition: HierarchyDefinition) -> str:
     if definition.query is None:
-        return ", ".join([*map(_value, definition.arguments), *_arguments(definition.options)])
+        return ", ".join([*map(value_text, definition.arguments), *arguments_text(definition.options)])
     if definition.arguments or definition.options:
         raise StatementError(
             f"the hierarchy {definition.name} has a query and arguments",
@@ -141,14 +146,16 @@ def _definition(definition: HierarchyDefinition) -> str:
 
 def _create_policy(statement: CreatePolicy) -> str:
     policy = statement.policy
-    head = f"{_create(statement.or_replace)}POLICY {_if_not_exists(statement.if_not_exists)}{_name(policy.name)} ON "
+    head = (
+        f"{_create(statement.or_replace)}POLICY {_if_not_exists(statement.if_not_exists)}{name_text(policy.name)} ON "
+    )
     attributes = ",\n".join(f"    {_attribute(attribute)}" for attribute in policy.attributes)
     parts = [
         _sets("CONFIDENTIAL", policy.confidential),
         _sets("VISIBLE", policy.visible),
         _against(policy.against) + (_requirements(policy.requirements) if policy.requirements else ""),
     ]
-    pivot = f" PIVOT {_name(p.item)} VALUES {_name(p.rating)}" if (p := policy.pivot) else ""
+    pivot = f" PIVOT {name_text(p.item)} VALUES {name_text(p.rating)}" if (p := policy.pivot) else ""
     return f"{head}{_source(policy.source)}{pivot} (\n{attributes}\n) {' '.join(filter(None, parts))}"
 
 
@@ -156,45 +163,49 @@ def _change(statement: AlterPolicy) -> str:
     if statement.action == "require":
         return _requirements(statement.requirements)
     if statement.action == "rename":
-        return f"RENAME TO {_name(statement.new_name)}"
+        return f"RENAME TO {name_text(statement.new_name)}"
     if statement.requirements:
         return f"ADD {_requirements(statement.requirements)}"
-    column = _attribute(statement.attribute) if statement.attribute else _name(statement.column)
+    column = _attribute(statement.attribute) if statement.attribute else name_text(statement.column)
     return f"{statement.action.upper()} COLUMN {column}"
 
 
 def _sets(keyword: str, sets: Sequence[Sequence[str]]) -> str:
     """CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS with its sets of attributes; nothing if there are none."""
-    return f"{keyword} " + ", ".join(f"({', '.join(map(_name, columns))})" for columns in sets) if sets else ""
+    return f"{keyword} " + ", ".join(f"({', '.join(map(name_text, columns))})" for columns in sets) if sets else ""
 
 
 def _attribute(attribute: Attribute) -> str:
-    parts = [_name(attribute.name), role_words(attribute.role)]
+    parts = [name_text(attribute.name), role_words(attribute.role)]
     if attribute.pseudonym:
         parts.append("PSEUDONYM")
         if attribute.pseudonym.key_variable is not None:
-            parts.append(f"KEY {_string(attribute.pseudonym.key_variable)}")
+            parts.append(f"KEY {string_text(attribute.pseudonym.key_variable)}")
     if attribute.hierarchy is not None:
-        parts.append(f"USING {_name(attribute.hierarchy)}")
+        parts.append(f"USING {name_text(attribute.hierarchy)}")
     for words, level in (("MIN LEVEL", attribute.min_level), ("MAX LEVEL", attribute.max_level)):
         if level is not None:
             parts.append(f"{words} {level}")
     if attribute.weight != 1:
         # The catalog keeps six decimals of it.
-        parts.append(f"WEIGHT {_value(plain_number(attribute.weight))}")
+        parts.append(f"WEIGHT {value_text(plain_number(attribute.weight))}")
     return " ".join(parts)
 
 
 def _create_workload(statement: CreateWorkload) -> str:
-    head = f"{_create(statement.or_replace)}WORKLOAD {_if_not_exists(statement.if_not_exists)}{_name(statement.name)}"
-    arguments = f" ({', '.join(_arguments(statement.arguments))})" if statement.arguments else ""
-    return f"{head} ON POLICY {_name(statement.policy)}{arguments}"
+    head = (
+        f"{_create(statement.or_replace)}WORKLOAD {_if_not_exists(statement.if_not_exists)}{name_text(statement.name)}"
+    )
+    arguments = f" ({', '.join(arguments_text(statement.arguments))})" if statement.arguments else ""
+    return f"{head} ON POLICY {name_text(statement.policy)}{arguments}"
 
 
 def _release(statement: CreateRelease) -> str:
-    head = f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{_qualified(statement.name)}"
+    head = (
+        f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{qualified_text(statement.name)}"
+    )
     method = f" METHOD {_call(statement.method)}" if statement.method.name else ""
-    return f"{head} AS POLICY {_name(statement.policy)}{method}{_sets_of(statement.method)}"
+    return f"{head} AS POLICY {name_text(statement.policy)}{method}{_sets_of(statement.method)}"
 
 
 def _sets_of(method: MethodCall) -> str:
@@ -206,17 +217,17 @@ def _sets_of(method: MethodCall) -> str:
 
 
 def _check_relation(statement: CheckRelation) -> str:
-    columns = ", ".join(map(_name, statement.quasi_identifiers))
-    using = {column: f" USING {_name(hierarchy)}" for column, hierarchy in statement.hierarchies}
-    named = ", ".join(_name(column) + using.get(column, "") for column in statement.sensitive)
+    columns = ", ".join(map(name_text, statement.quasi_identifiers))
+    using = {column: f" USING {name_text(hierarchy)}" for column, hierarchy in statement.hierarchies}
+    named = ", ".join(name_text(column) + using.get(column, "") for column in statement.sensitive)
     sensitive = f" SENSITIVE {named}" if named else ""
     required = _against(statement.against) + (_requirements(statement.requirements) if statement.requirements else "")
     return f"CHECK {_source(statement.source)} ({columns}){sensitive} {required}".rstrip()
 
 
 def _estimate(statement: Estimate) -> str:
-    named = _qualified(statement.release) if statement.release else _string(statement.file or "")
-    weighed = ", ".join(f"{_name(column)} => {_qualified(table)}" for column, table in statement.marginals)
+    named = qualified_text(statement.release) if statement.release else string_text(statement.file or "")
+    weighed = ", ".join(f"{name_text(column)} => {qualified_text(table)}" for column, table in statement.marginals)
     return f"ESTIMATE {query_text(statement.query)} FROM RELEASE {named}" + (
         f" MARGINALS ({weighed})" if weighed else ""
     )
@@ -230,43 +241,19 @@ def _requirements(requirements: Iterable[Requirement]) -> str:
     return "REQUIRE " + ", ".join(map(_call, requirements))
 
 
-def _call(call: Requirement | MethodCall) -> str:
+def _figure(call: FigureCall) -> str:
+    return _call(call) if call.arguments else word_text(call.name)
+
+
+def _call(call: Requirement | MethodCall | FigureCall) -> str:
     name = call.model if isinstance(call, Requirement) else call.name
-    return f"{_word(name)}({', '.join(_arguments(call.arguments))})"
-
-
-def _arguments(arguments: Iterable[tuple[str, Value]]) -> list[str]:
-    return [_value(value) if name == UNNAMED else f"{_word(name)} => {_value(value)}" for name, value in arguments]
+    return f"{word_text(name)}({', '.join(arguments_text(call.arguments))})"
 
 
 def _source(source: Source) -> str:
     if source.name is not None:
-        return _qualified(source.name)
+        return qualified_text(source.name)
     return f"({query_text(source.query or '')})"
-
-
-def _value(value: Value) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return _string(value)
-        case QualifiedName():
-            return _qualified(value)
-        case Decimal():
-            return _decimal(value)
-        case int():
-            return str(value)
-        case tuple():
-            return f"({', '.join(map(_value, value))})"
-
-
-def _decimal(value: Decimal) -> str:
-    """A Decimal so that it is read as one again: 4 as 4.0."""
-    if not value.is_finite():
-        raise StatementError(f"{value} is not a number", hint="write a finite number")
-    text = str(value)
-    return text if set(text) & {".", "E"} else f"{text}.0"
 
 
 def _create(or_replace: bool) -> str:
@@ -279,22 +266,3 @@ def _if_exists(said: bool) -> str:
 
 def _if_not_exists(said: bool) -> str:
     return "IF NOT EXISTS " if said else ""
-
-
-def _word(name: str) -> str:
-    """A name that is ours (a model, a method, an argument): bare where it can be."""
-    return name if _PLAIN.fullmatch(name) and name not in RESERVED else _name(name)
-
-
-def _name(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
-
-
-def _qualified(name: QualifiedName) -> str:
-    return ".".join(map(_name, name.parts))
-
-
-def _string(text: str) -> str:
-    escaped = text.replace("'", "''")
-    return f"'{escaped}'"

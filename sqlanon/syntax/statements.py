@@ -32,6 +32,7 @@ __all__ = [
     "Estimate",
     "ExplainRelease",
     "ExportRelease",
+    "FigureCall",
     "Measure",
     "MeasureFigures",
     "MethodCall",
@@ -147,11 +148,19 @@ class Measure(Placed):
 
 
 @dataclass(frozen=True)
+class FigureCall:
+    """name [(argument => value, ...)]: figures that are to be measured, the name in lower case."""
+
+    name: str
+    arguments: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True)
 class MeasureFigures(Placed):
-    """MEASURE release WITH FIGURES (name, ...)."""
+    """MEASURE release [WITH FIGURES (name [(argument => value, ...)], ...)]; without figures all are meant."""
 
     release: QualifiedName
-    figures: tuple[str, ...]
+    figures: tuple[FigureCall, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from prompt_toolkit.document import Document
 
 from sqlanon.methods.registry import METHODS
 from sqlanon.questions.load import model_names
-from sqlanon.statements.measure_figures import FIGURES
+from sqlanon.statements.measure_figures import figure_names
 from sqlanon.terminal.method_help import argument_completions, method_completions
 
 __all__ = ["STATEMENTS", "StatementCompleter", "database_names", "quoted"]
@@ -89,7 +89,8 @@ STATEMENTS: dict[str, str] = {
     "MEASURE": (
         "MEASURE release WITH WORKLOAD workload;\n"
         "    -- how far the answers of a release are from those of its source\n"
-        "MEASURE release WITH FIGURES (figures, ...);\n" + _wrapped("figures: " + ", ".join(FIGURES))
+        "MEASURE release [WITH FIGURES (p_loss(above => 0.3), ...)];\n"
+        + _wrapped("figures: " + ", ".join(figure_names()))
     ),
     "EXPORT": (
         "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb, REPLACE true)];\n"
@@ -136,7 +137,8 @@ class StatementCompleter(Completer):
 
     def __init__(self, keywords: Iterable[str], names: Callable[[], list[str]]) -> None:
         self._keywords = sorted(
-            {word for keyword in keywords for word in keyword.split()} | {*_CLAUSES, *_MODELS, *METHODS, *FIGURES}
+            {word for keyword in keywords for word in keyword.split()}
+            | {*_CLAUSES, *_MODELS, *METHODS, *figure_names()}
         )
         self._names = names
 

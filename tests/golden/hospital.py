@@ -90,6 +90,7 @@ FOLDERS = {
         Case("estimate", "ESTIMATE SELECT sex, count(*) FROM patients WHERE dob >= DATE '1950-06-10' "
              "AND disease = 'H1N1' GROUP BY sex FROM RELEASE hospital_release", GLOBAL),
         Case("measure", "MEASURE hospital_release WITH WORKLOAD counts", WORKLOAD + GLOBAL),
+        Case("figures", "MEASURE hospital_release WITH FIGURES (a_know, linkage_risk)", GLOBAL),
         Case("membership", "MEASURE hospital_release WITH FIGURES (membership)",
              REGIONS + _made("regions", "anatomy(l => 3)") + ";"),
         Case("membership-fragments", "MEASURE hospital_release WITH FIGURES (membership)",

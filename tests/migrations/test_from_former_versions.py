@@ -90,6 +90,7 @@ def engine(path):
         "0005_readings",
         "0006_spread",
         "0007_pivot",
+        "0008_figures",
     ]
     yield made
     connection.close()

@@ -30,6 +30,7 @@ from sqlanon.syntax.statements import (
     Estimate,
     ExplainRelease,
     ExportRelease,
+    FigureCall,
     Measure,
     MeasureFigures,
     MethodCall,
@@ -90,6 +91,7 @@ requirements = st.lists(
     unique_by=lambda requirement: requirement.subject,
 ).map(tuple)
 publics = st.none() | sources
+figure_calls = st.builds(FigureCall, words, arguments)
 several = st.lists(attributes, min_size=1, max_size=4, unique_by=lambda attribute: attribute.name.lower()).map(tuple)
 sets = st.lists(st.lists(names, min_size=1, max_size=3, unique_by=str.lower).map(tuple), max_size=3).map(tuple)
 some_sets = sets.filter(bool)
@@ -151,7 +153,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(CreateWorkload, names, names, arguments, if_not_exists=switch),
     st.builds(DropWorkload, names, switch),
     st.builds(Measure, qualified, names),
-    st.builds(MeasureFigures, qualified, st.lists(names, min_size=1, max_size=3, unique=True).map(tuple)),
+    st.builds(MeasureFigures, qualified, st.lists(figure_calls, max_size=3, unique=True).map(tuple)),
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements | st.just(()), publics),

@@ -87,4 +87,4 @@ class Buckets:
 
 def measured(con: Any, release: str = "r") -> dict[str, float | None]:
     """The figures of a release as the statement answers them."""
-    return {figure: value for _, figure, value in con.sql(f"MEASURE {release} WITH FIGURES (membership)").fetchall()}
+    return {figure: value for _, figure, _, value in con.sql(f"MEASURE {release} WITH FIGURES (membership)").fetchall()}

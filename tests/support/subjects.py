@@ -57,7 +57,10 @@ _FILES = {
         "estimates_fragments estimates_marginals estimates_sliced estimates_types exact_bounds "
         "lookup_keys loose_estimates steps"
     ),
-    "measure": "estimate_fragments exact_bounds masks measure measure_together membership templates workloads",
+    "measure": (
+        "add_a_figure estimate_fragments exact_bounds figures masks measure measure_figures measure_together "
+        "membership templates workloads"
+    ),
     "export": (
         "readings "
         "assumptions composition export export_bytes export_certificate export_formats export_leftovers export_models "

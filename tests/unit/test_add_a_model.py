@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 # A file's path in a line of its own, and below it a block with the file's text.
 FILE = re.compile(r"^`([\w/]+\.\w+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILES = dict(FILE.findall(PAGE))
+FILES = dict(FILE.findall(PAGE.partition("\n## Adding a privacy model\n")[2].partition("\n## Adding a figure\n")[0]))
 USE = PAGE.partition("\n### What then happens\n")[2].partition("\n## ")[0]
 
 SQL, ORACLE = "sql/models/frequent_l_diversity.sql", "tests/oracles/models/frequent_l_diversity.py"

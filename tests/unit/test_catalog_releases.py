@@ -66,6 +66,7 @@ FROZEN = {
     "release_value_range": "0, 'Flu', 0.1, NULL",
     "release_round": "1, 'zip', 2, 10",
     "query_error": "'w', 1, '[]', 'n', 1, 1, 0, 1, 1, 0, true, 'estimated'",
+    "release_figure": "'p_loss', 'disease', 0.25, TIMESTAMP '2026-01-01'",
 }
 MEASURED = (
     Measurement("l_diversity", "disease", 3.0, 4.0, True),

@@ -14,6 +14,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.releases.estimable import RecordedColumn, RecordedTable
 from sqlanon.releases.membership import matching_of
 from sqlanon.releases.sizes import sizes
+from sqlanon.statements.measure_figures import figure_names
 from sqlanon.terminal.completion import STATEMENTS
 from tests.support.database import rows
 from tests.support.membership import measured
@@ -49,7 +50,7 @@ def refused(con: Connection, release: str = "r") -> str:
 def test_the_answer_has_a_row_for_each_figure(con: Connection) -> None:
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)")
     answer = con.sql("MEASURE r WITH FIGURES (membership)")
-    assert list(answer.columns) == ["release", "figure", "value"]
+    assert list(answer.columns) == ["release", "figure", "attribute", "value"]
     answered = answer.fetchall()
     assert {row[0] for row in answered} == {"main.r"}
     kinds = [f"matching_buckets_{kind}" for kind in ("original", "fake")]
@@ -199,7 +200,8 @@ def test_nothing_is_left_behind(con: Connection) -> None:
 
 
 @pytest.mark.parametrize(
-    ("figures", "hint"), [("membershp", "did you mean membership?"), ("loss", "there are: membership")]
+    ("figures", "hint"),
+    [("membershp", "did you mean membership?"), ("lust", f"there are: {', '.join(figure_names())}")],
 )
 def test_unknown_figures_are_named_with_those_there_are(con: Connection, figures: str, hint: str) -> None:
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)")
@@ -221,7 +223,7 @@ def test_what_cannot_be_read_shows_a_correct_form(con: Connection, text: str) ->
 
 
 def test_the_shell_s_help_names_the_figures() -> None:
-    assert "MEASURE release WITH FIGURES" in STATEMENTS["MEASURE"]
+    assert "MEASURE release [WITH FIGURES" in STATEMENTS["MEASURE"]
     assert "membership" in STATEMENTS["MEASURE"]
 
 

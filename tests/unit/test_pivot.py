@@ -139,5 +139,5 @@ def test_queries_ask_the_wide_table(con: Connection) -> None:
     con.execute("CREATE WORKLOAD asked ON POLICY films (queries => 5, dimensions => 1)")
     figures = {row[2]: row[3] for row in con.execute("MEASURE sliced WITH WORKLOAD asked").fetchall()}
     assert (figures["queries"], figures["not_estimated"], figures["bounds_hit_rate"]) == (5, 0, 1)
-    tuples = {row[1]: row[2] for row in con.execute("MEASURE sliced WITH FIGURES (membership)").fetchall()}
+    tuples = {row[1]: row[3] for row in con.execute("MEASURE sliced WITH FIGURES (membership)").fetchall()}
     assert tuples["original"] == 6

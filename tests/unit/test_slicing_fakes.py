@@ -56,7 +56,7 @@ def test_buckets_grow_until_there_are_enough(
 ) -> None:
     publish(con, ratio, columns)
     assert con.duckdb.execute("SELECT count(DISTINCT bucket) FROM r_1").fetchall() == [(buckets,)]
-    figures = {name: value for _, name, value in con.execute("MEASURE r WITH FIGURES (membership)").fetchall()}
+    figures = {name: value for _, name, _, value in con.execute("MEASURE r WITH FIGURES (membership)").fetchall()}
     assert (figures["original"], figures["fake"]) == (8, fake)
     checked = [row[3:] for row in con.execute("CHECK r").fetchall() if row[1] == "fake_tuples"]
     assert checked == [(ratio, fake / 8, True)]

@@ -36,3 +36,7 @@ WHERE
 DELETE FROM "anon"."query_error"
 WHERE
   "release_id" = ?;
+
+DELETE FROM "anon"."release_figure"
+WHERE
+  "release_id" = ?;
