@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from benchmarks.cases import (
     anatomy,
     distinct,
+    figures,
     large,
     latency,
     loose,
@@ -39,6 +40,7 @@ CASES: dict[str, Case] = {
     "slicing": slicing.run,
     "measure": measure.run,
     **{f"measure_{name}": measure.by(name) for name in measure.METHODS if name != "generalization"},
+    "figures": figures.run,
     "view": view.run,
     "snapshot": snapshot.run,
 }

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 from sqlanon.questions.statistics import load_statistic, statistic_names
@@ -18,8 +19,8 @@ pytestmark = pytest.mark.drawn
 
 
 @settings(max_examples=draws(15, long=120), deadline=None)
-@given(tables)
-def test_figures_are_what_the_papers_write(table: list[tuple[Any, ...]]) -> None:
+@given(tables, st.booleans())
+def test_figures_are_what_the_papers_write(table: list[tuple[Any, ...]], labelled: bool) -> None:
     classes = classes_of(table)
     sizes = [len(rows_of_class) for rows_of_class in classes]
     expected = {
@@ -28,7 +29,7 @@ def test_figures_are_what_the_papers_write(table: list[tuple[Any, ...]]) -> None
         **oracle.linkage(sizes),
         **oracle.population_uniqueness(sizes, Fraction(FRACTION)),
     }
-    figures = measured(table)
+    figures = measured(table, labelled=labelled)
     assert figures.keys() == expected.keys()
     for name, value in expected.items():
         assert figures[name] == (None if value is None else pytest.approx(value, abs=1e-9, rel=1e-9)), name

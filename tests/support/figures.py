@@ -37,7 +37,7 @@ tables = st.lists(
 )
 
 
-def measured(table: Sequence[tuple[Any, ...]]) -> dict[str, float | None]:
+def measured(table: Sequence[tuple[Any, ...]], *, labelled: bool = False) -> dict[str, float | None]:
     with duckdb.connect(config={"threads": "1"}) as con:
         con.execute(f"CREATE TABLE t ({quoted(KEYS[0])} VARCHAR, {quoted(KEYS[1])} BIGINT, {quoted(VALUE)} VARCHAR)")
         for row in table:
@@ -51,7 +51,7 @@ def measured(table: Sequence[tuple[Any, ...]]) -> dict[str, float | None]:
         ]
         with Scratch(engine) as scratch:
             source = rows_of(relation("t"), KEYS, {VALUE: column(VALUE)})
-            answers = statistics_of(engine, bound, source, None, scratch)
+            answers = statistics_of(engine, bound, source, None, scratch, labelled=labelled)
     return {name: value for (row,) in answers for name, value in row.items()}
 
 
