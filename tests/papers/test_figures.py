@@ -38,9 +38,9 @@ def con() -> Connection:
     return connection
 
 
-def measured(con: Connection, release: str, figures: str) -> dict[str, float]:
+def measured(con: Connection, release: str, figures: str, attribute: str = "disease") -> dict[str, float]:
     rows = con.execute(f"MEASURE {release} WITH FIGURES ({figures})").fetchall()
-    assert {(name, attribute) for name, _, attribute, _ in rows} == {(f"main.{release}", "disease")}
+    assert {(name, of) for name, _, of, _ in rows} == {(f"main.{release}", attribute)}
     return {figure: value for _, figure, _, value in rows}
 
 

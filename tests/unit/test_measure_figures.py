@@ -11,6 +11,7 @@ import sqlanon
 from sqlanon import Connection, PolicyError, UserError
 from sqlanon.errors import InternalError, StatementError
 from sqlanon.questions.statistics import load_statistic, parse_statistic, statistic_names
+from sqlanon.terminal.datasets import load_adult
 
 SETUP = """
 CREATE TABLE people AS SELECT
@@ -152,6 +153,50 @@ def test_a_release_that_was_changed_is_refused(tmp_path: Path) -> None:
         con.duckdb.execute("ALTER TABLE r ADD COLUMN more INTEGER")
         with pytest.raises(sqlanon.SqlanonError, match="is not the table that was released"):
             con.execute("MEASURE r")
+
+
+@pytest.fixture
+def adult(with_adult: Path) -> Connection:
+    connection = sqlanon.connect()
+    load_adult(connection)
+    connection.duckdb.execute("CREATE TABLE complete AS FROM adult WHERE COLUMNS(*) IS NOT NULL")
+    return connection
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("quasi", "sensitive", "a_acc", "a_know"),
+    [
+        ("age, sex, race", "occupation", 0.1034, 0.2492),
+        ("age, occupation, education", "marital_status", 0.2062, 0.3588),
+    ],
+)
+def test_figures_of_the_intact_census(
+    adult: Connection, quasi: str, sensitive: str, a_acc: float, a_know: float
+) -> None:
+    """Brickell and Shmatikov's sets of attributes of UCI Adult, 45,222 rows: what an adversary learns of all rows."""
+    columns = ", ".join(f"{name} QUASI IDENTIFIER MAX LEVEL 0" for name in quasi.split(", "))
+    adult.execute(
+        f"CREATE OR REPLACE POLICY p ON complete ({columns}, {sensitive} SENSITIVE) REQUIRE k_anonymity(k => 1)"
+    )
+    adult.execute("CREATE OR REPLACE ANONYMIZED TABLE intact AS POLICY p")
+    figures = measured(adult, "MEASURE intact WITH FIGURES (a_acc, a_know)")
+    assert (round(figures["a_acc", sensitive], 4), round(figures["a_know", sensitive], 4)) == (a_acc, a_know)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("revealed", "p_loss"), [("Armed-Forces", 0.692), ("Craft-repair", 0.488)])
+def test_the_loss_of_revealing_an_occupation(adult: Connection, revealed: str, p_loss: float) -> None:
+    adult.duckdb.execute(
+        f"CREATE OR REPLACE TABLE one AS SELECT occupation = '{revealed}' AS is_one, occupation FROM complete"
+    )
+    adult.execute(
+        "CREATE OR REPLACE POLICY one ON one (is_one QUASI IDENTIFIER MAX LEVEL 0, occupation SENSITIVE) "
+        "REQUIRE k_anonymity(k => 1)"
+    )
+    adult.execute("CREATE OR REPLACE ANONYMIZED TABLE revealed AS POLICY one")
+    figures = measured(adult, "MEASURE revealed WITH FIGURES (p_loss)")
+    assert figures["p_loss", "occupation"] == pytest.approx(p_loss, abs=6e-4)
 
 
 @pytest.mark.parametrize("statement", ["MEASURE r WITH", "MEASURE", "MEASURE r FIGURES (gain)"])
