@@ -32,6 +32,7 @@ from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
 from sqlanon.statements.listings import describe_policy, show
 from sqlanon.statements.measure import measure
 from sqlanon.statements.measure_figures import measure_figures
+from sqlanon.statements.measure_task import measure_task
 from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
 from sqlanon.statements.preconditions import prepared
 from sqlanon.statements.workload import create_workload, drop_workload
@@ -262,9 +263,12 @@ def _measure(engine: Engine, statement: s.Measure, progress: Watching | None) ->
     return Answer(_FIGURES, tuple((str(release.name), statement.workload, *figure) for figure in figures))
 
 
-def _measure_figures(engine: Engine, statement: s.MeasureFigures, progress: Watching | None) -> Answer:
+def _measure_figures(engine: Engine, statement: s.MeasureFigures | s.MeasureTask, progress: Watching | None) -> Answer:
     release = _load(engine, statement.release)
-    figures = measure_figures(engine, release, statement.figures)
+    if isinstance(statement, s.MeasureTask):
+        figures = measure_task(engine, release, statement.arguments)
+    else:
+        figures = measure_figures(engine, release, statement.figures)
     return Answer(_FIGURES_OF_RELEASE, tuple((str(release.name), f.name, f.attribute, f.value) for f in figures))
 
 
@@ -287,5 +291,6 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.ExportRelease: _export,
     s.Measure: _measure,
     s.MeasureFigures: _measure_figures,
+    s.MeasureTask: _measure_figures,
     s.Estimate: _estimate,
 }

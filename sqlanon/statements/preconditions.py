@@ -28,6 +28,7 @@ _CALCULATES = (
     s.Estimate,
     s.Measure,
     s.MeasureFigures,
+    s.MeasureTask,
 )
 _DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
 

@@ -8,7 +8,7 @@ from sqlanon.syntax import _values
 from sqlanon.syntax._head import created, dropped, object_name, skip_kind
 from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import Reader
-from sqlanon.syntax.statements import CreateWorkload, DropWorkload, FigureCall, Measure, MeasureFigures
+from sqlanon.syntax.statements import CreateWorkload, DropWorkload, FigureCall, Measure, MeasureFigures, MeasureTask
 
 __all__ = ["create", "drop", "measure"]
 
@@ -37,8 +37,8 @@ def drop(reader: Reader, position: Position) -> DropWorkload:
     return DropWorkload(name, if_exists, position=position)
 
 
-def measure(reader: Reader, position: Position) -> Measure | MeasureFigures:
-    """MEASURE release WITH WORKLOAD workload, or MEASURE release [WITH FIGURES (name [(argument => value)], ...)]."""
+def measure(reader: Reader, position: Position) -> Measure | MeasureFigures | MeasureTask:
+    """MEASURE release [WITH WORKLOAD name | FIGURES (name [(argument => value)], ...) | TASK (argument => value)]."""
     reader.expect("MEASURE")
     skip_kind(reader)
     reader.mark("release")
@@ -47,7 +47,13 @@ def measure(reader: Reader, position: Position) -> Measure | MeasureFigures:
     if reader.peek().kind is Kind.END:
         return MeasureFigures(release, position=position)
     reader.expect("WITH")
-    if reader.choose(("WORKLOAD", "FIGURES")) == "FIGURES":
+    what = reader.choose(("WORKLOAD", "FIGURES", "TASK"))
+    if what == "TASK":
+        arguments: dict[str, Value] = {}
+        reader.listed(lambda: _values.named(reader, arguments, "task"))
+        reader.end()
+        return MeasureTask(release, tuple(arguments.items()), position=position)
+    if what == "FIGURES":
         figures: list[FigureCall] = []
         reader.listed(lambda: figures.append(FigureCall(*_values.call(reader, "a figure", _EXAMPLE, "figures"))))
         reader.end()

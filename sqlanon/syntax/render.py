@@ -42,6 +42,7 @@ from sqlanon.syntax.statements import (
     FigureCall,
     Measure,
     MeasureFigures,
+    MeasureTask,
     MethodCall,
     PassThrough,
     Show,
@@ -83,6 +84,9 @@ def to_sql(statement: Statement) -> str:
         case MeasureFigures():
             figures = f" WITH FIGURES ({', '.join(map(_figure, statement.figures))})" if statement.figures else ""
             return f"MEASURE {qualified_text(statement.release)}{figures}"
+        case MeasureTask():
+            arguments = ", ".join(arguments_text(statement.arguments))
+            return f"MEASURE {qualified_text(statement.release)} WITH TASK ({arguments})"
         case CreateWorkload():
             return _create_workload(statement)
         case DropWorkload():

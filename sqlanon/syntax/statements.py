@@ -12,6 +12,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.errors import Position
+from sqlanon.syntax._measures import FigureCall, Measure, MeasureFigures, MeasureTask
 from sqlanon.syntax._placed import Placed
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "FigureCall",
     "Measure",
     "MeasureFigures",
+    "MeasureTask",
     "MethodCall",
     "PassThrough",
     "Show",
@@ -137,30 +139,6 @@ class DropWorkload(Placed):
 
     name: str
     if_exists: bool = False
-
-
-@dataclass(frozen=True)
-class Measure(Placed):
-    """MEASURE release WITH WORKLOAD workload."""
-
-    release: QualifiedName
-    workload: str
-
-
-@dataclass(frozen=True)
-class FigureCall:
-    """name [(argument => value, ...)]: figures that are to be measured, the name in lower case."""
-
-    name: str
-    arguments: tuple[tuple[str, Value], ...] = ()
-
-
-@dataclass(frozen=True)
-class MeasureFigures(Placed):
-    """MEASURE release [WITH FIGURES (name [(argument => value, ...)], ...)]; without figures all are meant."""
-
-    release: QualifiedName
-    figures: tuple[FigureCall, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -289,5 +267,6 @@ Statement = (
     | ExportRelease
     | Measure
     | MeasureFigures
+    | MeasureTask
     | Estimate
 )

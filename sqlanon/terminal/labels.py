@@ -23,6 +23,7 @@ from sqlanon.syntax.statements import (
     ExportRelease,
     Measure,
     MeasureFigures,
+    MeasureTask,
     PassThrough,
     Show,
     Statement,
@@ -67,7 +68,7 @@ def label(statement: Statement) -> str:
             return f"CHECK {path}"
         case CheckRelation(source=source):
             return f"CHECK {source}"
-        case Measure(release=release) | MeasureFigures(release=release):
+        case Measure(release=release) | MeasureFigures(release=release) | MeasureTask(release=release):
             return f"MEASURE {release}"
         case ExportRelease(name=release):
             return f"EXPORT {release}"

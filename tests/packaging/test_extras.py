@@ -73,7 +73,18 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         for path in sorted((ROOT / folder).rglob("*.py")):
             for name in third_party(path):
                 imported.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
-    assert set(imported) == {"duckdb", "sqlglot", "numpy", "pandas", "pyarrow", "pyspark", "py4j", *COMMAND_LINE}
+    assert set(imported) == {
+        "duckdb",
+        "sqlglot",
+        "numpy",
+        "pandas",
+        "pyarrow",
+        "pyspark",
+        "py4j",
+        "scipy",
+        *COMMAND_LINE,
+    }
+    assert imported["scipy"] == {"sqlanon/statements/ratings_task.py"}
     assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/terminal/") for path in imported[name])

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import sqlanon
 from sqlanon.session import Connection
+from sqlanon.statements.ratings_task import Ratings
+from tests.oracles.ratings import Table
 from tests.oracles.similarity import Rating
 
-__all__ = ["ITEMS", "RATINGS", "films", "rated"]
+__all__ = ["ITEMS", "RATINGS", "films", "rated", "ratings_of"]
 
 ITEMS = ("A", "B", "C", "D")
 _TABLE = {
@@ -43,3 +45,14 @@ def films(connection: Connection, *sensitive: str, source: str = "ratings") -> N
         f"CREATE OR REPLACE POLICY films ON {source} PIVOT item VALUES rating (respondent IDENTIFIER, {items}) "
         "REQUIRE k_anonymity(k => 2)"
     )
+
+
+def ratings_of(table: Table) -> Ratings:
+    """The ratings of a table with a row for each respondent and a column for each item."""
+    rows = [
+        (who, item, float(value))
+        for who, row in enumerate(table)
+        for item, value in enumerate(row)
+        if value is not None
+    ]
+    return Ratings(rows, len(table), len(table[0]))

@@ -1,0 +1,32 @@
+"""MEASURE release WITH TASK: what can be learned from a release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlanon.catalog import releases
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.statements.class_figures import ClassFigure
+from sqlanon.statements.ratings_task import ratings_task
+from sqlanon.statements.task_arguments import TaskArguments
+
+__all__ = ["measure_task"]
+
+Task = Callable[[Engine, Release, TaskArguments], Sequence[tuple[str, float | None]]]
+
+# The kinds of tasks, by what the argument `kind` calls them.
+TASKS: Mapping[str, Task] = {"ratings": ratings_task}
+
+
+def measure_task(engine: Engine, release: Release, arguments: Sequence[tuple[str, Value]]) -> list[ClassFigure]:
+    """The figures of a task, which `anon.release_figure` then has.
+
+    Raises UserError for arguments that the task does not take, and PolicyError for a release that it cannot learn from.
+    """
+    taken = TaskArguments(arguments)
+    figures = TASKS[taken.choice("kind", tuple(TASKS))](engine, release, taken)
+    with engine.transaction():
+        releases.save_figures(engine, release, [(name, None, value) for name, value in figures])
+    return [ClassFigure(name, None, value) for name, value in figures]

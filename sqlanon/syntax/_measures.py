@@ -1,0 +1,42 @@
+"""The statements MEASURE, one dataclass each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.syntax._placed import Placed
+
+__all__ = ["FigureCall", "Measure", "MeasureFigures", "MeasureTask"]
+
+
+@dataclass(frozen=True)
+class Measure(Placed):
+    """MEASURE release WITH WORKLOAD workload."""
+
+    release: QualifiedName
+    workload: str
+
+
+@dataclass(frozen=True)
+class FigureCall:
+    """name [(argument => value, ...)]: figures that are to be measured, the name in lower case."""
+
+    name: str
+    arguments: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True)
+class MeasureFigures(Placed):
+    """MEASURE release [WITH FIGURES (name [(argument => value, ...)], ...)]; without figures all are meant."""
+
+    release: QualifiedName
+    figures: tuple[FigureCall, ...] = ()
+
+
+@dataclass(frozen=True)
+class MeasureTask(Placed):
+    """MEASURE release WITH TASK (argument => value, ...)."""
+
+    release: QualifiedName
+    arguments: tuple[tuple[str, Value], ...]
