@@ -32,6 +32,8 @@ class Reading(StrEnum):
     """The number of the row's bucket (Xiao and Tao 2006: of its QI-group)."""
     BUCKET_VALUE = "bucket_value"
     """A value of one row of the bucket; of any row of the source, where the table has neither bucket nor group."""
+    BUCKET_RANGE = "bucket_range"
+    """A range that has the value of one row of the bucket, and those of rows of other buckets."""
     COUNT = "count"
     """How many rows of the bucket have the value beside it."""
     GROUP = "group"

@@ -34,6 +34,7 @@ _READINGS: Mapping[Reading, str] = {
     Reading.TOKEN: "what stands for the value of a pseudonym",
     Reading.BUCKET: "the number of the row's bucket",
     Reading.BUCKET_VALUE: "a value of one row of the bucket, or of any row where there is neither bucket nor group",
+    Reading.BUCKET_RANGE: "a range with the value of one row of the bucket",
     Reading.COUNT: "how many rows of the bucket have the value beside it",
     Reading.GROUP: "the number of the row's group in this table",
     Reading.LINK: "the group that the row has in another table",

@@ -28,6 +28,8 @@ def explain_stage(state: State) -> State:
 def _place_in_words(state: State, attribute: BoundAttribute) -> str:
     """In which table a column is, and whether as a value of a bucket, in words."""
     table, part = _published(state).get(attribute.column, (None, None))
+    if table is not None and part is not None and part.reading is Reading.BUCKET_RANGE:
+        return f"as ranges in {fragment_name(state.create.name, table.name).name}"
     if table is None or part is None or part.reading is not Reading.BUCKET_VALUE:
         return "unchanged"
     counted = any(other.reading is Reading.COUNT for other in table.columns)
@@ -53,7 +55,7 @@ def _shown_columns(state: State) -> tuple[BoundAttribute, ...]:
 def _is_value(state: State, attribute: BoundAttribute) -> bool:
     """Whether a column is one of the values of its bucket."""
     _, part = _published(state).get(attribute.column, (None, None))
-    return part is not None and part.reading is Reading.BUCKET_VALUE
+    return part is not None and part.reading in (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE)
 
 
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:

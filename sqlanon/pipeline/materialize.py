@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.inputs.dictionary_columns import words_of
 from sqlanon.inputs.pseudonyms import publish_tokens
@@ -111,7 +112,8 @@ def _shuffled(state: State, table: PublishedTable, draw: str) -> exp.Select:
     """A table's rows in a random order, in that of `by` first; few different texts are sorted as words."""
     rows, words = table.query, table.words
     if words is None:
-        bound_columns = [part.bound for part in table.columns if part.bound and part.bound.column == part.name]
+        as_in_source = (part for part in table.columns if part.reading is not Reading.BUCKET_RANGE)
+        bound_columns = [part.bound for part in as_in_source if part.bound and part.bound.column == part.name]
         words_found = words_of(state.engine, state.scratch, relation(need(state.bound).relation), bound_columns)
         rows, words = coded(rows, words_found) if words_found else rows, tuple(words_found)
     in_order = shuffled(rows.copy(), draw, table.by)

@@ -74,6 +74,7 @@ FOLDERS = {
     ),
     "slicing": (
         Case("named", _made("regions", "slicing(l => 2) COLUMNS (dob, zip), (sex, disease)"), REGIONS),
+        Case("ranges", _made("regions", "slicing(l => 2, column_k => 5) COLUMNS (dob, zip), (sex, disease)"), REGIONS),
         Case("found", _made("regions", "slicing(l => 2, sensitive_attributes => 2)"), REGIONS),
         Case("random", _made("large", "slicing(l => 2, grouping => 'random', bucket_size => 8) COLUMNS EACH"), LARGE),
         Case("matching", _made("large", "slicing(l => 2, diversity => 'matching', grouping => 'random', "

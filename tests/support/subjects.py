@@ -30,7 +30,7 @@ _FILES = {
     ),
     "slicing": (
         "estimates_fragments estimates_sliced pivot similarity slicing slicing_columns slicing_correlation "
-        "slicing_fakes"
+        "slicing_fakes slicing_ranges"
     ),
     "models": (
         "add_a_model anatomy_models bind_requirements export_models explanation_models live_models models "

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
+
+from sqlanon.methods.slicing.column_regions import ColumnRegions
 
 __all__ = ["Sliced"]
 
 
 @dataclass(frozen=True)
 class Sliced:
-    """Slicing (Li, Li, Zhang and Molloy 2012): columns of attributes, and buckets of rows, no value changed.
+    """Slicing (Li, Li, Zhang and Molloy 2012): columns of attributes, and buckets of rows.
 
     `columns` are the sets of attributes that are published together, the last that of the sensitive ones unless the
     user named them in another order. `points` is a temporary table of `partition.Points.carried` with the region of
     each row of the source, and `numbers` that of the regions' buckets (region, bucket), drawn; if `single`, a point
-    stands for one row, and else for its `n`; if `by_number`, it has the number of that row and nothing else. There are
+    stands for one row, and else for its `n`; if `by_number`, it has the number of that row and nothing else. `ranges`
+    has, by the index of a column, those in place of its quasi-identifiers. There are
     `count` buckets of `smallest` to `largest` rows; `likeliest` is the greatest p(t,s), where it has been measured.
-    Nothing is suppressed, and no value is coarser: the loss is 0.
+    Nothing is suppressed; how much coarser ranges are is not counted, and without them the loss is 0.
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -31,6 +35,7 @@ class Sliced:
     by_number: bool = False
     likeliest: float | None = None
     reasons: tuple[tuple[str, str], ...] = ()
+    ranges: Mapping[int, ColumnRegions] = field(default_factory=dict)
     loss: Fraction = Fraction(0)
     suppressed: int = 0
     loss_name: str = "granularity_loss"

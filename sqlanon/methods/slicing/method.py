@@ -15,15 +15,15 @@ from functools import partial
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
-from sqlanon.methods.base import Encoding, Figure, PublishedTables, Structure, Task, Wording
+from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task
 from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
 from sqlanon.methods.shared.diversity import promised_diversity
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition.solve import points_of
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.source_rows import rows_of_source
@@ -31,6 +31,7 @@ from sqlanon.methods.slicing import bucket_sql
 from sqlanon.methods.slicing.bucketize import Bucketed, at_random, by_number, by_regions, numbered, rows_by_region
 from sqlanon.methods.slicing.choice import Sliced
 from sqlanon.methods.slicing.choose_columns import choose_columns
+from sqlanon.methods.slicing.column_regions import column_regions, least_repeated
 from sqlanon.methods.slicing.fakes import column_names, joined_tuples, with_fakes
 from sqlanon.methods.slicing.feasibility import BUCKETS, beside, require_feasible
 from sqlanon.methods.slicing.matching import Matching
@@ -40,6 +41,7 @@ from sqlanon.methods.slicing.options import Options, options
 from sqlanon.methods.slicing.reasons import sliced_up
 from sqlanon.methods.slicing.sizes import sizes
 from sqlanon.methods.slicing.tables import carried_columns, require_names, sliced, table_names, unequal
+from sqlanon.methods.slicing.wording import FAKES, MATCHING, REPEATED, wording
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.classes.buckets import BUCKET
@@ -61,41 +63,10 @@ __all__ = [
     "wording",
 ]
 
-_PUBLISHED = (
-    "Values are the source's own, and those of one column of attributes stand together as they do in the source; which "
-    "rows of two columns belong together is known by bucket only. The requirements hold of the rows of a bucket that "
-    "agree on what stands beside the sensitive value. The operating system drew the numbers and orders of the buckets."
-)
-
-_MATCHING_PUBLISHED = (
-    "Values are the source's own, and those of one column of attributes stand together as they do in the source; which "
-    "rows of two columns belong together is known by bucket only. Of somebody whose quasi-identifiers are known, but "
-    "not the bucket, no sensitive value is likelier than what is stated. The operating system drew the numbers and "
-    "orders of the buckets."
-)
-# Sums of doubles depend on the order of their parts: so many digits do not.
-_DIGITS = 9
-MATCHING = "matching_l_diversity"
-FAKES = "fake_tuples"
-FIGURES: Mapping[str, Figure] = {
-    MATCHING: Figure(
-        "Of somebody whose quasi-identifiers are known, no sensitive value is likelier than one in so many, over all "
-        "buckets that have these quasi-identifiers in each column.",
-        "Li, Li, Zhang and Molloy 2012, definition 7; a bucket counts with its rows",
-        # The published tables do not say which combinations of values are rows of the source.
-        "source's rows, when it was made",
-        parameter="l",
-    ),
-    FAKES: Figure(
-        "For each row so many tuples that are not in the source, at least, can be joined from the columns of the "
-        "buckets: a reader who tells that somebody's values match a bucket cannot be sure that they are in the table.",
-        "Li, Li, Zhang and Molloy 2012, section 5",
-        parameter="ratio",
-    ),
-}
-
 
 OPTIONS = Options
+# Sums of doubles depend on the order of their parts: so many digits do not.
+_DIGITS = 9
 
 
 def promises(options: Options) -> tuple[Requirement, ...]:
@@ -161,6 +132,11 @@ def encoding(task: Task, options: Options) -> Encoding:
             f"slicing: diversity => 'matching' looks at at most {sizes().max_coded_attributes} quasi-identifiers",
             hint="leave diversity out",
         )
+    if _is_wide(policy) and options.column_k > 1:
+        raise PolicyError(
+            f"slicing: column_k cuts at most {sizes().max_coded_attributes} quasi-identifiers",
+            hint="leave column_k out",
+        )
     if options.grouping == "mondrian" and _is_wide(policy):
         raise PolicyError(
             f"slicing: grouping => 'mondrian' cuts at most {sizes().max_coded_attributes} quasi-identifiers",
@@ -190,12 +166,15 @@ def choose(task: Task, options: Options) -> Sliced:
         require_apart(columns, "diversity => 'matching'", "write diversity => 'bucket'")
     if options.fake_tuples:
         require_apart(columns, "fake_tuples", "leave fake_tuples out")
+    if options.column_k > 1:
+        require_apart(columns, "column_k", "leave column_k out")
     if not task.dry:
         require_free(task.engine, qualified(task.engine, task.name), table_names(columns))
     require_feasible(bucketwise, columns, promised_diversity(options).model)
     cut = task if options.grouping == "random" else bucketwise
     bucketed, matching = _bucketed(cut, columns, options)
     numbers = numbered(task, bucketed.points)
+    ranges = column_regions(task, columns, options.column_k) if options.column_k > 1 else {}
     count, smallest, largest = map(int, task.engine.rows(bucket_sql.sizes(numbers))[0])
     return Sliced(
         columns=columns,
@@ -209,7 +188,8 @@ def choose(task: Task, options: Options) -> Sliced:
         single=bucketed.single,
         by_number=bucketed.by_number,
         likeliest=matching.likeliest(rows_by_region(bucketed.points)) if matched and matching else None,
-        reasons=reasons,
+        reasons=(*reasons, *(("column_k", str(regions)) for regions in ranges.values())),
+        ranges=ranges,
     )
 
 
@@ -256,6 +236,7 @@ def verify(published: PublishedTables, options: Options) -> Structure:
         return Structure(misfit="their buckets have other numbers of rows")
     measured = [_matching(published, options.l)] if options.diversity == "matching" else []
     measured += [_fakes(published, options.fake_tuples)] if options.fake_tuples else []
+    measured += [_repeated(published, options.column_k)] if options.column_k > 1 else []
     return Structure(tuple(measured))
 
 
@@ -281,6 +262,12 @@ def _fakes(published: PublishedTables, ratio: Decimal) -> Measurement:
     return Measurement(FAKES, None, float(ratio), achieved, achieved is None or achieved >= float(ratio))
 
 
-def wording(options: Options) -> Wording:
-    """What a certificate says of the release."""
-    return Wording(_PUBLISHED if options.diversity == "bucket" else _MATCHING_PUBLISHED, DEFINITIONS, FIGURES)
+def _repeated(published: PublishedTables, k: int) -> Measurement:
+    """How often the rarest combination of a column's quasi-identifiers occurs in its table."""
+    quasi = {fold(attribute.name) for attribute in published.policy.quasi_identifiers}
+    names = {
+        name: [part for part in column_names(published.engine, table) if fold(part) in quasi]
+        for name, table in published.tables.items()
+    }
+    least = least_repeated(published.engine, published.tables, names)
+    return Measurement(REPEATED, None, float(k), None if least is None else float(least), least is None or least >= k)

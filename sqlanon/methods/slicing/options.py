@@ -20,7 +20,7 @@ DEFAULT_INTERVALS = 10
 @dataclass(frozen=True)
 class Options(Diversity):
     """METHOD slicing(l, variant, c, columns, sensitive_attributes, intervals, similarity, diversity, grouping,
-    bucket_size).
+    bucket_size, fake_tuples, column_k).
 
     `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket has in every sensitive
     attribute, for all values of the attributes in its column. Where no COLUMNS are named, `columns` of them are found
@@ -28,7 +28,8 @@ class Options(Diversity):
     sensitive one has `sensitive_attributes`, where that is said, or its cluster. With `diversity` 'matching' buckets
     may have less, as long as no value is likelier than 1/l for anybody whose quasi-identifiers are known, and whose
     bucket is not. With `grouping` 'mondrian' buckets are regions of the quasi-identifiers, with 'random' they are
-    `bucket_size` rows that are drawn.
+    `bucket_size` rows that are drawn. With `column_k` the quasi-identifiers of each column are published as ranges, so
+    that each combination occurs as often in its table.
     """
 
     columns: int | None = argument(
@@ -95,6 +96,14 @@ class Options(Diversity):
         example=10,
         needs=("grouping", "mondrian"),
     )
+    column_k: int = argument(
+        "how often each combination of a column's quasi-identifiers occurs in its table: they become ranges for it",
+        Kind.WHOLE,
+        default=1,
+        example=5,
+        least=1,
+        most=1_000_000_000,
+    )
 
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
@@ -112,4 +121,11 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
             hint="leave intervals out",
             part=("method", "slicing", "intervals"),
         )
+    for name, other in (("diversity", checked.diversity == "matching"), ("fake_tuples", bool(checked.fake_tuples))):
+        if checked.column_k > 1 and other:
+            raise PolicyError(
+                f"slicing: {name} is about the source's own values, and with column_k ranges are published",
+                hint=f"leave {name} out, or column_k",
+                part=("method", "slicing", "column_k"),
+            )
     return checked

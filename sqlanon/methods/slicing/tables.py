@@ -21,6 +21,7 @@ from sqlanon.sqlgen.cells.cells import rank_name, row_number
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sqlgen.release.region_rows import label_name
 
 __all__ = ["carried_columns", "require_names", "sliced", "table_names", "unequal"]
 
@@ -73,8 +74,9 @@ def _table(task: Task, choice: Sliced, name: str, attributes: Sequence[str]) -> 
     columns = [_BUCKET_COLUMN]
     for bound in map(bounds.__getitem__, attributes):
         # The bucket alone says which rows belong together; the quasi-identifiers are values like others.
-        role = Role.INSENSITIVE if bound.role is Role.QUASI_IDENTIFIER else bound.role
-        columns.append(PublishedColumn(bound.column, role, Reading.BUCKET_VALUE, bound))
+        is_quasi = bound.role is Role.QUASI_IDENTIFIER
+        reading = Reading.BUCKET_RANGE if choice.ranges and is_quasi else Reading.BUCKET_VALUE
+        columns.append(PublishedColumn(bound.column, Role.INSENSITIVE if is_quasi else bound.role, reading, bound))
     return PublishedTable(name, tuple(columns), query, by=BUCKET)
 
 
@@ -96,8 +98,16 @@ def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Selec
     query = exp.select(alias(column("bucket", "number"), BUCKET))
     query.from_(_rows(choice), copy=False)
     query.join(relation(choice.numbers, as_="number"), on=same("region", "point", "number"), copy=False)
+    ranges = choice.ranges.get(choice.columns.index(tuple(attributes)))
+    if ranges:
+        ranked = enumerate(ranges.attributes)
+        on = [column(rank_of(index), "range").eq(column(rank_of(quasi[name]), "point")) for index, name in ranked]
+        query.join(relation(ranges.table, as_="range"), on=exp.and_(*on), copy=False)
     for index, attribute in enumerate(attributes):
         of = f"value_{index}"
+        if ranges and attribute in quasi:
+            query.select(alias(column(label_name(ranges.attributes.index(attribute)), "range"), attribute), copy=False)
+            continue
         if attribute in quasi:
             table, code = cells.ranked[quasi[attribute]], rank_of(quasi[attribute])
         else:

@@ -23,6 +23,8 @@ BUCKET = "bucket"
 VALUE = "value"
 COUNT = "count"
 
+_BY_BUCKET = (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE)
+
 
 @dataclass(frozen=True)
 class BucketValues:
@@ -53,7 +55,7 @@ def values_of_table(
     if not buckets:
         return {}
     counts = [name for name, _, reading in columns if reading is Reading.COUNT]
-    by_bucket = [(name, fold(source or name)) for name, source, reading in columns if reading is Reading.BUCKET_VALUE]
+    by_bucket = [(name, fold(source or name)) for name, source, reading in columns if reading in _BY_BUCKET]
     others = tuple(name for name, source in by_bucket if source not in known)
     count = counts[0] if counts else None
     return {
