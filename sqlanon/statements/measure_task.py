@@ -9,15 +9,22 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.statements.class_figures import ClassFigure
-from sqlanon.statements.ratings_task import ratings_task
 from sqlanon.statements.task_arguments import TaskArguments
 
 __all__ = ["measure_task"]
 
 Task = Callable[[Engine, Release, TaskArguments], Sequence[tuple[str, float | None]]]
 
+
+def _ratings(engine: Engine, release: Release, arguments: TaskArguments) -> Sequence[tuple[str, float | None]]:
+    # NumPy is imported by who needs it: it takes as long as all of sqlanon.
+    from sqlanon.statements.ratings_task import ratings_task
+
+    return ratings_task(engine, release, arguments)
+
+
 # The kinds of tasks, by what the argument `kind` calls them.
-TASKS: Mapping[str, Task] = {"ratings": ratings_task}
+TASKS: Mapping[str, Task] = {"ratings": _ratings}
 
 
 def measure_task(engine: Engine, release: Release, arguments: Sequence[tuple[str, Value]]) -> list[ClassFigure]:

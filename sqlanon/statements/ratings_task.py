@@ -131,8 +131,8 @@ def _singular_vectors(table: Matrix, rank: int, seed: int) -> NDArray[Any]:
         vectors: NDArray[Any] = np.linalg.svd(table.toarray(), full_matrices=False)[2][:rank].T
         return vectors
     start = np.random.default_rng(seed).standard_normal(min(table.shape))
-    found: NDArray[Any] = svds(table, k=rank, v0=start)[2].T
-    return found
+    greatest: NDArray[Any] = svds(table, k=rank, v0=start)[2].T
+    return greatest
 
 
 def _ratings(engine: Engine, wide: exp.Expr, items: Sequence[str], scratch: Scratch) -> Ratings:

@@ -73,8 +73,8 @@ def _regions(task: Task, names: Sequence[str], k: int) -> ColumnRegions:
     ranks = [rank_of(index) for index in range(len(names))]
     combinations = exp.select(column("region"), *map(column, ranks)).distinct(copy=False)
     combinations.from_(relation(partition.points), copy=False)
-    shown = [column(label_name(index), "label") for index in range(len(names))]
-    query = exp.select(*(column(name, "point") for name in ranks), *shown)
+    labelled = [column(label_name(index), "label") for index in range(len(names))]
+    query = exp.select(*(column(name, "point") for name in ranks), *labelled)
     query.from_(combinations.subquery("point"), copy=False)
     query.join(relation(labels, as_="label"), on=same("region", "point", "label"), copy=False)
     table = task.scratch.table("column_ranges", query)
