@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlanon import PolicyError, connect
 from sqlanon.methods.slicing.columns import INFEASIBLE, correlation_with, found_columns
 from sqlanon.methods.slicing.correlation import Correlations
 from sqlanon.methods.slicing.medoids import Clustering, medoids
@@ -215,3 +216,26 @@ def test_columns_partition_the_attributes(
         assert len(joined) == alpha - 1 or not waiting
         least = min((correlation_with(correlations, sensitive, name) for name in joined), default=1)
         assert all(correlation_with(correlations, sensitive, name) <= least for name in waiting)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            "slicing(l => 2) COLUMNS (age, sex), (sex, age), (disease)",
+            r"COLUMNS has \(age, sex\) in another column, too",
+        ),
+        ("slicing(l => 2) COLUMNS (age, sex), (sex), (disease)", r"COLUMNS has \(sex\) in another column, too"),
+        ("slicing(l => 2, columns => 50)", "columns => 50 is more than the attributes that p publishes, 3"),
+    ],
+)
+def test_columns_that_tell_nothing_are_refused(call: str, words: str) -> None:
+    with connect() as con:
+        con.execute("CREATE TABLE t AS SELECT i % 5 AS age, i % 2 AS sex, i % 3 AS disease FROM range(30) AS r(i)")
+        con.execute(
+            "CREATE POLICY p ON t (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE) "
+            "REQUIRE k_anonymity(k => 1)"
+        )
+        with pytest.raises(PolicyError, match=words) as error:
+            con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {call}")
+        assert error.value.hint

@@ -41,6 +41,13 @@ def choose_columns(task: Task, options: Options) -> tuple[Columns, Reasons]:
 
     correlations = _correlations(task, options)
     columns = options.columns or DEFAULT_COLUMNS
+    if columns > len(policy.published) and options.columns:
+        raise PolicyError(
+            f"slicing: columns => {columns} is more than the attributes that {policy.policy} publishes, "
+            f"{len(policy.published)}",
+            hint="write COLUMNS EACH, which makes a column of each",
+            part=("method", "slicing", "columns"),
+        )
     clustered = found_columns(correlations, sensitive, others, columns, options.sensitive_attributes, feasible)
     return clustered.columns, tuple(_reasons(clustered))
 

@@ -23,8 +23,8 @@ def each_apart(policy: BoundPolicy) -> Columns:
 def named_columns(policy: BoundPolicy, sets: Sequence[Sequence[str]]) -> Columns:
     """The sets of attributes after COLUMNS, in the source's names.
 
-    Raises PolicyError for a name that the policy does not publish, for an attribute in none of them, and for a
-    sensitive one in several.
+    Raises PolicyError for a name that the policy does not publish, for an attribute in none of them, for a sensitive
+    one in several, and for the same set twice.
     """
     bounds = {fold(bound.column): bound for bound in policy.published}
     columns = tuple(
@@ -45,7 +45,18 @@ def named_columns(policy: BoundPolicy, sets: Sequence[Sequence[str]]) -> Columns
                 hint="leave it in one; quasi-identifiers may be in several",
                 part=("set", bound.column),
             )
+    _require_once(columns)
     return columns
+
+
+def _require_once(columns: Columns) -> None:
+    """Raises PolicyError for two columns of the same attributes: one of them would tell nothing."""
+    sets = [frozenset(names) for names in columns]
+    for index, names in enumerate(columns):
+        if sets[index] in sets[:index]:
+            raise PolicyError(
+                f"COLUMNS has ({', '.join(names)}) twice", hint="leave one of them out", part=("set", names[0])
+            )
 
 
 def require_apart(columns: Columns, argument: str, hint: str) -> None:
