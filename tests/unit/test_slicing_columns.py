@@ -222,7 +222,7 @@ def test_columns_partition_the_attributes(
     ("call", "words"),
     [
         ("slicing(l => 2) COLUMNS (age, sex), (sex, age), (disease)", r"COLUMNS has \(sex, age\) twice"),
-        ("slicing(l => 2, columns => 50)", "columns => 50 is more than the attributes that p publishes, 3"),
+        ("slicing(l => 2, columns => 50)", "columns => 50 is more than the attributes that policy p publishes, 3"),
     ],
 )
 def test_columns_that_tell_nothing_are_refused(call: str, words: str) -> None:
