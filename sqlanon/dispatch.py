@@ -10,13 +10,13 @@ from typing import Any
 from sqlanon.catalog import migrations, releases
 from sqlanon.catalog.digests import require_own_rows
 from sqlanon.domain.counts import counted
-from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError, about
+from sqlanon.export.attack_export import attack_export
 from sqlanon.export.check_export import check_export
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
@@ -26,6 +26,7 @@ from sqlanon.pipeline import run
 from sqlanon.pipeline.explain import explanation, printable
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
+from sqlanon.statements.attack import ATTACKED, attack_relation, attack_release
 from sqlanon.statements.check import check_relation, check_release, require_no_table
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
@@ -157,7 +158,7 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | No
         release.released_rows,
         release.suppressed_rows,
         release.loss,
-        levels_of(release),
+        release.levels,
     )
     said = warning(others_of(engine, release))
     remarks = "\n".join(map(printable, state.remarks)) if state and state.remarks else None
@@ -165,12 +166,6 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | No
     # The column of the loss says which loss it is.
     loss = (release.loss_name or "granularity_loss", "DOUBLE")
     return Answer((*_COUNTED, loss, *_REQUIRED, _WARNING, _REMARKS), tuple(rows))
-
-
-def levels_of(release: Release) -> str:
-    """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty without levels."""
-    quasi = (a for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.level is not None)
-    return ", ".join(f"{a.name} {a.level}/{a.height}" for a in quasi)
 
 
 def _explain(engine: Engine, statement: s.ExplainRelease, progress: Watching | None) -> Answer:
@@ -200,15 +195,20 @@ def _load(engine: Engine, name: Any) -> Release:
     return release
 
 
-def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
+def _load_or_table(engine: Engine, name: Any, statement: str) -> Release:
+    """As `_load`; of a table that is no release the error says how the statement is asked of it."""
     try:
-        release = _load(engine, statement.name)
+        return _load(engine, name)
     except CatalogError:
         raise
     except UserError:
         # There is no such release.
-        require_no_table(engine, statement.name)
+        require_no_table(engine, name, statement)
         raise
+
+
+def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
+    release = _load_or_table(engine, statement.name, "CHECK")
     measurements = check_release(engine, release).measurements
     assumed = (measurement.stated for measurement in assumed_of(release))
     return _checked(str(release.name), PrivacyReport((*measurements, *assumed)))
@@ -232,6 +232,15 @@ def _checked(name: str, report: PrivacyReport) -> Answer:
 def _measured(measurement: Measurement) -> tuple[Any, ...]:
     """The columns `_MEASURED`."""
     return measurement.attribute, measurement.required, measurement.achieved, measurement.satisfied
+
+
+def _attack(engine: Engine, statement: s.Attack, progress: Watching | None) -> Answer:
+    if statement.file is not None:
+        return Answer(ATTACKED, tuple(attack_export(engine, statement)))
+    if statement.source is not None:
+        return Answer(ATTACKED, tuple(attack_relation(engine, statement)))
+    release = _load_or_table(engine, statement.release, "ATTACK")
+    return Answer(ATTACKED, tuple(attack_release(engine, release, statement)))
 
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:
@@ -284,6 +293,7 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.CheckRelease: _check_release,
     s.CheckRelation: _check_relation,
     s.CheckExport: _check_export,
+    s.Attack: _attack,
     s.ExportRelease: _export,
     s.Measure: _measure,
     s.MeasureFigures: _measure_figures,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlglot import exp
+
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.questions.statistics import BoundStatistic
@@ -13,7 +15,7 @@ from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, se
 from sqlanon.sqlgen.classes.requirement import relation_names
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["statistics_of"]
+__all__ = ["statistic_queries", "statistics_of"]
 
 
 def statistics_of(
@@ -28,13 +30,27 @@ def statistics_of(
     The normal relations are computed once, into temporary tables, whatever reads them. Raises InternalError where a
     statistic reads what the background lacks.
     """
+    answers: list[list[Mapping[str, Any]]] = []
+    for query in statistic_queries(engine, statistics, rows, background, scratch):
+        columns = query.named_selects
+        answers.append([dict(zip(columns, row, strict=True)) for row in engine.rows(query)])
+    return answers
+
+
+def statistic_queries(
+    engine: Engine,
+    statistics: Sequence[BoundStatistic],
+    rows: Rows,
+    background: Background | None,
+    scratch: Scratch,
+) -> list[exp.Select]:
+    """The query of each statistic, over normal relations that are computed once; raises as `statistics_of` does."""
     steps = [*relations_of(rows, statistics, background), *sensitive_values(statistics)]
     tables: dict[str, str] = {}
     for name, query in steps:
         tables[name] = scratch.table(name, reading(query, tables))
-    answers = []
-    for statistic, names in zip(statistics, relation_names(statistics), strict=True):
-        query = statistic.statement("figures", {name: tables[step] for name, step in names.items()})
-        columns = query.named_selects
-        answers.append([dict(zip(columns, row, strict=True)) for row in engine.rows(query)])
-    return answers
+    each = zip(statistics, relation_names(statistics), strict=True)
+    return [
+        statistic.statement("figures", {name: tables[step] for name, step in names.items()})
+        for statistic, names in each
+    ]

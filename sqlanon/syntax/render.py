@@ -6,19 +6,22 @@ The text is for people, for the catalog and for certificates, in the language th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
-from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value, plain_number
+from sqlanon.domain.values import UNNAMED, Source, Value, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
-from sqlanon.syntax._reserved import RESERVED
+from sqlanon.syntax._texts import name_text as _name
+from sqlanon.syntax._texts import qualified_text as _qualified
+from sqlanon.syntax._texts import string_text as _string
+from sqlanon.syntax._texts import value_text as _value
+from sqlanon.syntax._texts import word_text as _word
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
     AlterPolicy,
+    Attack,
     CheckExport,
     CheckRelation,
     CheckRelease,
@@ -43,8 +46,6 @@ from sqlanon.syntax.statements import (
 )
 
 __all__ = ["clauses", "hierarchy", "policy", "requirement", "to_sql"]
-
-_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 def to_sql(statement: Statement) -> str:
@@ -91,6 +92,8 @@ def to_sql(statement: Statement) -> str:
             return f"CHECK {_string(statement.path)}"
         case CheckRelation():
             return _check_relation(statement)
+        case Attack():
+            return _attack(statement)
         case ExportRelease():
             options = [f"FORMAT {_string(statement.format)}"] if statement.format is not None else []
             options += ["REPLACE true"] if statement.replace else []
@@ -207,11 +210,26 @@ def _sets_of(method: MethodCall) -> str:
 
 def _check_relation(statement: CheckRelation) -> str:
     columns = ", ".join(map(_name, statement.quasi_identifiers))
-    using = {column: f" USING {_name(hierarchy)}" for column, hierarchy in statement.hierarchies}
-    named = ", ".join(_name(column) + using.get(column, "") for column in statement.sensitive)
-    sensitive = f" SENSITIVE {named}" if named else ""
+    sensitive = _sensitive(statement)
     required = _against(statement.against) + (_requirements(statement.requirements) if statement.requirements else "")
     return f"CHECK {_source(statement.source)} ({columns}){sensitive} {required}".rstrip()
+
+
+def _attack(statement: Attack) -> str:
+    columns = ", ".join(map(_name, statement.quasi_identifiers))
+    if statement.source:
+        target = f"{_source(statement.source)} ({columns})"
+    else:
+        target = _qualified(statement.release) if statement.release else _string(statement.file or "")
+    arguments = f"({', '.join(_arguments(statement.arguments))})"
+    return f"ATTACK {target}{_sensitive(statement)} WITH {_word(statement.attack)}{arguments}"
+
+
+def _sensitive(statement: CheckRelation | Attack) -> str:
+    """SENSITIVE with its columns, after a blank; nothing if there are none."""
+    using = {column: f" USING {_name(hierarchy)}" for column, hierarchy in statement.hierarchies}
+    named = ", ".join(_name(column) + using.get(column, "") for column in statement.sensitive)
+    return f" SENSITIVE {named}" if named else ""
 
 
 def _estimate(statement: Estimate) -> str:
@@ -245,30 +263,6 @@ def _source(source: Source) -> str:
     return f"({query_text(source.query or '')})"
 
 
-def _value(value: Value) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return _string(value)
-        case QualifiedName():
-            return _qualified(value)
-        case Decimal():
-            return _decimal(value)
-        case int():
-            return str(value)
-        case tuple():
-            return f"({', '.join(map(_value, value))})"
-
-
-def _decimal(value: Decimal) -> str:
-    """A Decimal so that it is read as one again: 4 as 4.0."""
-    if not value.is_finite():
-        raise StatementError(f"{value} is not a number", hint="write a finite number")
-    text = str(value)
-    return text if set(text) & {".", "E"} else f"{text}.0"
-
-
 def _create(or_replace: bool) -> str:
     return "CREATE OR REPLACE " if or_replace else "CREATE "
 
@@ -279,22 +273,3 @@ def _if_exists(said: bool) -> str:
 
 def _if_not_exists(said: bool) -> str:
     return "IF NOT EXISTS " if said else ""
-
-
-def _word(name: str) -> str:
-    """A name that is ours (a model, a method, an argument): bare where it can be."""
-    return name if _PLAIN.fullmatch(name) and name not in RESERVED else _name(name)
-
-
-def _name(name: str) -> str:
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
-
-
-def _qualified(name: QualifiedName) -> str:
-    return ".".join(map(_name, name.parts))
-
-
-def _string(text: str) -> str:
-    escaped = text.replace("'", "''")
-    return f"'{escaped}'"

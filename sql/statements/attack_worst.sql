@@ -1,0 +1,6 @@
+-- The classes in which an attack is surest: what a release shows, and no row of its source.
+SELECT class_id
+FROM attacked_class
+WHERE targets > 0
+ORDER BY confidence DESC NULLS LAST, targets DESC NULLS LAST, class_id ASC NULLS LAST
+LIMIT 10

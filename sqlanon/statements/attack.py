@@ -1,0 +1,199 @@
+"""ATTACK: what an adversary learns from a release, or from any table, by the attacks of the literature.
+
+An attack publishes nothing. Its answer is the owner's: for each sensitive attribute how many targets were tried and how
+many succeeded, how sure the adversary is, what a satisfied requirement promises, and in which classes it is worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import Source
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.inputs.bind_policy import bind
+from sqlanon.inputs.requirements import resolve_requirements
+from sqlanon.inputs.source import bind_source, own_object
+from sqlanon.methods.registry import promised_by
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.attacks import attack_parts, bind_attack
+from sqlanon.questions.statistics import BoundStatistic
+from sqlanon.releases.classes import classes_of
+from sqlanon.releases.statistics import statistic_queries
+from sqlanon.releases.unreadable import unreadable
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.sqlgen.classes.requirement import SqlRequirement
+from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
+from sqlanon.statements.attack_background import background_of
+from sqlanon.statements.check import require_own_columns
+from sqlanon.syntax.statements import Attack
+
+__all__ = ["ATTACKED", "Target", "attack_relation", "attack_release", "attacked"]
+
+ATTACKED = (
+    ("attack", "VARCHAR"),
+    ("attribute", "VARCHAR"),
+    ("targets", "BIGINT"),
+    ("succeeded", "BIGINT"),
+    ("highest", "DOUBLE"),
+    ("mean", "DOUBLE"),
+    ("bound", "DOUBLE"),
+    ("worst", "VARCHAR"),
+)
+
+Answered = list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is attacked: rows that fall into classes.
+
+    `columns` are those that it shows, and `sensitive` the sensitive ones among them, each with the hierarchy that its
+    policy names. `rows` gives the rows that answer statistics. `requirements` are those that it satisfies.
+    """
+
+    called: str
+    columns: tuple[Column, ...]
+    sensitive: Mapping[str, str | None]
+    rows: Callable[[Sequence[SqlRequirement]], list[RowsOfRequirements]]
+    requirements: tuple[BoundRequirement, ...] = field(default=())
+
+
+def attack_release(engine: Engine, release: Release, statement: Attack) -> Answered:
+    """The rows of ATTACKED for a release as it is now. Raises as `attacked` and `classes_of` do."""
+    require_own_columns(engine, release)
+    try:
+        with engine.transaction(), Scratch(engine) as scratch:
+            return attacked(engine, _released(engine, release), statement, scratch)
+    except EngineError as error:
+        raise unreadable(engine, release, error) from None
+
+
+def _released(engine: Engine, release: Release) -> Target:
+    classes = classes_of(engine, release)
+    sensitive = tuple(b.column for b in classes.bound.sensitive)
+    promised = promised_by(release.method, release.method_arguments)
+    sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
+    return Target(
+        called=str(release.name),
+        columns=classes.columns,
+        sensitive={b.column: b.attribute.hierarchy for b in classes.bound.sensitive},
+        rows=lambda statistics: classes.rows(sources, statistics),
+        requirements=resolve_requirements(policy_of(release), sensitive, promised),
+    )
+
+
+def attack_relation(engine: Engine, statement: Attack) -> Answered:
+    """The rows of ATTACKED for any table or query; its columns tell the classes apart. Raises as `attacked` does."""
+    assert statement.source is not None
+    policy = _policy(statement, statement.source)
+    with engine.transaction(), Scratch(engine) as scratch:
+        source = bind_source(engine, statement.source, scratch)
+        bound = bind(policy, source, {}, fingerprint="")
+        keys = [b.column for b in bound.quasi_identifiers]
+        columns = {b.column: exp.column(b.column, quoted=True) for b in bound.sensitive}
+        rows = rows_of(relation(source.relation), keys, columns)
+        target = Target(
+            called=statement.source.called,
+            columns=source.columns,
+            sensitive=dict.fromkeys(b.column for b in bound.sensitive),
+            rows=lambda statistics: [RowsOfRequirements(rows, tuple(range(len(statistics))))],
+        )
+        try:
+            return attacked(engine, target, statement, scratch)
+        except EngineError as error:
+            raise PolicyError(f"{statement.source.called} cannot be attacked: {error.message}") from None
+
+
+def _policy(statement: Attack, source: Source) -> Policy:
+    """The policy that the statement stands for: a column named twice counts once."""
+    quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
+    sensitive = [Attribute(name, Role.SENSITIVE) for name in statement.sensitive]
+    if both := [attribute.name for attribute in sensitive if fold(attribute.name) in quasi]:
+        raise PolicyError(
+            f"{source.called}: {both[0]} is named as a quasi-identifier and as SENSITIVE",
+            hint="a class has one value of a quasi-identifier: name the column once",
+        )
+    return Policy("", source, (*quasi.values(), *sensitive), ())
+
+
+def attacked(engine: Engine, target: Target, statement: Attack, scratch: Scratch) -> Answered:
+    """The rows of ATTACKED: one for each sensitive attribute and part of the attack.
+
+    Raises UserError for an unknown attack; PolicyError for arguments that it does not take, an attribute that is not
+    sensitive, and where it needs values or a hierarchy that the target does not have.
+    """
+    files, values = attack_parts(statement.attack, statement.arguments)
+    attributes = _attributes(target, statement)
+    statistics: list[BoundStatistic] = []
+    for file in files:
+        subjects = [(name,) for name in attributes] if file.of_sensitive_values else [()]
+        statistics += [bind_attack(file, values, subject) for subject in subjects]
+    if not statistics:
+        raise PolicyError(
+            f"{statement.attack} is about sensitive values, and {target.called} has no sensitive attribute",
+            hint="name one: ATTACK table (age, zip) SENSITIVE disease WITH ...",
+            part=("attack", statement.attack),
+        )
+    using = {name: attributes[name] or target.sensitive[name] for name in attributes}
+    background = background_of(engine, target.called, target.columns, statistics, using)
+    answers: dict[int, tuple[Any, ...]] = {}
+    for part in target.rows(statistics):
+        of_part = [statistics[index] for index in part.indexes]
+        queries = statistic_queries(engine, of_part, part.rows, background, scratch)
+        for index, query in zip(part.indexes, queries, strict=True):
+            answers[index] = _answered(engine, target, statistics[index], query, scratch)
+    return [answers[index] for index in sorted(answers)]
+
+
+def _attributes(target: Target, statement: Attack) -> dict[str, str | None]:
+    """The sensitive attributes that are attacked, each with the hierarchy that the statement names for it."""
+    using = {fold(name): hierarchy for name, hierarchy in statement.hierarchies}
+    known = {fold(name): name for name in target.sensitive}
+    for name in statement.sensitive:
+        if fold(name) not in known:
+            raise PolicyError(
+                f"{target.called}: {name} is no sensitive attribute",
+                hint=nearest(name, list(known.values())) or f"these are: {', '.join(known.values()) or 'none'}",
+                part=("column", name),
+            )
+    named = [known[fold(name)] for name in statement.sensitive] or list(known.values())
+    return {name: using.get(fold(name)) for name in named}
+
+
+def _answered(
+    engine: Engine, target: Target, statistic: BoundStatistic, query: exp.Select, scratch: Scratch
+) -> tuple[Any, ...]:
+    """One row of ATTACKED, from a query with a row for each class."""
+    tables = {"attacked_class": scratch.table("attacked_class", query)}
+    summary = engine.rows(reading(query_file("statements", "attack_summary"), tables))[0]
+    worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
+    labels = "; ".join(_label(class_id) for (class_id,) in worst) or None
+    bound = _bound(engine, target.requirements, statistic)
+    return statistic.question_name, ", ".join(statistic.attributes) or None, *summary, bound, labels
+
+
+def _bound(engine: Engine, requirements: Sequence[BoundRequirement], statistic: BoundStatistic) -> float | None:
+    """The least that satisfied requirements promise of the highest confidence; None where none of them promises any."""
+    promises = [promise for requirement in requirements for promise in statistic.bounds_by(requirement)]
+    if not promises:
+        return None
+    values = engine.rows(exp.select(*promises))[0]
+    return min((float(value) for value in values if value is not None), default=None)
+
+
+def _label(class_id: object) -> str:
+    """What a release shows of a class: its labels, each behind its column, or the number of a bucket."""
+    if isinstance(class_id, dict):
+        return ", ".join(f"{name} {'NULL' if value is None else value}" for name, value in class_id.items())
+    return f"bucket {class_id}"

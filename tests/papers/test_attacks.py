@@ -1,0 +1,152 @@
+"""Attacks on the hospital table, on the salaries of the t-closeness paper and on its skewed classes, to the digit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import sqlanon
+from sqlanon import Connection
+from tests.support.hospital import OTHERS
+
+FAMILIES = {
+    "stomach-related": ("Gastritis", "Dyspepsia", "Peptic Ulcer", "Stomach Cancer"),
+    "respiratory": ("H1N1", "Pneumonia", "Flu", "Short Breath"),
+    "injury": ("Broken Leg",),
+}
+AREA = "zip QUASI IDENTIFIER USING zip_prefix MIN LEVEL 2 MAX LEVEL 2"
+RELEASES = {
+    # A: month of birth; B: year and sex.
+    "a": f"dob QUASI IDENTIFIER USING birth MIN LEVEL 1 MAX LEVEL 1, sex QUASI IDENTIFIER MIN LEVEL 1, {AREA}",
+    "b": f"dob QUASI IDENTIFIER USING birth MIN LEVEL 2 MAX LEVEL 2, sex QUASI IDENTIFIER MAX LEVEL 0, {AREA}",
+}
+# targets, succeeded, highest, mean.
+ATTACKED = {
+    ("a", "homogeneity"): (16, 4, 1, 1 / 2),
+    ("b", "homogeneity"): (16, 0, 1 / 2, 1 / 2),
+    ("a", "homogeneity(confidence => 0.5)"): (16, 8, 1, 1 / 2),
+    ("b", "homogeneity(0.5)"): (16, 16, 1 / 2, 1 / 2),
+    ("a", "background(values => 1)"): (16, 4, 1, (1 / 3 + 1 + 2 / 3 + 1 / 3) / 4),
+    ("b", "background(1)"): (16, 0, 2 / 3, 2 / 3),
+    ("a", "background(2)"): (16, 8, 1, 3 / 4),
+    ("b", "background(2)"): (16, 16, 1, 1),
+    ("a", "skewness(ratio => 4)"): (16, 16, 4, 4),
+    ("b", "skewness(4)"): (16, 12, 4, 7 / 2),
+    ("b", "skewness(difference => 0.375)"): (16, 8, 3 / 8, 5 / 16),
+    ("a", "similarity(level => 1)"): (16, 4, 1, 5 / 8),
+    ("b", "similarity(1)"): (16, 8, 1, 13 / 16),
+}
+# The classes in which an attack is surest, in the order of the answer.
+WORST = {
+    ("a", "homogeneity"): ["dob 1940-04, sex *, zip 941**", "dob 1940-06, sex *, zip 941**"],
+    ("a", "background(2)"): ["dob 1940-04, sex *, zip 941**", "dob 1940-06, sex *, zip 941**"],
+    ("b", "similarity(1)"): ["dob 1950, sex F, zip 941**", "dob 1950, sex M, zip 941**"],
+}
+
+
+@pytest.fixture(scope="module")
+def hospital() -> Iterator[Connection]:
+    with sqlanon.connect() as con:
+        con.execute("CREATE TABLE patients (dob DATE, sex VARCHAR, zip VARCHAR, disease VARCHAR)")
+        con.duckdb.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", [list(row) for row in OTHERS])
+        con.execute("CREATE TABLE family (value VARCHAR, level_1 VARCHAR)")
+        con.duckdb.executemany("INSERT INTO family VALUES (?, ?)", [[v, f] for f, of in FAMILIES.items() for v in of])
+        con.execute("CREATE HIERARCHY birth AS CALENDAR (MONTH, YEAR, DECADE)")
+        con.execute("CREATE HIERARCHY zip_prefix AS PREFIXES (4, 3, 2)")
+        con.execute("CREATE HIERARCHY families AS LEVELS (FROM family)")
+        for name, attributes in RELEASES.items():
+            con.execute(
+                f"CREATE POLICY {name} ON patients ({attributes}, disease SENSITIVE USING families) "
+                "REQUIRE k_anonymity(k => 4)"
+            )
+            con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name}")
+            con.execute(f"CREATE ANONYMIZED VIEW live_{name} AS POLICY {name}")
+        yield con
+
+
+def figures(con: Connection, target: str, attack: str) -> tuple[Any, ...]:
+    [row] = con.execute(f"ATTACK {target} WITH {attack}").fetchall()
+    assert row[1] == "disease"
+    return tuple(row[2:])
+
+
+@pytest.mark.parametrize(("release", "attack"), ATTACKED)
+def test_attacks_on_the_hospital_table(hospital: Connection, release: str, attack: str) -> None:
+    """A is 4-anonymous, B 3-diverse as well; B loses more to similarity."""
+    *numbers, bound, worst = figures(hospital, release, attack)
+    assert numbers == pytest.approx(ATTACKED[release, attack])
+    assert bound is None
+    expected = WORST.get((release, attack), [])
+    assert worst.split("; ")[: len(expected)] == expected
+    assert figures(hospital, f"live_{release}", attack)[2:] == pytest.approx([*numbers[2:], bound, worst])
+    plain = f"{release} (dob, sex, zip) SENSITIVE disease USING families"
+    assert figures(hospital, plain, attack)[:4] == pytest.approx(numbers)
+
+
+# Nine rows after the ICDE version of the t-closeness paper: salary in thousands, disease, and the classes by row.
+SALARIES = (
+    (3, "gastric ulcer"),
+    (4, "gastritis"),
+    (5, "stomach cancer"),
+    (6, "gastritis"),
+    (11, "flu"),
+    (8, "bronchitis"),
+    (7, "bronchitis"),
+    (9, "pneumonia"),
+    (10, "stomach cancer"),
+)
+TREE = {
+    "respiratory infection": ("flu", "pneumonia", "bronchitis"),
+    "vascular lung": ("pulmonary edema", "pulmonary embolism"),
+    "stomach": ("gastric ulcer", "stomach cancer", "gastritis"),
+    "colon": ("colitis", "colon cancer"),
+}
+UPPER = {
+    "respiratory infection": "respiratory",
+    "vascular lung": "respiratory",
+    "stomach": "digestive",
+    "colon": "digestive",
+}
+CLASSES = {"diverse": ((1, 2, 3), (4, 5, 6), (7, 8, 9)), "close": ((1, 3, 8), (4, 5, 6), (2, 7, 9))}
+
+
+@pytest.mark.parametrize(
+    ("release", "attack", "confidences"),
+    [
+        ("diverse", "similarity(level => 1)", (1, 2 / 3, 2 / 3)),
+        ("close", "similarity(level => 1)", (2 / 3, 2 / 3, 2 / 3)),
+        ("diverse", "similarity(within => 2)", (1, 2 / 3, 2 / 3)),
+        ("close", "similarity(within => 2)", (2 / 3, 2 / 3, 1 / 3)),
+        ("close", "similarity(within => 6)", (1, 1, 1)),
+    ],
+)
+def test_similar_salaries_and_diseases(release: str, attack: str, confidences: tuple[float, ...]) -> None:
+    with sqlanon.connect() as con:
+        con.execute("CREATE TABLE rows_of (class INTEGER, salary INTEGER, disease VARCHAR)")
+        rows = [[c, *SALARIES[row - 1]] for c, of in enumerate(CLASSES[release]) for row in of]
+        con.duckdb.executemany("INSERT INTO rows_of VALUES (?, ?, ?)", rows)
+        con.execute("CREATE TABLE tree (value VARCHAR, level_1 VARCHAR, level_2 VARCHAR)")
+        tree = [[value, node, UPPER[node]] for node, of in TREE.items() for value in of]
+        con.duckdb.executemany("INSERT INTO tree VALUES (?, ?, ?)", tree)
+        con.execute("CREATE HIERARCHY tree AS LEVELS (FROM tree)")
+        column = "salary" if "within" in attack else "disease USING tree"
+        for number, confidence in enumerate(confidences):
+            source = f"(SELECT * FROM rows_of WHERE class = {number})"
+            [row] = con.execute(f"ATTACK {source} (class) SENSITIVE {column} WITH {attack}").fetchall()
+            assert row[4] == pytest.approx(confidence)
+
+
+@pytest.mark.parametrize(("positive", "times"), [(25, 50), (49, 98), (1, 2)])
+def test_skewed_classes(positive: int, times: float) -> None:
+    """Of 10,000 people 1 % are positive, of the 50 in one class `positive`."""
+    with sqlanon.connect() as con:
+        con.execute(
+            "CREATE TABLE tests AS SELECT CASE WHEN i < 50 THEN 1 ELSE 2 END AS class, "
+            f"i < {positive} OR i >= {10_000 - 100 + positive} AS is_positive FROM range(10000) AS t(i)"
+        )
+        source = "tests (class) SENSITIVE is_positive"
+        [row] = con.execute(f"ATTACK {source} WITH skewness(ratio => {times})").fetchall()
+        assert row[3:5] == (50, pytest.approx(times))
+        assert row[7].split("; ")[0] == "class 1"
