@@ -11,6 +11,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import about
 from sqlanon.export.exported_rows import ReadExport, exported_tables, read_export, rows_of_export
 from sqlanon.statements.attack import Target, attacked
+from sqlanon.statements.attack_public import known_columns
 from sqlanon.syntax.statements import Attack
 
 __all__ = ["attack_export"]
@@ -40,5 +41,7 @@ def _target(engine: Engine, read: ReadExport, tables: dict[str, exp.Table]) -> T
         columns=tuple(columns),
         sensitive={attribute.name: attribute.hierarchy for attribute in sensitive},
         rows=lambda statistics: rows_of_export(read.recorded, statistics, range(len(statistics)), tables),
+        known=lambda: known_columns(read.recorded, [a.name for a in read.recorded.policy.quasi_identifiers]),
         requirements=read.requirements,
+        against=read.recorded.policy.against,
     )

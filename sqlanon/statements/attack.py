@@ -7,7 +7,7 @@ many succeeded, how sure the adversary is, what a satisfied requirement promises
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
@@ -16,7 +16,7 @@ from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Release
-from sqlanon.domain.values import Source
+from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError
@@ -33,9 +33,11 @@ from sqlanon.releases.unreadable import unreadable
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
-from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
+from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 from sqlanon.statements.attack_background import background_of
+from sqlanon.statements.attack_public import KnownColumns, known_columns, public_class_of
 from sqlanon.statements.check import require_own_columns
+from sqlanon.statements.estimate import recorded
 from sqlanon.syntax.statements import Attack
 
 __all__ = ["ATTACKED", "Target", "attack_relation", "attack_release", "attacked"]
@@ -59,14 +61,17 @@ class Target:
     """What is attacked: rows that fall into classes.
 
     `columns` are those that it shows, and `sensitive` the sensitive ones among them, each with the hierarchy that its
-    policy names. `rows` gives the rows that answer statistics. `requirements` are those that it satisfies.
+    policy names. `rows` gives the rows that answer statistics, `known` what they show of the columns by which people
+    are known. `requirements` are those that it satisfies, `against` is the public table that these may speak of.
     """
 
     called: str
     columns: tuple[Column, ...]
     sensitive: Mapping[str, str | None]
     rows: Callable[[Sequence[SqlRequirement]], list[RowsOfRequirements]]
+    known: Callable[[], KnownColumns]
     requirements: tuple[BoundRequirement, ...] = field(default=())
+    against: Source | None = None
 
 
 def attack_release(engine: Engine, release: Release, statement: Attack) -> Answered:
@@ -80,7 +85,8 @@ def attack_release(engine: Engine, release: Release, statement: Attack) -> Answe
 
 
 def _released(engine: Engine, release: Release) -> Target:
-    classes = classes_of(engine, release)
+    classes, policy = classes_of(engine, release), policy_of(release)
+    names = tuple(attribute.name for attribute in policy.quasi_identifiers)
     sensitive = tuple(b.column for b in classes.bound.sensitive)
     promised = promised_by(release.method, release.method_arguments)
     sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
@@ -89,7 +95,9 @@ def _released(engine: Engine, release: Release) -> Target:
         columns=classes.columns,
         sensitive={b.column: b.attribute.hierarchy for b in classes.bound.sensitive},
         rows=lambda statistics: classes.rows(sources, statistics),
-        requirements=resolve_requirements(policy_of(release), sensitive, promised),
+        known=lambda: known_columns(recorded(engine, release, {*map(fold, names)}), names),
+        against=policy.against,
+        requirements=resolve_requirements(policy, sensitive, promised),
     )
 
 
@@ -108,6 +116,7 @@ def attack_relation(engine: Engine, statement: Attack) -> Answered:
             columns=source.columns,
             sensitive=dict.fromkeys(b.column for b in bound.sensitive),
             rows=lambda statistics: [RowsOfRequirements(rows, tuple(range(len(statistics))))],
+            known=lambda: KnownColumns(tuple(keys), {fold(name): name for name in keys}, {}),
         )
         try:
             return attacked(engine, target, statement, scratch)
@@ -150,10 +159,21 @@ def attacked(engine: Engine, target: Target, statement: Attack, scratch: Scratch
     answers: dict[int, tuple[Any, ...]] = {}
     for part in target.rows(statistics):
         of_part = [statistics[index] for index in part.indexes]
+        if any("public_class" in statistic.reads for statistic in of_part):
+            background = replace(background, public_class=_public_class(engine, target, part.rows, statistics, scratch))
         queries = statistic_queries(engine, of_part, part.rows, background, scratch)
         for index, query in zip(part.indexes, queries, strict=True):
             answers[index] = _answered(engine, target, statistics[index], query, scratch)
     return [answers[index] for index in sorted(answers)]
+
+
+def _public_class(
+    engine: Engine, target: Target, rows: Rows, statistics: Sequence[BoundStatistic], scratch: Scratch
+) -> exp.Query:
+    """The people of the table that the attack names, by class."""
+    against = dict(statistics[0].arguments)["against"]
+    assert isinstance(against, QualifiedName)
+    return public_class_of(engine, target.called, rows, target.known(), against, scratch)
 
 
 def _attributes(target: Target, statement: Attack) -> dict[str, str | None]:
@@ -179,13 +199,18 @@ def _answered(
     summary = engine.rows(reading(query_file("statements", "attack_summary"), tables))[0]
     worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
     labels = "; ".join(_label(class_id) for (class_id,) in worst) or None
-    bound = _bound(engine, target.requirements, statistic)
+    bound = _bound(engine, target, statistic)
     return statistic.question_name, ", ".join(statistic.attributes) or None, *summary, bound, labels
 
 
-def _bound(engine: Engine, requirements: Sequence[BoundRequirement], statistic: BoundStatistic) -> float | None:
+def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float | None:
     """The least that satisfied requirements promise of the highest confidence; None where none of them promises any."""
-    promises = [promise for requirement in requirements for promise in statistic.bounds_by(requirement)]
+    named = [value for value in dict(statistic.arguments).values() if isinstance(value, QualifiedName)]
+    promises: list[exp.Expr] = []
+    for requirement in target.requirements:
+        # What is promised of one public table says nothing of another.
+        if "public_class" not in requirement.reads or (target.against and [target.against.name] == named):
+            promises += statistic.bounds_by(requirement)
     if not promises:
         return None
     values = engine.rows(exp.select(*promises))[0]

