@@ -2,5 +2,6 @@
 SELECT class_id
 FROM attacked_class
 WHERE targets > 0
-ORDER BY confidence DESC NULLS LAST, targets DESC NULLS LAST, class_id ASC NULLS LAST
+GROUP BY class_id
+ORDER BY max(confidence) DESC NULLS LAST, sum(targets) DESC NULLS LAST, class_id ASC NULLS LAST
 LIMIT 10

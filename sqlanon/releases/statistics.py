@@ -43,14 +43,20 @@ def statistic_queries(
     rows: Rows,
     background: Background | None,
     scratch: Scratch,
+    made: Sequence[Mapping[str, str]] | None = None,
 ) -> list[exp.Select]:
-    """The query of each statistic, over normal relations that are computed once; raises as `statistics_of` does."""
+    """The query of each statistic, over normal relations that are computed once; raises as `statistics_of` does.
+
+    `made` has tables that statistics read beside them.
+    """
     steps = [*relations_of(rows, statistics, background), *sensitive_values(statistics)]
     tables: dict[str, str] = {}
     for name, query in steps:
         tables[name] = scratch.table(name, reading(query, tables))
-    each = zip(statistics, relation_names(statistics), strict=True)
+    others = made or [{} for _ in statistics]
     return [
-        statistic.statement("figures", {name: tables[step] for name, step in names.items()})
-        for statistic, names in each
+        statistic.statement(
+            "figures", {name: table for name, step in names.items() if (table := {**tables, **beside}.get(step))}
+        )
+        for statistic, names, beside in zip(statistics, relation_names(statistics), others, strict=True)
     ]

@@ -35,6 +35,7 @@ from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 from sqlanon.statements.attack_background import background_of
+from sqlanon.statements.attack_definetti import believed_row
 from sqlanon.statements.attack_public import KnownColumns, known_columns, public_class_of
 from sqlanon.statements.check import require_own_columns
 from sqlanon.statements.estimate import recorded
@@ -63,6 +64,7 @@ class Target:
     `columns` are those that it shows, and `sensitive` the sensitive ones among them, each with the hierarchy that its
     policy names. `rows` gives the rows that answer statistics, `known` what they show of the columns by which people
     are known. `requirements` are those that it satisfies, `against` is the public table that these may speak of.
+    `believed` makes the table that is learned of a release with buckets; None where no source says what is right.
     """
 
     called: str
@@ -72,6 +74,7 @@ class Target:
     known: Callable[[], KnownColumns]
     requirements: tuple[BoundRequirement, ...] = field(default=())
     against: Source | None = None
+    believed: Callable[[BoundStatistic, Scratch], str] | None = None
 
 
 def attack_release(engine: Engine, release: Release, statement: Attack) -> Answered:
@@ -97,6 +100,7 @@ def _released(engine: Engine, release: Release) -> Target:
         rows=lambda statistics: classes.rows(sources, statistics),
         known=lambda: known_columns(recorded(engine, release, {*map(fold, names)}), names),
         against=policy.against,
+        believed=lambda statistic, scratch: believed_row(engine, release, classes, statistic, scratch),
         requirements=resolve_requirements(policy, sensitive, promised),
     )
 
@@ -161,10 +165,29 @@ def attacked(engine: Engine, target: Target, statement: Attack, scratch: Scratch
         of_part = [statistics[index] for index in part.indexes]
         if any("public_class" in statistic.reads for statistic in of_part):
             background = replace(background, public_class=_public_class(engine, target, part.rows, statistics, scratch))
-        queries = statistic_queries(engine, of_part, part.rows, background, scratch)
+        made = _made(target, of_part, scratch)
+        queries = statistic_queries(engine, of_part, part.rows, background, scratch, made)
         for index, query in zip(part.indexes, queries, strict=True):
             answers[index] = _answered(engine, target, statistics[index], query, scratch)
     return [answers[index] for index in sorted(answers)]
+
+
+def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch) -> list[dict[str, str]]:
+    """For each statistic the tables that it reads beside the normal relations."""
+    made: list[dict[str, str]] = []
+    for statistic in statistics:
+        if "believed_row" not in statistic.reads:
+            made.append({})
+        elif target.believed is None:
+            raise PolicyError(
+                f"{statistic.statistic.model} counts by the source which values are named right, and {target.called} "
+                "does not say what it was made of",
+                hint="attack the release itself, in the database that it was made in",
+                part=("attack", statistic.statistic.model),
+            )
+        else:
+            made.append({"believed_row": target.believed(statistic, scratch)})
+    return made
 
 
 def _public_class(

@@ -34,6 +34,7 @@ REQUIRED = {
     "equal_t_closeness": lambda draw: f"t_closeness(t => {draw.choice([0.15, 0.3])})",
 }
 RUN = {
+    "definetti": "definetti(rounds => 0)",
     "linkage": "linkage(against => everybody)",
     "linkage_journalist": "linkage(against => everybody)",
     "linkage_presence": "linkage(against => everybody)",
@@ -90,6 +91,9 @@ def test_a_release_is_never_above_what_its_requirement_promises(file: str, quest
                 f"disease SENSITIVE) {AGAINST.get(question, '')} REQUIRE {REQUIRED[question](draw)}"
             )
             for method in ("mondrian", "generalization(suppression => 0.3)", "anatomy(l => 2)"):
+                if file == "definetti" and not method.startswith("anatomy"):
+                    # There are no buckets to learn from.
+                    continue
                 if (question in AGAINST or file.startswith("linkage")) and not method.startswith("generalization"):
                     # Where ranges overlap, a person fits several classes; buckets show values apart.
                     continue
@@ -103,6 +107,8 @@ def test_a_release_is_never_above_what_its_requirement_promises(file: str, quest
                     assert highest <= bound + 1e-12
                     reached.append(highest)
                     bounds.append(bound)
+            if file == "definetti":
+                continue
             raw = _row(con, "people (age, ward) SENSITIVE disease", file)
             assert raw[6] is None
             # Who publishes the rows as they are falls to the attack.

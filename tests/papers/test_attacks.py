@@ -195,3 +195,50 @@ def test_skewed_classes(positive: int, times: float) -> None:
         [row] = con.execute(f"ATTACK {source} WITH skewness(ratio => {times})").fetchall()
         assert row[3:5] == (50, pytest.approx(times))
         assert row[7].split("; ")[0] == "class 1"
+
+
+# Eight buckets of a smoker and a non-smoker, or of two non-smokers, with the diagnoses that were dealt to them.
+SMOKERS = [
+    *[("yn", ("cancer", "flu"))] * 3,
+    ("yn", ("cancer", "cold")),
+    *[("nn", ("flu", "cold"))] * 3,
+    ("yn", ("flu", "cold")),
+]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "beliefs"),
+    [
+        (0, (0.5, 0.5, 0.5)),
+        (1, (0.666667, 0.714286, 0.555556)),
+        (2, (0.803838, 0.831920, 0.547070)),
+        (5, (0.938816, 0.921946, 1 - 0.434959)),
+        (200, (0.949213, 0.925041, 1 - 0.397690)),
+    ],
+)
+def test_buckets_of_smokers(rounds: int, beliefs: tuple[float, ...]) -> None:
+    """The adversary's sureness of the smoker of buckets 1 to 3, 4 and 8; of non-smokers alone nothing is learnt."""
+    with sqlanon.connect(config={"threads": "1"}) as con:
+        con.execute("CREATE TABLE smokers (smokes VARCHAR, diagnosis VARCHAR)")
+        pairs = [[smokes, value] for both, values in SMOKERS for smokes, value in zip(both, values, strict=True)]
+        con.duckdb.executemany("INSERT INTO smokers VALUES (?, ?)", pairs)
+        con.execute(
+            "CREATE POLICY p ON smokers (smokes QUASI IDENTIFIER, diagnosis SENSITIVE) REQUIRE k_anonymity(k => 2)"
+        )
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)")
+        # Other buckets than were dealt: those of the example.
+        con.duckdb.execute("DELETE FROM r_qi; DELETE FROM r_sensitive")
+        for number, (both, values) in enumerate(SMOKERS):
+            for smokes, value in zip(both, values, strict=True):
+                con.duckdb.execute("INSERT INTO r_qi BY NAME SELECT ? AS smokes, ? AS bucket", [smokes, number])
+                con.duckdb.execute(
+                    "INSERT INTO r_sensitive BY NAME SELECT ? AS bucket, ? AS value, 1 AS count", [number, value]
+                )
+        [row] = con.execute(f"ATTACK r WITH definetti(rounds => {rounds})").fetchall()
+        first, fourth, eighth = beliefs
+        assert row[:3] == ("definetti", "diagnosis", 16)
+        assert row[4] == pytest.approx(max(beliefs), abs=1e-6)
+        assert row[5] == pytest.approx((6 * first + 2 * fourth + 6 * 0.5 + 2 * eighth) / 16, abs=1e-6)
+        assert row[6] == 1 / 2
+        if rounds > 2:
+            assert row[7].split("; ")[:5] == ["bucket 0", "bucket 1", "bucket 2", "bucket 3", "bucket 7"]

@@ -34,6 +34,7 @@ def con() -> Iterator[Connection]:
         connection.execute(
             "CREATE ANONYMIZED TABLE sliced AS POLICY q METHOD slicing(l => 2) COLUMNS (age), (ward, disease)"
         )
+        connection.execute("CREATE VIEW ages AS SELECT age FROM people")
         yield connection
 
 
@@ -109,6 +110,13 @@ def test_a_stolen_label_is_no_row_of_the_source(con: Connection) -> None:
         ("ATTACK made SENSITIVE disease USING nowhere WITH similarity(level => 1)", "nowhere"),
         ("ATTACK made SENSITIVE disease WITH similarity(within => 1)", "VARCHAR"),
         ("ATTACK made SENSITIVE diseases WITH homogeneity", "did you mean disease"),
+        ("ATTACK made WITH definetti", "no rows beside buckets"),
+        ("ATTACK people (age) SENSITIVE disease WITH definetti", "does not say what it was made of"),
+        ("ATTACK made WITH linkage", "linkage(against => ..."),
+        ("ATTACK made WITH linkage(against => nobody)", "no table or view nobody"),
+        ("ATTACK made WITH linkage(against => 'people')", "must be the name of a table"),
+        ("ATTACK dealt WITH linkage(against => people)", "apart from the classes"),
+        ("ATTACK made WITH linkage(against => ages)", "has no column ward"),
         ("ATTACK people WITH homogeneity", "ATTACK people (...)"),
         ("ATTACK people (age) WITH homogeneity", "no sensitive attribute"),
         ("ATTACK people (age, disease) SENSITIVE disease WITH homogeneity", "as a quasi-identifier and as SENSITIVE"),
