@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.cases import (
     anatomy,
+    attack,
     distinct,
     large,
     latency,
@@ -39,6 +40,7 @@ CASES: dict[str, Case] = {
     "slicing": slicing.run,
     "measure": measure.run,
     **{f"measure_{name}": measure.by(name) for name in measure.METHODS if name != "generalization"},
+    "attack": attack.run,
     "view": view.run,
     "snapshot": snapshot.run,
 }
