@@ -12,6 +12,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.catalog import releases
+from sqlanon.catalog.digests import require_own_rows
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Policy, Role
@@ -19,10 +21,10 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import EngineError, PolicyError, about
 from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.inputs.source import bind_source, own_object
+from sqlanon.inputs.source import bind_source, own_object, qualified
 from sqlanon.methods.registry import promised_by
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.attacks import attack_parts, bind_attack
@@ -35,6 +37,7 @@ from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 from sqlanon.statements.attack_background import background_of
+from sqlanon.statements.attack_composition import ComposedRelease, composed_respondent
 from sqlanon.statements.attack_definetti import believed_row
 from sqlanon.statements.attack_public import KnownColumns, known_columns, public_class_of
 from sqlanon.statements.check import require_own_columns
@@ -54,6 +57,9 @@ ATTACKED = (
     ("worst", "VARCHAR"),
 )
 
+# What attacks read beside the normal relations, made from the source.
+_OF_SOURCE = ("believed_row", "composed_respondent")
+
 Answered = list[tuple[Any, ...]]
 
 
@@ -64,7 +70,7 @@ class Target:
     `columns` are those that it shows, and `sensitive` the sensitive ones among them, each with the hierarchy that its
     policy names. `rows` gives the rows that answer statistics, `known` what they show of the columns by which people
     are known. `requirements` are those that it satisfies, `against` is the public table that these may speak of.
-    `believed` makes the table that is learned of a release with buckets; None where no source says what is right.
+    `made` says how tables are made that attacks read beside the normal relations, of a release whose source is at hand.
     """
 
     called: str
@@ -74,7 +80,7 @@ class Target:
     known: Callable[[], KnownColumns]
     requirements: tuple[BoundRequirement, ...] = field(default=())
     against: Source | None = None
-    believed: Callable[[BoundStatistic, Scratch], str] | None = None
+    made: Mapping[str, Callable[[BoundStatistic, Scratch], str]] = field(default_factory=dict)
 
 
 def attack_release(engine: Engine, release: Release, statement: Attack) -> Answered:
@@ -100,9 +106,40 @@ def _released(engine: Engine, release: Release) -> Target:
         rows=lambda statistics: classes.rows(sources, statistics),
         known=lambda: known_columns(recorded(engine, release, {*map(fold, names)}), names),
         against=policy.against,
-        believed=lambda statistic, scratch: believed_row(engine, release, classes, statistic, scratch),
+        made={
+            "believed_row": lambda statistic, scratch: believed_row(engine, release, classes, statistic, scratch),
+            "composed_respondent": lambda statistic, scratch: _composed(engine, release, statistic, scratch),
+        },
         requirements=resolve_requirements(policy, sensitive, promised),
     )
+
+
+def _composed(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
+    """The table of the respondents of a release and of the one that the attack names, as each other's later."""
+    name = dict(statistic.arguments)["with"]
+    assert isinstance(name, QualifiedName)
+    with about("attack", "composition", "with"):
+        other = releases.load(engine, qualified(engine, name))
+    require_own_rows(engine, other)
+    require_own_columns(engine, other)
+    each = [_composed_release(engine, part) for part in (other, release)]
+    return composed_respondent(engine, each, statistic, scratch)
+
+
+def _composed_release(engine: Engine, release: Release) -> ComposedRelease:
+    target = _released(engine, release)
+
+    def rows(attribute: str) -> Rows:
+        named = {fold(name): name for name in target.sensitive}
+        if fold(attribute) not in named or any(made.fragment is not None for made in release.published):
+            raise PolicyError(
+                f"{release.name} does not show classes of rows with {attribute}", part=("attack", "composition")
+            )
+        homogeneity, values = attack_parts("homogeneity", ())
+        (part,) = target.rows([bind_attack(homogeneity[0], values, (named[fold(attribute)],))])
+        return part.rows
+
+    return ComposedRelease(target.called, policy_of(release), rows, target.known)
 
 
 def attack_relation(engine: Engine, statement: Attack) -> Answered:
@@ -176,17 +213,14 @@ def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch
     """For each statistic the tables that it reads beside the normal relations."""
     made: list[dict[str, str]] = []
     for statistic in statistics:
-        if "believed_row" not in statistic.reads:
-            made.append({})
-        elif target.believed is None:
+        names = [name for name in statistic.reads if name in _OF_SOURCE]
+        if names and not target.made:
             raise PolicyError(
-                f"{statistic.statistic.model} counts by the source which values are named right, and {target.called} "
-                "does not say what it was made of",
+                f"{statistic.statistic.model} needs the source, and {target.called} does not say what it was made of",
                 hint="attack the release itself, in the database that it was made in",
                 part=("attack", statistic.statistic.model),
             )
-        else:
-            made.append({"believed_row": target.believed(statistic, scratch)})
+        made.append({name: target.made[name](statistic, scratch) for name in names})
     return made
 
 
@@ -242,6 +276,8 @@ def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float |
 
 def _label(class_id: object) -> str:
     """What a release shows of a class: its labels, each behind its column, or the number of a bucket."""
+    if isinstance(class_id, str):
+        return class_id
     if isinstance(class_id, dict):
         return ", ".join(f"{name} {'NULL' if value is None else value}" for name, value in class_id.items())
     return f"bucket {class_id}"

@@ -22,14 +22,14 @@ from sqlanon.estimates.labels.spans import STAR
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.estimates.single.estimate import label_of, text_of
-from sqlanon.inputs.source import bind_source
+from sqlanon.inputs.source import BoundSource, bind_source
 from sqlanon.releases.estimable import Recorded, published
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import identical, is_not_null, is_null, total, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["KnownColumns", "known_columns", "public_class_of"]
+__all__ = ["KnownColumns", "known_columns", "people_in_classes", "public_class_of"]
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,30 @@ def public_class_of(
 
     Raises PolicyError for a table that lacks a column by which people are known, and for labels that cannot be read.
     """
+    source = bind_source(engine, Source(name=against), scratch)
+    fitting = people_in_classes(engine, called, rows, known, source, scratch).subquery("fitting")
+    query = exp.select(column("class_id"), alias(total(column("n")), "n")).from_(fitting)
+    return query.group_by(column("class_id"), copy=False)
+
+
+def people_in_classes(
+    engine: Engine,
+    called: str,
+    rows: Rows,
+    known: KnownColumns,
+    source: BoundSource,
+    scratch: Scratch,
+    respondent: str | None = None,
+) -> exp.Select:
+    """class_id and n: each class, once for each combination of values that fits it, with how many people have them.
+
+    Where a column of the source names the `respondent`, it is one more column. Raises as `public_class_of`.
+    """
     classes = scratch.table("class", _classes(rows, known))
-    public = _public(engine, called, classes, known, against, scratch)
-    query = exp.select(column("class_id", "class"), alias(total(column("n", "public")), "n"))
+    public = _public(engine, called, classes, known, source, scratch, respondent)
+    query = exp.select(column("class_id", "class"), column("n", "public"))
+    if respondent is not None:
+        query.select(column("respondent", "public"), copy=False)
     query.from_(relation(public, as_="public"), copy=False)
     same: list[exp.Expr] = []
     for index, name in enumerate(known.names):
@@ -65,8 +86,7 @@ def public_class_of(
         fitting, path = _fitting(index, generalized, classes, public, scratch), f"path_{index}"
         query.join(relation(fitting, as_=path), on=identical(column("value", path), value), copy=False)
         same.append(identical(label, column("label", path)))
-    query.join(relation(classes, as_="class"), on=exp.and_(exp.true(), *same), copy=False)
-    return query.group_by(column("class_id", "class"), copy=False)
+    return query.join(relation(classes, as_="class"), on=exp.and_(exp.true(), *same), copy=False)
 
 
 def _classes(rows: Rows, known: KnownColumns) -> exp.Select:
@@ -85,14 +105,19 @@ def _classes(rows: Rows, known: KnownColumns) -> exp.Select:
 
 
 def _public(
-    engine: Engine, called: str, classes: str, known: KnownColumns, against: QualifiedName, scratch: Scratch
+    engine: Engine,
+    called: str,
+    classes: str,
+    known: KnownColumns,
+    source: BoundSource,
+    scratch: Scratch,
+    respondent: str | None,
 ) -> str:
     """A table of value_i and n: the people with each combination of values, in the types that the classes have."""
-    source = bind_source(engine, Source(name=against), scratch)
     columns = {fold(name): name for name, _ in source.columns}
     if lacking := [name for name in known.names if fold(name) not in columns]:
         raise PolicyError(
-            f"{against} has no column {lacking[0]}, by which people could be found in {called}",
+            f"the table of people has no column {lacking[0]}, by which they could be found in {called}",
             hint=f"make a view of it that has the columns {', '.join(known.names)}",
             part=("attack", "linkage", "against"),
         )
@@ -107,6 +132,9 @@ def _public(
         # What is no value of the type is nobody's here, and no NULL.
         query.where(exp.or_(is_null(value.copy()), is_not_null(typed.copy())), copy=False)
     values = [column(f"value_{index}") for index in range(len(known.names))]
+    if respondent is not None:
+        query.select(alias(column(respondent), "respondent"), copy=False)
+        values.append(column("respondent"))
     counted = exp.select(*values, alias(f.count(), "n")).from_(query.subquery("person"))
     return scratch.table("public", counted.group_by(*(value.copy() for value in values)))
 

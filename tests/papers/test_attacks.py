@@ -242,3 +242,59 @@ def test_buckets_of_smokers(rounds: int, beliefs: tuple[float, ...]) -> None:
         assert row[6] == 1 / 2
         if rounds > 2:
             assert row[7].split("; ")[:5] == ["bucket 0", "bucket 1", "bucket 2", "bucket 3", "bucket 7"]
+
+
+# Two releases about overlapping respondents: by year and sex, and by year and digits of the code; n1 to n6 are new.
+MEMBERS = {
+    "1940 M": "John Luke Anthony Matt",
+    "1950 F": "Diana Liz Gabrielle Lorna",
+    "1940 F": "Barbara Fay Anna Carol",
+    "1950 M": "Nathan Eric Rob Bob",
+}
+LATER = {
+    "1940 9414": "John Luke n1 Carol",
+    "1940 9413": "n2 Matt n3 Fay",
+    "1950 9414": "Diana Liz n4 Bob",
+    "1950 9413": "n5 Eric Gabrielle n6",
+}
+# A world that both releases agree with.
+DISEASES = {
+    **dict.fromkeys("John Luke Fay Barbara".split(), "Peptic Ulcer"),
+    **{"Anthony": "Broken Leg", "Matt": "Short Breath", "Gabrielle": "H1N1", "Diana": "H1N1", "Liz": "Pneumonia"},
+    **{"Lorna": "Flu", "Carol": "Stomach Cancer", "Anna": "Broken Leg", "Eric": "Dyspepsia", "Bob": "Gastritis"},
+    **{"Nathan": "Gastritis", "Rob": "Stomach Cancer", "n1": "Measles", "n2": "Gastritis", "n3": "Pneumonia"},
+    **{"n4": "Measles", "n5": "Infract", "n6": "Thrombosis"},
+}
+
+
+def published_twice() -> Connection:
+    con = sqlanon.connect(config={"threads": "1"})
+    for table, members in (("first", MEMBERS), ("second", LATER)):
+        con.execute(f"CREATE TABLE {table} (name VARCHAR, year INTEGER, other VARCHAR, disease VARCHAR)")
+        rows = [[n, *label.split(), DISEASES[n]] for label, names in members.items() for n in names.split()]
+        con.duckdb.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?)", rows)
+        con.execute(
+            f"CREATE POLICY {table} ON {table} (name ENTITY, year QUASI IDENTIFIER, other QUASI IDENTIFIER, "
+            "disease SENSITIVE) REQUIRE k_anonymity(k => 4)"
+        )
+        con.execute(f"CREATE ANONYMIZED TABLE {table}_release AS POLICY {table}")
+    return con
+
+
+def test_two_releases_about_the_same_people() -> None:
+    with published_twice() as con:
+        [row] = con.execute(
+            "ATTACK second_release WITH composition(with => first_release, variant => 'intersection')"
+        ).fetchall()
+        # Of the ten who are in both: one value for six, 2/3 for Matt, Diana and Liz, 4/5 for Carol.
+        assert row[:4] == ("composition", "disease", 10, 6)
+        assert row[4:6] == pytest.approx((1, (6 + 3 * 2 / 3 + 4 / 5) / 10))
+        for first, second in (("first", "second"), ("second", "first")):
+            [row] = con.execute(f"ATTACK {second}_release WITH composition(with => {first}_release)").fetchall()
+            # Twelve of all 22 are certain, also who left and who came; the other ten have two values each.
+            assert row[2:6] == (22, 12, 1, pytest.approx((12 + 10 / 2) / 22))
+            assert row[6] is None
+        assert "year 1940, other 9414" in row[7] or "year 1940, other M" in row[7]
+        con.execute("UPDATE first SET year = 1950 WHERE name = 'John'")
+        with pytest.raises(sqlanon.PolicyError, match="does not have one row"):
+            con.execute("ATTACK second_release WITH composition(with => first_release)")
