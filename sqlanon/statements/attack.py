@@ -39,6 +39,7 @@ from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 from sqlanon.statements.attack_background import background_of
 from sqlanon.statements.attack_composition import ComposedRelease, composed_respondent
 from sqlanon.statements.attack_definetti import believed_row
+from sqlanon.statements.attack_order import ordered_class
 from sqlanon.statements.attack_public import KnownColumns, known_columns, public_class_of
 from sqlanon.statements.check import require_own_columns
 from sqlanon.statements.estimate import recorded
@@ -58,7 +59,7 @@ ATTACKED = (
 )
 
 # What attacks read beside the normal relations, made from the source.
-_OF_SOURCE = ("believed_row", "composed_respondent")
+_OF_SOURCE = ("believed_row", "composed_respondent", "ordered_class")
 
 Answered = list[tuple[Any, ...]]
 
@@ -109,6 +110,9 @@ def _released(engine: Engine, release: Release) -> Target:
         made={
             "believed_row": lambda statistic, scratch: believed_row(engine, release, classes, statistic, scratch),
             "composed_respondent": lambda statistic, scratch: _composed(engine, release, statistic, scratch),
+            "ordered_class": lambda statistic, scratch: ordered_class(
+                engine, _composed_release(engine, release), statistic, scratch
+            ),
         },
         requirements=resolve_requirements(policy, sensitive, promised),
     )

@@ -96,10 +96,10 @@ def _parts(
     people = people_in_classes(engine, release.called, rows, release.known(), source, scratch, entity.name)
     person = scratch.table("person", people)
     label = rows.class_id.copy()
-    shown: list[exp.Expr] = []
+    texts: list[exp.Expr] = []
     for key in rows.keys:
-        shown += [literal(f"{key.name} "), f.coalesce(as_text(key.copy()), literal("NULL")), literal(", ")]
-    text = f.call("concat", *shown[:-1]) if shown else literal("all rows")
+        texts += [literal(f"{key.name} "), f.coalesce(as_text(key.copy()), literal("NULL")), literal(", ")]
+    text = f.call("concat", *texts[:-1]) if texts else literal("all rows")
     named = exp.select(alias(label, "class_id"), alias(text, "label"), alias(f.count(), "size"))
     grouped = named.from_(rows.relation.copy()).group_by(*(key.copy() for key in rows.keys))
     numbered = exp.select(exp.Star(), alias(window(f.row_number()), "class")).from_(grouped.subquery("shown"))

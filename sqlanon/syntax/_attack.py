@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlanon.domain.values import Value
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import skip_kind
@@ -26,11 +27,22 @@ def attack(reader: Reader, position: Position) -> Attack:
         words = (("USING", '","') if sensitive else ("SENSITIVE",)) + ("WITH",)
         raise reader.expected(" or ".join(words), among=words)
     reader.expect("WITH")
-    name, arguments = _values.call(reader, "an attack", "homogeneity(confidence => 0.5)", "attack")
+    name, arguments = _call(reader)
     reader.end()
     hierarchies = tuple((column, hierarchy) for column, hierarchy in sensitive if hierarchy is not None)
     columns = tuple(column for column, _ in sensitive)
     return Attack(name, arguments, sensitive=columns, hierarchies=hierarchies, **target, position=position)
+
+
+def _call(reader: Reader) -> tuple[str, tuple[tuple[str, Value], ...]]:
+    """The attack with its arguments; that by order has a reserved word for its name, and no arguments."""
+    if not reader.sees("ORDER"):
+        return _values.call(reader, "an attack", "homogeneity(confidence => 0.5)", "attack")
+    reader.mark("attack", "order")
+    reader.expect("ORDER")
+    if reader.accept_symbol("("):
+        reader.expect_symbol(")")
+    return "order", ()
 
 
 def _target(reader: Reader) -> dict[str, Any]:
