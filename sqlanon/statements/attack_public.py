@@ -51,7 +51,11 @@ def public_class_of(
 
     Raises PolicyError for a table that lacks a column by which people are known, and for labels that cannot be read.
     """
-    source = bind_source(engine, Source(name=against), scratch)
+    try:
+        source = bind_source(engine, Source(name=against), scratch)
+    except PolicyError as error:
+        error.part = ("attack", "linkage", "against")
+        raise
     fitting = people_in_classes(engine, called, rows, known, source, scratch).subquery("fitting")
     query = exp.select(column("class_id"), alias(total(column("n")), "n")).from_(fitting)
     return query.group_by(column("class_id"), copy=False)
