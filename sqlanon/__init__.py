@@ -3,7 +3,7 @@
 `connect()` returns a DuckDB connection that also understands sqlanon's statements:
 CREATE HIERARCHY, CREATE POLICY and CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and
 EXPLAIN ANONYMIZED, their DROPs, ALTER POLICY, DESCRIBE POLICY, SHOW POLICIES | HIERARCHIES |
-RELEASES | WORKLOADS, CHECK, ESTIMATE, MEASURE and EXPORT. `anonymize()` does without a
+RELEASES | WORKLOADS, CHECK, ATTACK, ESTIMATE, MEASURE and EXPORT. `anonymize()` does without a
 database: a data frame in, the anonymized one out.
 """
 

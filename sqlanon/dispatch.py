@@ -10,13 +10,13 @@ from typing import Any
 from sqlanon.catalog import migrations, releases
 from sqlanon.catalog.digests import require_own_rows
 from sqlanon.domain.counts import counted
-from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError, about
+from sqlanon.export.attack_export import attack_export
 from sqlanon.export.check_export import check_export
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
@@ -26,6 +26,8 @@ from sqlanon.pipeline import run
 from sqlanon.pipeline.explain import explanation, printable
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
+from sqlanon.statements import answer_columns
+from sqlanon.statements.attack import ATTACKED, attack_relation, attack_release
 from sqlanon.statements.check import check_relation, check_release, require_no_table
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
@@ -47,38 +49,6 @@ class Answer:
 
     columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Any, ...], ...]
-
-
-_DONE = (("statement", "VARCHAR"), ("name", "VARCHAR"), ("outcome", "VARCHAR"))
-_MEASURED = (
-    ("attribute", "VARCHAR"),
-    ("required", "DOUBLE"),
-    ("achieved", "DOUBLE"),
-    ("satisfied", "BOOLEAN"),
-)
-_CHECKED = (("release", "VARCHAR"), ("question", "VARCHAR"), *_MEASURED)
-_COUNTED = (
-    ("release", "VARCHAR"),
-    ("kind", "VARCHAR"),
-    ("source_rows", "BIGINT"),
-    ("released_rows", "BIGINT"),
-    ("suppressed_rows", "BIGINT"),
-)
-_REQUIRED = (("levels", "VARCHAR"), ("requirement", "VARCHAR"), *_MEASURED)
-_WARNING = ("warning", "VARCHAR")
-# A line each.
-_REMARKS = ("remarks", "VARCHAR")
-_EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
-_FIGURES = (("release", "VARCHAR"), ("workload", "VARCHAR"), ("figure", "VARCHAR"), ("value", "DOUBLE"))
-_FIGURES_OF_RELEASE = (_FIGURES[0], _FIGURES[2], ("attribute", "VARCHAR"), _FIGURES[3])
-_EXPORTED = (
-    ("release", "VARCHAR"),
-    ("format", "VARCHAR"),
-    ("path", "VARCHAR"),
-    ("rows", "BIGINT"),
-    ("certificate", "VARCHAR"),
-    _WARNING,
-)
 
 
 def run_statement(engine: Engine, statement: s.Statement, progress: Watching | None = None) -> Answer:
@@ -138,7 +108,7 @@ def _drop_workload(engine: Engine, statement: s.DropWorkload, progress: Watching
 
 
 def _done(statement: str, name: str, outcome: str) -> Answer:
-    return Answer(_DONE, ((statement, name, outcome),))
+    return Answer(answer_columns.DONE, ((statement, name, outcome),))
 
 
 def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | None) -> Answer:
@@ -158,24 +128,21 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | No
         release.released_rows,
         release.suppressed_rows,
         release.loss,
-        levels_of(release),
+        release.levels,
     )
     said = warning(others_of(engine, release))
     remarks = "\n".join(map(printable, state.remarks)) if state and state.remarks else None
     rows = ((*head, m.question, *_measured(m), said, remarks) for m in report.measurements)
     # The column of the loss says which loss it is.
     loss = (release.loss_name or "granularity_loss", "DOUBLE")
-    return Answer((*_COUNTED, loss, *_REQUIRED, _WARNING, _REMARKS), tuple(rows))
-
-
-def levels_of(release: Release) -> str:
-    """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty without levels."""
-    quasi = (a for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.level is not None)
-    return ", ".join(f"{a.name} {a.level}/{a.height}" for a in quasi)
+    return Answer(
+        (*answer_columns.COUNTED, loss, *answer_columns.REQUIRED, answer_columns.WARNING, answer_columns.REMARKS),
+        tuple(rows),
+    )
 
 
 def _explain(engine: Engine, statement: s.ExplainRelease, progress: Watching | None) -> Answer:
-    return Answer(_EXPLAINED, tuple(explanation(run.explain(engine, statement.create, progress))))
+    return Answer(answer_columns.EXPLAINED, tuple(explanation(run.explain(engine, statement.create, progress))))
 
 
 def _drop_release(engine: Engine, statement: s.DropRelease, progress: Watching | None) -> Answer:
@@ -201,15 +168,20 @@ def _load(engine: Engine, name: Any) -> Release:
     return release
 
 
-def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
+def _load_or_table(engine: Engine, name: Any, statement: str) -> Release:
+    """As `_load`; of a table that is no release the error says how the statement is asked of it."""
     try:
-        release = _load(engine, statement.name)
+        return _load(engine, name)
     except CatalogError:
         raise
     except UserError:
         # There is no such release.
-        require_no_table(engine, statement.name)
+        require_no_table(engine, name, statement)
         raise
+
+
+def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
+    release = _load_or_table(engine, statement.name, "CHECK")
     measurements = check_release(engine, release).measurements
     assumed = (measurement.stated for measurement in assumed_of(release))
     return _checked(str(release.name), PrivacyReport((*measurements, *assumed)))
@@ -223,21 +195,30 @@ def _check_export(engine: Engine, statement: s.CheckExport, progress: Watching |
     with about("path"):
         checked = check_export(engine, statement.path)
     rows = ((checked.release, e.measurement.question, *_measured(e.measurement), e.known_by) for e in checked.evidence)
-    return Answer((*_CHECKED, ("known_by", "VARCHAR")), tuple(rows))
+    return Answer((*answer_columns.CHECKED, ("known_by", "VARCHAR")), tuple(rows))
 
 
 def _checked(name: str, report: PrivacyReport) -> Answer:
-    return Answer(_CHECKED, tuple((name, m.question, *_measured(m)) for m in report.measurements))
+    return Answer(answer_columns.CHECKED, tuple((name, m.question, *_measured(m)) for m in report.measurements))
 
 
 def _measured(measurement: Measurement) -> tuple[Any, ...]:
-    """The columns `_MEASURED`."""
+    """The columns `answer_columns.MEASURED`."""
     return measurement.attribute, measurement.required, measurement.achieved, measurement.satisfied
+
+
+def _attack(engine: Engine, statement: s.Attack, progress: Watching | None) -> Answer:
+    if statement.file is not None:
+        return Answer(ATTACKED, tuple(attack_export(engine, statement)))
+    if statement.source is not None:
+        return Answer(ATTACKED, tuple(attack_relation(engine, statement)))
+    release = _load_or_table(engine, statement.release, "ATTACK")
+    return Answer(ATTACKED, tuple(attack_release(engine, release, statement)))
 
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:
     done = export_release(engine, _load(engine, statement.name), statement)
-    return Answer(_EXPORTED, tuple(map(astuple, done)))
+    return Answer(answer_columns.EXPORTED, tuple(map(astuple, done)))
 
 
 def _estimate(engine: Engine, statement: s.Estimate, progress: Watching | None) -> Answer:
@@ -260,7 +241,7 @@ def _estimate(engine: Engine, statement: s.Estimate, progress: Watching | None) 
 def _measure(engine: Engine, statement: s.Measure, progress: Watching | None) -> Answer:
     release = _load(engine, statement.release)
     figures = measure(engine, release, statement.workload, progress)
-    return Answer(_FIGURES, tuple((str(release.name), statement.workload, *figure) for figure in figures))
+    return Answer(answer_columns.FIGURES, tuple((str(release.name), statement.workload, *figure) for figure in figures))
 
 
 def _measure_figures(engine: Engine, statement: s.MeasureFigures | s.MeasureTask, progress: Watching | None) -> Answer:
@@ -269,7 +250,9 @@ def _measure_figures(engine: Engine, statement: s.MeasureFigures | s.MeasureTask
         figures = measure_task(engine, release, statement.arguments)
     else:
         figures = measure_figures(engine, release, statement.figures)
-    return Answer(_FIGURES_OF_RELEASE, tuple((str(release.name), f.name, f.attribute, f.value) for f in figures))
+    return Answer(
+        answer_columns.FIGURES_OF_RELEASE, tuple((str(release.name), f.name, f.attribute, f.value) for f in figures)
+    )
 
 
 _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
@@ -288,6 +271,7 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.CheckRelease: _check_release,
     s.CheckRelation: _check_relation,
     s.CheckExport: _check_export,
+    s.Attack: _attack,
     s.ExportRelease: _export,
     s.Measure: _measure,
     s.MeasureFigures: _measure_figures,

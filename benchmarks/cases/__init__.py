@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.cases import (
     anatomy,
+    attack,
     distinct,
     figures,
     large,
@@ -41,6 +42,7 @@ CASES: dict[str, Case] = {
     "measure": measure.run,
     **{f"measure_{name}": measure.by(name) for name in measure.METHODS if name != "generalization"},
     "figures": figures.run,
+    "attack": attack.run,
     "view": view.run,
     "snapshot": snapshot.run,
 }

@@ -108,6 +108,12 @@ class Release:
         tables.sort(key=lambda made: order.get(made.fragment, len(order)))
         return tuple(tables) or (ReleaseObject(self.kind, self.name),)
 
+    @property
+    def levels(self) -> str:
+        """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty without levels."""
+        quasi = (a for a in self.attributes if a.role is Role.QUASI_IDENTIFIER and a.level is not None)
+        return ", ".join(f"{a.name} {a.level}/{a.height}" for a in quasi)
+
     def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
         """The columns of one of the published objects."""
         return tuple(attribute for attribute in self.attributes if attribute.fragment == fragment)

@@ -3,40 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isclose
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.export.formats.base import ExportFile, export_format
-from sqlanon.export.paths import local_path
-from sqlanon.export.reader import READ, Export, export_at, files_of, recorded_of
-from sqlanon.export.stated import stated_arguments, stated_requirements, stated_rows
-from sqlanon.inputs.column_types import ENUM
+from sqlanon.errors import PrivacyViolation
+from sqlanon.export.exported_rows import exported_tables, read_export, rows_of_export, values_of_export
+from sqlanon.export.reader import Export
+from sqlanon.export.stated import stated_requirements
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.base import PublishedTables
-from sqlanon.methods.registry import promised_by, verified, worded
+from sqlanon.methods.registry import verified, worded
 from sqlanon.pipeline.check import measured
-from sqlanon.plugins import names
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import hidden_parts
-from sqlanon.releases.estimable import Recorded, RecordedTable
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.classes.buckets import BucketValues, rows_of_buckets, values_of_table
+from sqlanon.releases.estimable import Recorded
 from sqlanon.sqlgen.classes.normal_relations import Background
-from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
 
 __all__ = ["CheckedExport", "Evidence", "check_export"]
 
@@ -76,23 +63,10 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
 
     Raises UserError where the files cannot be read, and PrivacyViolation where they are not what the certificate says.
     """
-    export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
-    try:
-        files = files_of(export)
-        recorded = recorded_of(export, files)
-        stated, expected = stated_requirements(export), stated_rows(export)
-        method = str(export.stated["method"]["name"])
-        arguments = stated_arguments(export.stated["method"]["arguments"])
-        sensitive = [a.name for a in recorded.policy.having(Role.SENSITIVE)]
-        requirements = resolve_requirements(recorded.policy, sensitive, promised_by(method, arguments))
-    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
-        raise UserError(
-            f"{path}: its certificate does not say what a check needs", hint="ask for an export by a newer sqlanon"
-        ) from None
-    _require_hidden(recorded, path)
-    with _reader(engine, export, files) as engine, engine.transaction(), Scratch(engine) as scratch:
-        tables = _copied(engine, export, files, recorded, scratch)
-        _require_rows(engine, expected, tables, path)
+    read = read_export(engine, path)
+    recorded, requirements = read.recorded, read.requirements
+    method, arguments, stated = read.method, read.arguments, stated_requirements(read.export)
+    with exported_tables(engine, read) as (engine, _, tables):
         structure = verified(
             method,
             arguments,
@@ -100,7 +74,7 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
                 engine=engine,
                 policy=recorded.policy,
                 tables=tables,
-                values=_values(recorded, tables),
+                values=values_of_export(recorded, tables),
                 suppressed=recorded.withheld or 0,
                 recorded=tuple(stated.values()),
             ),
@@ -112,121 +86,12 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
     known_by = {name: FROM_FILES if figure.in_files else FROM_CERTIFICATE for name, figure in figures.items()}
     evidence += [Evidence(measurement, known_by[measurement.question]) for measurement in structure.measurements]
-    return CheckedExport(recorded.name, (Evidence(_files_measured(export), FROM_FILES), *evidence))
-
-
-@contextmanager
-def _reader(engine: Engine, export: Export, files: Sequence[ExportFile]) -> Iterator[Engine]:
-    """A connection that reads the files: the user's own, or one that opens a database file and nothing else."""
-    if export.format in READ:
-        yield engine
-        return
-    if len(files) > 1:
-        raise UserError(
-            f"the tables of this export are in {len(files)} files of the format {export.format}",
-            hint="ask for an export as parquet or csv",
-        )
-    opened = export_format(export.format).reopen(files[0], {})
-    try:
-        yield opened
-    finally:
-        opened.connection.close()
-
-
-def _rows_of_file(export: Export, file: ExportFile, table: RecordedTable, recorded: Recorded) -> exp.Query:
-    """The rows of a file as it has them: in another type, values that differ could become one class.
-
-    Sensitive values have the source's type, whose order they are in, and numbers of rows are numbers: some formats have
-    texts only.
-    """
-    sensitive = {fold(a.name) for a in recorded.policy.having(Role.SENSITIVE)}
-    outputs: list[exp.Expr] = []
-    for part in table.columns:
-        kind = recorded.types.get(fold(part.source)) if fold(part.source) in sensitive else None
-        kind = "BIGINT" if part.reading is Reading.COUNT else None if kind == ENUM else kind
-        outputs.append(alias(cast(column(part.name), kind), part.name) if kind else column(part.name))
-    return exp.select(*outputs).from_(_as_stored(export, file).subquery("file"))
-
-
-def _copied(
-    engine: Engine, export: Export, files: Sequence[ExportFile], recorded: Recorded, scratch: Scratch
-) -> dict[str, exp.Table]:
-    """The rows of each file as a table, by its fragment. Raises PrivacyViolation where a file has other columns."""
-    try:
-        _require_columns(engine, export, files)
-        return {
-            _fragment(export, file.table): relation(
-                scratch.table("exported", _rows_of_file(export, file, table, recorded))
-            )
-            for file, table in zip(files, recorded.tables, strict=True)
-        }
-    except EngineError:
-        data = ", ".join(file.path.name for file in files)
-        raise PrivacyViolation(
-            f"{data} cannot be read as the certificate says", hint="take the files and the certificate from one export"
-        ) from None
+    return CheckedExport(recorded.name, (Evidence(_files_measured(read.export), FROM_FILES), *evidence))
 
 
 def _files_measured(export: Export) -> Measurement:
     """That the files are those that were certified; a certificate within a file has no hash of it."""
     return Measurement("files_as_certified", None, None, None, True if "files" in export.stated else None)
-
-
-def _fragment(export: Export, table: str) -> str:
-    """What stands behind the release's name in that of a table; empty for the table of a release of one."""
-    return table.removeprefix(f"{export.stated['release']}_") if "tables" in export.stated else ""
-
-
-def _require_rows(
-    engine: Engine, expected: Sequence[tuple[str, int]], tables: Mapping[str, exp.Table], path: str
-) -> None:
-    for (name, rows), table in zip(expected, tables.values(), strict=True):
-        count = engine.rows(exp.select(f.count()).from_(table.copy()))[0][0]
-        if count != rows:
-            raise PrivacyViolation(
-                f"{path}: {name} has {count} rows, and the certificate says {rows}",
-                hint="take the files and the certificate from one export",
-            )
-
-
-def _as_stored(export: Export, file: ExportFile) -> exp.Query:
-    """All columns of a file in the types in which it has them."""
-    query = export_format(export.format).read(file).copy()
-    query.set("expressions", [exp.Star()])
-    return query
-
-
-def _require_columns(engine: Engine, export: Export, files: Sequence[ExportFile]) -> None:
-    """Raises PrivacyViolation where a file has other columns than its certificate says."""
-    for file in files:
-        kind, stated = export_format(export.format), [name for name, _ in file.columns]
-        header = kind.header(file.path) or [name for name, _ in engine.columns(_as_stored(export, file))]
-        # A type that the format does not have is not that of the file's values.
-        if list(header) != stated or any(kind.published_type(type_) != type_ for _, type_ in file.columns):
-            raise PrivacyViolation(
-                f"{file.path.name} has other columns than its certificate says",
-                hint="take the files and the certificate from one export",
-            )
-
-
-def _require_hidden(recorded: Recorded, path: str) -> None:
-    """Raises PrivacyViolation for a column that the policy hides, and the certificate lists as published."""
-    hidden = {fold(a.name) for a in recorded.policy.attributes if a.role in _HIDDEN and not a.pseudonym}
-    for part in (part for table in recorded.tables for part in table.columns):
-        if fold(part.source) in hidden or fold(part.name) in hidden:
-            raise PrivacyViolation(f"{path}: its policy hides the column {part.source}, and it is published")
-
-
-def _values(recorded: Recorded, tables: Mapping[str, exp.Table]) -> dict[str, BucketValues]:
-    """Where the values of each sensitive attribute are, if they are in tables of their own, by bucket."""
-    values: dict[str, BucketValues] = {}
-    if len(tables) == 1:
-        return values
-    sensitive = [attribute.name for attribute in recorded.policy.having(Role.SENSITIVE)]
-    for fragment, table in zip(tables, recorded.tables, strict=True):
-        columns = [(part.name, part.source, part.reading) for part in table.columns]
-        values |= values_of_table(fragment, columns, sensitive)
-    return values
 
 
 def _recomputed(
@@ -238,31 +103,9 @@ def _recomputed(
     indexes = [i for i, r in enumerate(requirements) if i not in hidden and _IN_FILES.issuperset(r.reads)]
     if not indexes:
         return
-    for part in _rows(recorded, requirements, indexes, tables):
+    for part in rows_of_export(recorded, requirements, indexes, tables):
         answered = [requirements[index] for index in part.indexes]
         yield from zip(part.indexes, measured(engine, answered, part.rows, Background()), strict=True)
-
-
-def _rows(
-    recorded: Recorded,
-    requirements: Sequence[BoundRequirement],
-    indexes: Sequence[int],
-    tables: Mapping[str, exp.Table],
-) -> list[RowsOfRequirements]:
-    """The rows of the files, in the classes that they show."""
-    if values := _values(recorded, tables):
-        return list(rows_of_buckets(tables, requirements, indexes, values))
-    ((source, table),) = zip(tables.values(), recorded.tables, strict=True)
-    others = {fold(a.name) for a in recorded.policy.attributes if a.role in _NO_KEYS}
-    buckets = [part.name for part in table.having(Reading.BUCKET)]
-    keys = buckets or [part.name for part in table.columns if fold(part.source) not in others]
-    sensitive = {
-        attribute.name: column(part.name)
-        for attribute in recorded.policy.having(Role.SENSITIVE)
-        for part in table.columns
-        if fold(part.source) == fold(attribute.name)
-    }
-    return [RowsOfRequirements(rows_of(source, keys, sensitive), tuple(indexes))]
 
 
 def _evidence(

@@ -6,7 +6,7 @@ so that it can be more than one number: each column of its statement is a figure
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,7 +17,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import Value
 from sqlanon.errors import InternalError
 from sqlanon.questions._arguments import Argument, bound_arguments
-from sqlanon.questions.ask import literals_of
+from sqlanon.questions.ask import BoundRequirement, literals_of
 from sqlanon.questions.load import Header, Parameter, Selector
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
 
@@ -26,13 +26,17 @@ __all__ = ["BoundStatistic", "Statistic", "bind_statistic", "load_statistic", "p
 
 @dataclass(frozen=True)
 class Statistic:
-    """One file under `sql/<kind>/`: `model` is its name, and `text` the statement, with a parameter as $name.
+    """One file under `sql/<kind>/`: `model` is what users type, and `text` the statement, with a parameter as $name.
 
     `falls` is whether each of its figures falls or stays where classes are merged. `reads` are normal relations.
     `of_respondents` says that it takes each row for another respondent.
+    Several files may be parts of one attack, whose name is then the `model` of each. `bounds` says what a requirement
+    that a release satisfies promises of an attack's highest confidence: its question's name, and an expression of the
+    arguments of both.
     """
 
     model: str
+    name: str
     title: str
     paper: str
     parameters: tuple[Parameter, ...]
@@ -40,6 +44,7 @@ class Statistic:
     reads: tuple[str, ...]
     text: str
     of_respondents: bool = False
+    bounds: tuple[tuple[str, str], ...] = ()
 
     @property
     def when(self) -> Selector | None:
@@ -70,7 +75,7 @@ class BoundStatistic:
 
     @property
     def question_name(self) -> str:
-        return self.statistic.model
+        return self.statistic.name
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -84,10 +89,27 @@ class BoundStatistic:
         """The statement, by any name, with its parameters in place; `relations` has what it reads instead."""
         tree = query_tree(self.statistic.text)
         assert isinstance(tree, exp.Select)
-        values = literals_of(self.arguments)
-        for parameter in list(tree.find_all(exp.Placeholder)):
-            parameter.replace(values[parameter.name].copy())
+        _fill(tree, self.arguments)
         return reading(tree, {known: table for known, table in relations.items() if known in self.reads})
+
+    def bounds_by(self, requirement: BoundRequirement) -> list[exp.Expr]:
+        """What a satisfied requirement promises about the highest confidence, as expressions without columns.
+
+        None where the header names no such question, or the requirement is about other attributes or several jointly.
+        """
+        if requirement.attributes not in ((), self.attributes):
+            return []
+        expressions = [text for question, text in self.statistic.bounds if question == requirement.question_name]
+        trees = [query_tree(f"SELECT {text}") for text in expressions]
+        for tree in trees:
+            _fill(tree, (*self.arguments, *requirement.arguments))
+        return [tree.selects[0] for tree in trees]
+
+
+def _fill(tree: exp.Expr, arguments: Sequence[tuple[str, Argument]]) -> None:
+    values = literals_of(arguments)
+    for parameter in list(tree.find_all(exp.Placeholder)):
+        parameter.replace(values[parameter.name].copy())
 
 
 def statistic_names(kind: str) -> tuple[str, ...]:
@@ -104,24 +126,33 @@ def load_statistic(kind: str, name: str) -> Statistic:
 def parse_statistic(name: str, text: str) -> Statistic:
     """The statistic that a file's text declares; raises InternalError as `load_statistic` does."""
     header = Header(name, text)
+    is_attack = "attack" in header.values
     statistic = Statistic(
-        model=name,
+        model=header.only_value("attack") if is_attack else name,
+        name=name,
         title=header.only_value("title"),
         paper=header.only_value("paper"),
         parameters=tuple(header.parameter(line) for line in header.values.get("parameter", ())),
         falls=header.yes("falls"),
         reads=tuple(part.strip() for part in header.only_value("reads").split(",")),
-        text=header.statements.get("figures", ""),
+        text=header.statements.get("classes" if is_attack else "figures", ""),
         of_respondents="respondents" in header.values and header.yes("respondents"),
+        bounds=tuple(_bound(line) for line in header.values.get("bound", ())),
     )
     tree = query_tree(statistic.text) if statistic.text else None
     if not isinstance(tree, exp.Select):
-        raise InternalError(f"the statistic {name} has no statement 'figures' that is a SELECT")
+        raise InternalError(f"the statistic {name} has no statement 'figures', or 'classes', that is a SELECT")
     fillable = {name for parameter in statistic.parameters for name in parameter.placeholders}
     unknown = {part.name for part in tree.find_all(exp.Placeholder)} - fillable
     if unknown:
         raise InternalError(f"the statistic {name} asks for ${min(unknown)}, which no parameter gives")
     return statistic
+
+
+def _bound(line: str) -> tuple[str, str]:
+    """The question of a line `question expression -- why`, and its expression."""
+    question, _, expression = line.partition(" -- ")[0].partition(" ")
+    return question, expression.strip()
 
 
 def bind_statistic(

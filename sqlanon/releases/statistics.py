@@ -18,7 +18,7 @@ from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, se
 from sqlanon.sqlgen.classes.requirement import relation_names
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["statistics_of"]
+__all__ = ["statistic_queries", "statistics_of"]
 
 
 def statistics_of(
@@ -36,18 +36,38 @@ def statistics_of(
     The normal relations are computed once, into temporary tables, whatever reads them. Raises InternalError where a
     statistic reads what the background lacks.
     """
+    answers: list[list[Mapping[str, Any]]] = []
     if not labelled and len(rows.keys) > 1:
         rows = _numbered(rows, scratch)
+    for query in statistic_queries(engine, statistics, rows, background, scratch):
+        columns = query.named_selects
+        answers.append([dict(zip(columns, row, strict=True)) for row in engine.rows(query)])
+    return answers
+
+
+def statistic_queries(
+    engine: Engine,
+    statistics: Sequence[BoundStatistic],
+    rows: Rows,
+    background: Background | None,
+    scratch: Scratch,
+    made: Sequence[Mapping[str, str]] | None = None,
+) -> list[exp.Select]:
+    """The query of each statistic, over normal relations that are computed once; raises as `statistics_of` does.
+
+    `made` has tables that statistics read beside them.
+    """
     steps = [*relations_of(rows, statistics, background), *sensitive_values(statistics)]
     tables: dict[str, str] = {}
     for name, query in steps:
         tables[name] = scratch.table(name, reading(query, tables))
-    answers: list[list[Mapping[str, Any]]] = []
-    for statistic, names in zip(statistics, relation_names(statistics), strict=True):
-        query = statistic.statement("figures", {name: tables[step] for name, step in names.items()})
-        columns = query.named_selects
-        answers.append([dict(zip(columns, row, strict=True)) for row in engine.rows(query)])
-    return answers
+    others = made or [{} for _ in statistics]
+    return [
+        statistic.statement(
+            "figures", {name: table for name, step in names.items() if (table := {**tables, **beside}.get(step))}
+        )
+        for statistic, names, beside in zip(statistics, relation_names(statistics), others, strict=True)
+    ]
 
 
 def _numbered(rows: Rows, scratch: Scratch) -> Rows:

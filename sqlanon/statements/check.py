@@ -71,8 +71,8 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     return PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure))
 
 
-def require_no_table(engine: Engine, name: QualifiedName) -> None:
-    """Raises UserError for a table or view that is no release, and says how it is checked."""
+def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHECK") -> None:
+    """Raises UserError for a table or view that is no release, and says how the statement is asked of it."""
     table = find_relation(engine, name)
     if table is None:
         return
@@ -80,7 +80,7 @@ def require_no_table(engine: Engine, name: QualifiedName) -> None:
     columns = ", ".join(column for column, _ in engine.columns(exp.select(exp.Star()).from_(relation(full))))
     raise UserError(
         f"{name} is a {kind}, not a release",
-        hint=f"name the columns by which respondents could be found: CHECK {name} (...); it has {columns}",
+        hint=f"name the columns by which respondents could be found: {statement} {name} (...); it has {columns}",
         part=("release",),
     )
 

@@ -24,6 +24,7 @@ _CALCULATES = (
     s.CheckRelease,
     s.CheckRelation,
     s.CheckExport,
+    s.Attack,
     s.ExportRelease,
     s.Estimate,
     s.Measure,
@@ -48,6 +49,8 @@ def prepared(engine: Engine, statement: s.Statement) -> bool:
 
 def _needs_no_catalog(statement: s.Statement) -> bool:
     is_of_file = isinstance(statement, s.Estimate) and statement.file is not None
+    if isinstance(statement, s.Attack):
+        return statement.release is None
     return is_of_file or isinstance(statement, s.CheckRelation | s.CheckExport)
 
 
@@ -72,6 +75,8 @@ def _prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
         return False
     if isinstance(statement, s.CheckRelease):
         require_no_table(engine, statement.name)
+    if isinstance(statement, s.Attack) and statement.release:
+        require_no_table(engine, statement.release, "ATTACK")
     if not isinstance(statement, _WRITES):
         raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
     with engine.transaction():

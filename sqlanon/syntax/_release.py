@@ -25,7 +25,7 @@ from sqlanon.syntax.statements import (
     MethodCall,
 )
 
-__all__ = ["check", "create", "drop", "explain", "export"]
+__all__ = ["check", "create", "drop", "explain", "export", "sensitive_columns"]
 
 _KINDS = ("VIEW", "TABLE")
 _METHOD_EXAMPLE = "generalization(suppression => 0.02)"
@@ -77,7 +77,7 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation | 
         return CheckRelease(checked.name, position=position)
     columns: list[str] = []
     reader.listed(lambda: columns.append(reader.named("a column", "column")))
-    sensitive = _sensitive(reader)
+    sensitive = sensitive_columns(reader)
     also = ("USING", '","') if sensitive else ("SENSITIVE",)
     ends = reader.peek().kind is Kind.END
     public = None if ends else against(reader, *also)
@@ -144,7 +144,7 @@ def _release_name(reader: Reader) -> QualifiedName:
     return name
 
 
-def _sensitive(reader: Reader) -> list[tuple[str, str | None]]:
+def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
     """SENSITIVE column [USING hierarchy], ...; nothing without the keyword. Each column with its hierarchy, or None."""
     if not reader.accept("SENSITIVE"):
         return []

@@ -124,7 +124,12 @@ def sees_named(reader: Reader) -> bool:
 def named(reader: Reader, into: dict[str, Value], *part: str, read: Callable[[Reader], Value] = value) -> None:
     """Reads one `name => value` into the arguments of a part, its name in lower case and not among them yet."""
     token = reader.peek()
-    name = reader.named("the name of an argument", *part).lower()
+    if token.kind is Kind.WORD:
+        # Before => a reserved word is a name, too.
+        reader.mark(*part, token.text)
+        name = reader.take().text.lower()
+    else:
+        name = reader.named("the name of an argument", *part).lower()
     if name in into:
         raise reader.refused(f"{name} is given twice", hint=f"keep one {name} => ...", token=token)
     if not (reader.accept_symbol(":") and reader.accept_symbol("=")):

@@ -13,7 +13,7 @@ from itertools import islice, takewhile
 
 from sqlanon.domain.values import Value
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax import _estimate, _hierarchy, _listings, _meant, _policy, _release, _workload
+from sqlanon.syntax import _attack, _estimate, _hierarchy, _listings, _meant, _policy, _release, _workload
 from sqlanon.syntax._lexer import Kind, Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax._wording import UNPAIRED, shortened
@@ -61,6 +61,11 @@ _FORMS = {
     "MEASURE": _Form(
         _workload.measure,
         "MEASURE hospital_2026 WITH WORKLOAD counts or MEASURE hospital_2026 WITH FIGURES (membership)",
+    ),
+    "ATTACK": _Form(
+        _attack.attack,
+        "ATTACK hospital_2026 WITH homogeneity(confidence => 0.5) or "
+        "ATTACK patients (age, zip) SENSITIVE disease WITH background(values => 1)",
     ),
     "EXPORT": _Form(_release.export, "EXPORT hospital_2026 TO 'out/' (FORMAT parquet)"),
 }

@@ -24,6 +24,7 @@ from sqlanon.syntax._texts import (
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
     AlterPolicy,
+    Attack,
     CheckExport,
     CheckRelation,
     CheckRelease,
@@ -100,6 +101,8 @@ def to_sql(statement: Statement) -> str:
             return f"CHECK {string_text(statement.path)}"
         case CheckRelation():
             return _check_relation(statement)
+        case Attack():
+            return _attack(statement)
         case ExportRelease():
             options = [f"FORMAT {string_text(statement.format)}"] if statement.format is not None else []
             options += ["REPLACE true"] if statement.replace else []
@@ -222,11 +225,26 @@ def _sets_of(method: MethodCall) -> str:
 
 def _check_relation(statement: CheckRelation) -> str:
     columns = ", ".join(map(name_text, statement.quasi_identifiers))
-    using = {column: f" USING {name_text(hierarchy)}" for column, hierarchy in statement.hierarchies}
-    named = ", ".join(name_text(column) + using.get(column, "") for column in statement.sensitive)
-    sensitive = f" SENSITIVE {named}" if named else ""
+    sensitive = _sensitive(statement)
     required = _against(statement.against) + (_requirements(statement.requirements) if statement.requirements else "")
     return f"CHECK {_source(statement.source)} ({columns}){sensitive} {required}".rstrip()
+
+
+def _attack(statement: Attack) -> str:
+    columns = ", ".join(map(name_text, statement.quasi_identifiers))
+    if statement.source:
+        target = f"{_source(statement.source)} ({columns})"
+    else:
+        target = qualified_text(statement.release) if statement.release else string_text(statement.file or "")
+    arguments = f"({', '.join(arguments_text(statement.arguments))})"
+    return f"ATTACK {target}{_sensitive(statement)} WITH {word_text(statement.attack)}{arguments}"
+
+
+def _sensitive(statement: CheckRelation | Attack) -> str:
+    """SENSITIVE with its columns, after a blank; nothing if there are none."""
+    using = {column: f" USING {name_text(hierarchy)}" for column, hierarchy in statement.hierarchies}
+    named = ", ".join(name_text(column) + using.get(column, "") for column in statement.sensitive)
+    return f" SENSITIVE {named}" if named else ""
 
 
 def _estimate(statement: Estimate) -> str:

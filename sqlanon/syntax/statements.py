@@ -18,6 +18,7 @@ from sqlanon.syntax._placed import Placed
 __all__ = [
     "SHOWN",
     "AlterPolicy",
+    "Attack",
     "CheckExport",
     "CheckRelation",
     "CheckRelease",
@@ -218,6 +219,25 @@ class CheckExport(Placed):
 
 
 @dataclass(frozen=True)
+class Attack(Placed):
+    """ATTACK release | 'path' | source (quasi-identifiers) [SENSITIVE columns] WITH attack [(argument => value, ...)].
+
+    Exactly one of `release`, a name, `file`, the path of an export, and `source`, any table or (SELECT ...), is set;
+    only a source has `quasi_identifiers`. Without `sensitive` all sensitive attributes of a release are meant;
+    `hierarchies` are those columns among them that say USING.
+    """
+
+    attack: str
+    arguments: tuple[tuple[str, Value], ...] = ()
+    release: QualifiedName | None = None
+    file: str | None = None
+    source: Source | None = None
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    hierarchies: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class ExportRelease(Placed):
     """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true])].
 
@@ -264,6 +284,7 @@ Statement = (
     | CheckRelease
     | CheckRelation
     | CheckExport
+    | Attack
     | ExportRelease
     | Measure
     | MeasureFigures

@@ -11,12 +11,14 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from sqlanon.methods.registry import METHODS
+from sqlanon.questions.attacks import attack_names
 from sqlanon.questions.load import model_names
 from sqlanon.statements.measure_figures import figure_names
 from sqlanon.terminal.method_help import argument_completions, method_completions
 
 __all__ = ["STATEMENTS", "StatementCompleter", "database_names", "quoted"]
 
+_ATTACKS = attack_names()
 _MODELS = model_names()
 
 
@@ -93,6 +95,11 @@ STATEMENTS: dict[str, str] = {
         "MEASURE release [WITH FIGURES (p_loss(above => 0.3), ...)];\n"
         + _wrapped("figures: " + ", ".join(figure_names()))
     ),
+    "ATTACK": (
+        "ATTACK release | 'export' | table (column, ...) [SENSITIVE column [USING hierarchy], ...]\n"
+        "    WITH attack [(argument => value, ...)];\n"
+        + _wrapped("attacks: " + ", ".join(_ATTACKS) + "; what an adversary learns, the owner's to know")
+    ),
     "EXPORT": (
         "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb, REPLACE true)];\n"
         "    -- the format is that of the path's suffix; a folder gets Parquet"
@@ -139,7 +146,7 @@ class StatementCompleter(Completer):
     def __init__(self, keywords: Iterable[str], names: Callable[[], list[str]]) -> None:
         self._keywords = sorted(
             {word for keyword in keywords for word in keyword.split()}
-            | {*_CLAUSES, *_MODELS, *METHODS, *figure_names()}
+            | {*_CLAUSES, *_MODELS, *METHODS, *figure_names(), *_ATTACKS}
         )
         self._names = names
 

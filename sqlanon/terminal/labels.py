@@ -6,6 +6,7 @@ import re
 
 from sqlanon.syntax.statements import (
     AlterPolicy,
+    Attack,
     CheckExport,
     CheckRelation,
     CheckRelease,
@@ -70,6 +71,8 @@ def label(statement: Statement) -> str:
             return f"CHECK {source}"
         case Measure(release=release) | MeasureFigures(release=release) | MeasureTask(release=release):
             return f"MEASURE {release}"
+        case Attack(release=release, file=file, source=attacked):
+            return f"ATTACK {release or file or attacked}"
         case ExportRelease(name=release):
             return f"EXPORT {release}"
         case Estimate():

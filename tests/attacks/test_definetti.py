@@ -75,6 +75,33 @@ def chance(l: int) -> float:  # noqa: E741 - the papers' name
     return 1 / l + DEVIATIONS * (1 / l * (1 - 1 / l) / ROWS) ** 0.5
 
 
+def test_the_statement_names_what_the_naive_version_names(con: Connection) -> None:
+    """Far more than is promised where columns go with the disease, and no more where they do not."""
+    for table, l in (("told", 2), ("untold", 3)):  # noqa: E741
+        right, _ = hits(con, table, l, "random", ROUNDS)
+        [row] = con.execute(f"ATTACK r WITH definetti(rounds => {ROUNDS})").fetchall()
+        assert row[:3] == ("definetti", "disease", ROWS)
+        assert row[3] / ROWS == pytest.approx(right, abs=0.03)
+        assert row[6] == pytest.approx(1 / l)
+        assert (row[3] / ROWS > chance(l)) is (table == "told")
+
+
+@pytest.mark.parametrize(
+    ("method", "columns"),
+    [("slicing(l => 2)", "COLUMNS (ward, town, person), (disease)"), ("mondrian(publish => 'none')", "")],
+)
+def test_slices_and_regions_with_buckets_are_learned_from(con: Connection, method: str, columns: str) -> None:
+    con.execute(
+        f"CREATE OR REPLACE POLICY sliced ON told ({ROLES.replace('person INSENSITIVE', 'person QUASI IDENTIFIER')}) "
+        "REQUIRE l_diversity(l => 2, variant => 'probabilistic')"
+    )
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE s AS POLICY sliced METHOD {method} {columns}")
+    [row] = con.execute("ATTACK s WITH definetti(rounds => 4)").fetchall()
+    assert row[2] == ROWS
+    assert row[3] / ROWS > chance(2)
+    assert row[6] == pytest.approx(1 / 2)
+
+
 @pytest.mark.parametrize("grouping", ["random", "near"])
 @pytest.mark.parametrize("l", [2, 3])
 def test_columns_that_go_with_the_disease_tell_it_across_buckets(con: Connection, l: int, grouping: str) -> None:  # noqa: E741

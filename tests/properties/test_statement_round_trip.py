@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
-from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.syntax import render
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import (
     SHOWN,
     AlterPolicy,
+    Attack,
     CheckExport,
     CheckRelation,
     CheckRelease,
@@ -133,6 +135,20 @@ def check_of(
     return CheckRelation(source, quasi_identifiers, tuple(asked), required, hierarchies, public)
 
 
+def attack_of(
+    attack: str,
+    of: tuple[tuple[str, Value], ...],
+    target: QualifiedName | str | Source,
+    quasi_identifiers: tuple[str, ...],
+    asked: dict[str, str | None],
+) -> Attack:
+    hierarchies = tuple((column, hierarchy) for column, hierarchy in asked.items() if hierarchy is not None)
+    named: dict[str, Any] = {"release": target} if isinstance(target, QualifiedName) else {"file": target}
+    if isinstance(target, Source):
+        named = {"source": target, "quasi_identifiers": quasi_identifiers}
+    return Attack(attack, of, sensitive=tuple(asked), hierarchies=hierarchies, **named)
+
+
 statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(PassThrough, queries),
     st.builds(CreateHierarchy, definitions, switch),
@@ -159,6 +175,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements | st.just(()), publics),
+    st.builds(attack_of, words, arguments, qualified | texts | sources, columns.filter(bool), sensitive),
     st.builds(ExportRelease, qualified, texts, st.none() | words, switch),
     st.builds(Estimate, queries, qualified, marginals=marginals),
     st.builds(Estimate, queries, file=texts, marginals=marginals),

@@ -58,6 +58,10 @@ SCRIPT = (
     "CHECK people (ward) SENSITIVE disease USING diseases, degree AGAINST voters REQUIRE k_anonymity(k => 4), "
     "t_closeness(t => 0.1, distance => 'ordered', attribute => degree), k_map(k => 3), "
     "l_diversity(l => 2, c => 2, variant => 'recursive', attribute => degree)",
+    "ATTACK made SENSITIVE disease USING diseases WITH similarity(level => 1)",
+    "ATTACK made_cut WITH linkage(against => people)",
+    "ATTACK dealt WITH definetti(rounds => 2)",
+    "ATTACK people (ward) SENSITIVE degree WITH similarity(within => 2)",
     "CREATE WORKLOAD asked ON POLICY basic (queries => 20, dimensions => 2, selectivity => 0.3, seed => 7)",
     *(f"MEASURE {name} WITH WORKLOAD asked" for name in ("made", "dealt")),
     *(f"MEASURE {name} WITH FIGURES (membership)" for name in ("dealt", "parted", "loosened")),

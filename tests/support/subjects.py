@@ -37,6 +37,7 @@ _FILES = {
         "models_end_to_end models_optimal normal_relations numbers portable pycanon questions requirements "
         "t_closeness thresholds"
     ),
+    "attacks": "attack attacks attacks_composition attacks_linkage bounds_of_attacks",
     "check": (
         "bucket_checks check check_export check_figures check_relation composition macros_arguments "
         "macros_bare_client macros_models steps"

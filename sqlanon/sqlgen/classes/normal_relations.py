@@ -125,6 +125,8 @@ def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str]
         (codes, _sensitive_code(_values_of(rows, subject, number), len(subject))),
         (f"class_sensitive_value_{number}", _class_sensitive_value(counted, codes, len(subject))),
     ]
+    if "sensitive_number" in reads:
+        steps.append((f"sensitive_number_{number}", _sensitive_number(codes)))
     if reads & {"sensitive_ancestor", "guarding_node"}:
         taxonomy = background.taxonomy(subject)
         steps.append((paths, sensitive_path(codes, taxonomy)))
@@ -200,6 +202,12 @@ def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width:
         .from_(counted)
         .join(relation(codes, as_="coded"), on=exp.and_(*same))
     )
+
+
+def _sensitive_number(codes: str) -> exp.Select:
+    """sensitive_number(value, number): the number that each code of a numeric column stands for."""
+    number = alias(cast(column("value_0"), "DOUBLE"), "number")
+    return exp.select(alias(column("code"), "value"), number).from_(relation(codes))
 
 
 def sensitive_value(class_values: str) -> exp.Select:

@@ -1,0 +1,27 @@
+-- Candidates that no world has that agrees with all releases: where all rows of a class with a value have certain holders,
+-- nobody else has it, and where no more people can have a value than rows do, these have it.
+WITH known AS (
+  SELECT respondent, count(*) AS number FROM candidate GROUP BY respondent
+), counted AS (
+  SELECT m.release, m.class, c.code, count(*) AS takers, sum(CASE WHEN k.number = 1 THEN 1 ELSE 0 END) AS holders
+  FROM candidate AS c
+  JOIN member AS m ON m.respondent = c.respondent
+  JOIN known AS k ON k.respondent = c.respondent
+  GROUP BY m.release, m.class, c.code
+), judged AS (
+  SELECT c.respondent, c.code, max(c.weight) AS weight,
+    max(CASE WHEN t.holders >= v.n AND k.number > 1 THEN 1 ELSE 0 END) AS excluded,
+    max(CASE WHEN t.takers <= v.n THEN 1 ELSE 0 END) AS forced
+  FROM candidate AS c
+  JOIN known AS k ON k.respondent = c.respondent
+  JOIN member AS m ON m.respondent = c.respondent
+  JOIN counted AS t ON t.release = m.release AND t.class = m.class AND t.code = c.code
+  JOIN class_value AS v ON v.release = m.release AND v.class = m.class AND v.code = c.code
+  GROUP BY c.respondent, c.code
+), told AS (
+  SELECT respondent, max(forced) AS forced FROM judged GROUP BY respondent
+)
+SELECT j.respondent, j.code, j.weight
+FROM judged AS j
+JOIN told AS t ON t.respondent = j.respondent
+WHERE j.excluded = 0 AND (t.forced = 0 OR j.forced = 1)

@@ -1,0 +1,7 @@
+-- The classes in which an attack is surest: what a release shows, and no row of its source.
+SELECT class_id
+FROM attacked_class
+WHERE targets > 0
+GROUP BY class_id
+ORDER BY max(confidence) DESC NULLS LAST, sum(targets) DESC NULLS LAST, class_id ASC NULLS LAST
+LIMIT 10

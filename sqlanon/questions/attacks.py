@@ -1,0 +1,85 @@
+"""Attacks by their names: which files under `sql/attacks/` each is made of, and its arguments.
+
+An attack is one file or several. Those of its files are run that understand all of the arguments and lack none, so that
+`similarity(level => 1)` and `similarity(within => 5)` are two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.values import UNNAMED, Value, written
+from sqlanon.errors import PolicyError, UserError
+from sqlanon.questions.statistics import BoundStatistic, Statistic, bind_statistic, load_statistic, statistic_names
+
+__all__ = ["attack_names", "attack_parts", "bind_attack", "shapes"]
+
+_KIND = "attacks"
+
+
+def attack_names() -> tuple[str, ...]:
+    """The names that users type."""
+    return tuple(dict.fromkeys(load_statistic(_KIND, name).model for name in statistic_names(_KIND)))
+
+
+def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tuple[Statistic, ...], dict[str, Value]]:
+    """The files of an attack that its arguments mean, and the arguments with their names.
+
+    An argument without a name is the first parameter of the attack's first file. Raises UserError for an unknown
+    attack, and PolicyError for arguments that no file understands, or that lack what each needs.
+    """
+    files = [load_statistic(_KIND, file) for file in statistic_names(_KIND)]
+    files = [file for file in files if file.model == fold(name)]
+    if not files:
+        known = attack_names()
+        raise UserError(
+            f"there is no attack {name!r}",
+            hint=nearest(name, known) or f"there are: {', '.join(known)}",
+            part=("attack", name),
+        )
+    first = files[0].parameters[0].name if files[0].parameters else ""
+    values = {first if argument == UNNAMED else fold(argument): value for argument, value in arguments}
+    known_names = dict.fromkeys(parameter.name for file in files for parameter in file.parameters)
+    for argument in values:
+        if argument not in known_names:
+            raise PolicyError(
+                f"{name} has no argument {argument!r}",
+                hint=nearest(argument, list(known_names)) or f"write {shapes(files)}",
+                part=("attack", name, argument),
+            )
+    meant = tuple(file for file in files if _takes(file, values))
+    if not meant:
+        raise PolicyError(
+            f"{name} takes other arguments than ({', '.join(f'{a} => {written(v)}' for a, v in values.items())})",
+            hint=f"write {shapes(files)}",
+            part=("attack", name),
+        )
+    return meant, values
+
+
+def _takes(file: Statistic, values: Mapping[str, Value]) -> bool:
+    names = {parameter.name for parameter in file.parameters}
+    return names.issuperset(values) and all(p.name in values for p in file.parameters if p.default is None)
+
+
+def shapes(files: Sequence[Statistic]) -> str:
+    """How an attack is written: each way once."""
+    each = (f"{file.model}({', '.join(f'{p.name} => ...' for p in file.parameters)})" for file in files)
+    return " or ".join(dict.fromkeys(each))
+
+
+def bind_attack(file: Statistic, values: Mapping[str, Value], attributes: tuple[str, ...]) -> BoundStatistic:
+    """One file of an attack with its arguments; PolicyError for one outside its bounds, which says where it stands."""
+    with _of_attack():
+        return bind_statistic(file, values, attributes)
+
+
+@contextmanager
+def _of_attack() -> Iterator[None]:
+    try:
+        yield
+    except PolicyError as error:
+        error.part = ("attack", *error.part[1:])
+        raise

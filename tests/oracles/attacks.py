@@ -1,0 +1,64 @@
+"""What an adversary learns from single classes, from the definitions: over values of classes, with exact fractions.
+
+A class is the list of its rows' values; None is a value. Each function answers with a class's confidence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+__all__ = ["background", "difference", "homogeneity", "mean", "ratio", "similarity", "within"]
+
+Values = Sequence[Hashable]
+
+
+def homogeneity(values: Values) -> Fraction:
+    """The share of the most frequent value (Machanavajjhala et al. 2007, section 2.1)."""
+    return max(Fraction(values.count(value), len(values)) for value in set(values))
+
+
+def background(values: Values, lacking: int) -> Fraction:
+    """The most that is believed of a value once so many other values are ruled out, whichever they are."""
+    counts = Counter(values)
+    best = Fraction(0)
+    for value, rows in counts.items():
+        others = [other for other in counts if other != value]
+        for ruled_out in combinations(others, min(lacking, len(others))):
+            left = len(values) - sum(counts[other] for other in ruled_out)
+            best = max(best, Fraction(rows, left))
+    return best
+
+
+def ratio(values: Values, everybody: Values) -> Fraction:
+    """The greatest p/q of a value (Li, Li, Venkatasubramanian 2007, section 2.2)."""
+    return max(_share(value, values) / _share(value, everybody) for value in set(values))
+
+
+def difference(values: Values, everybody: Values) -> Fraction:
+    """The greatest p - q of a value."""
+    return max(_share(value, values) - _share(value, everybody) for value in set(values))
+
+
+def similarity(values: Values, families: Mapping[Hashable, Hashable]) -> Fraction:
+    """The share of the most frequent family."""
+    return homogeneity([families[value] for value in values])
+
+
+def within(values: Sequence[Fraction | None], width: Fraction) -> Fraction:
+    """The greatest share of numbers that lie no more than `width` apart; None is near None alone."""
+    numbers = [value for value in values if value is not None]
+    groups = [sum(low <= number <= low + width for number in numbers) for low in numbers]
+    return Fraction(max([*groups, len(values) - len(numbers)]), len(values))
+
+
+def mean(classes: Sequence[Values], confidences: Sequence[Fraction]) -> Fraction:
+    """The confidence over rows."""
+    each = zip(classes, confidences, strict=True)
+    return sum((len(values) * known for values, known in each), Fraction(0)) / sum(map(len, classes))
+
+
+def _share(value: Hashable, values: Values) -> Fraction:
+    return Fraction(values.count(value), len(values))

@@ -1,0 +1,178 @@
+"""ATTACK: on releases, exports and tables; what it refuses, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon
+from sqlanon import Connection, SqlanonError
+
+ROWS = [(20 + i % 4, "uv"[i % 2], ("flu", "cold", "asthma", None)[(i + i // 4) % 4], i % 7) for i in range(24)]
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[Connection]:
+    with sqlanon.connect() as connection:
+        connection.execute("CREATE TABLE people (age INTEGER, ward VARCHAR, disease VARCHAR, degree INTEGER)")
+        connection.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", [list(row) for row in ROWS])
+        connection.execute("CREATE HIERARCHY decades AS INTERVALS (5, 10)")
+        connection.execute(
+            "CREATE POLICY p ON people (age QUASI IDENTIFIER USING decades, ward QUASI IDENTIFIER, disease SENSITIVE, "
+            "degree SENSITIVE) REQUIRE k_anonymity(k => 3)"
+        )
+        connection.execute("CREATE ANONYMIZED TABLE made AS POLICY p")
+        connection.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+        connection.execute(
+            "CREATE POLICY q ON people (age QUASI IDENTIFIER, ward QUASI IDENTIFIER, disease SENSITIVE) "
+            "REQUIRE k_anonymity(k => 2)"
+        )
+        connection.execute("CREATE ANONYMIZED TABLE dealt AS POLICY q METHOD anatomy(l => 2)")
+        connection.execute(
+            "CREATE ANONYMIZED TABLE sliced AS POLICY q METHOD slicing(l => 2) COLUMNS (age), (ward, disease)"
+        )
+        connection.execute("CREATE VIEW ages AS SELECT age FROM people")
+        yield connection
+
+
+def attacked(con: Connection, target: str, attack: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in con.execute(f"ATTACK {target} WITH {attack}").fetchall()]
+
+
+def alike(first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]) -> bool:
+    """Whether the answers are the same but for the order in which a mean was added up."""
+    return [tuple(map(pytest.approx, row)) for row in first] == second
+
+
+@pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb"])
+def test_an_export_is_attacked_as_the_release_is(con: Connection, tmp_path: Path, format_: str) -> None:
+    con.execute(f"EXPORT made TO '{tmp_path}/out' (FORMAT {format_})")
+    for attack in ("homogeneity(0.5)", "background(1)", "skewness(2)"):
+        of_release = attacked(con, "made", attack)
+        assert alike(of_release, attacked(con, "live", attack))
+        assert [row[1] for row in of_release] == ["disease", "degree"]
+        assert alike(of_release, attacked(con, f"'{tmp_path}/out'", attack))
+    # Who receives it has no catalog.
+    with sqlanon.connect() as receiver:
+        assert alike(attacked(con, "made", "background(1)"), attacked(receiver, f"'{tmp_path}/out'", "background(1)"))
+        assert attacked(receiver, f"'{tmp_path}/out' SENSITIVE degree", "similarity(within => 2)")[0][2] == len(ROWS)
+
+
+@pytest.mark.parametrize("release", ["dealt", "sliced"])
+def test_buckets_and_slices_are_classes(con: Connection, tmp_path: Path, release: str) -> None:
+    con.execute(f"EXPORT {release} TO '{tmp_path}/out' (FORMAT parquet)")
+    [row] = attacked(con, release, "homogeneity")
+    assert row[:3] == ("homogeneity", "disease", len(ROWS))
+    assert row[7].startswith("bucket ")
+    assert alike([row], attacked(con, f"'{tmp_path}/out'", "homogeneity"))
+
+
+def test_any_table_query_or_file_is_attacked(con: Connection, tmp_path: Path) -> None:
+    [row] = attacked(con, "people (age, ward) SENSITIVE disease", "homogeneity")
+    con.execute(f"COPY people TO '{tmp_path}/people.parquet'")
+    for source in (
+        "(SELECT * FROM people)",
+        f"'{tmp_path}/people.parquet'",
+        f"read_parquet('{tmp_path}/people.parquet')",
+    ):
+        assert alike([row], attacked(con, f"{source} (age, AGE, ward) SENSITIVE disease", "homogeneity"))
+
+
+def test_an_unnamed_argument_is_the_first(con: Connection) -> None:
+    assert attacked(con, "made", "homogeneity(0.4)") == attacked(con, "made", "homogeneity(confidence => 0.4)")
+    assert attacked(con, "made", "background(2, confidence => 0.5)") == attacked(
+        con, "made", "background(values => 2, confidence => 0.5)"
+    )
+
+
+def test_the_order_of_rows(con: Connection) -> None:
+    """A snapshot is in random order; rows that somebody puts in the order of the source are named one by one."""
+    for spelling in ("order", "order()", '"order"'):
+        assert [row[:3] for row in attacked(con, "made SENSITIVE disease", spelling)] == [
+            ("order", "disease", len(ROWS)),
+            ("order_by_chance", "disease", len(ROWS)),
+        ]
+    con.execute(
+        "CREATE TABLE register AS SELECT 20 + i % 8 AS age, 'd' || hash(i) % 5 AS disease FROM range(2000) AS t(i)"
+    )
+    con.execute(
+        "CREATE POLICY r ON register (age QUASI IDENTIFIER USING decades MIN LEVEL 1, disease SENSITIVE) "
+        "REQUIRE k_anonymity(k => 3)"
+    )
+    con.execute("CREATE ANONYMIZED TABLE ordered AS POLICY r")
+    right, chance = attacked(con, "ordered", "order")
+    # Some 400 of 2,000, with a deviation of 18.
+    assert abs(right[3] - chance[3]) < 6 * 20
+    labels = "'[' || age // 5 * 5 || ',' || (age // 5 * 5 + 5) || ')'"
+    con.duckdb.execute(f"DELETE FROM ordered; INSERT INTO ordered SELECT {labels}, disease FROM register")
+    right, same = attacked(con, "ordered", "order")
+    assert right[3:6] == (2000, 1, 1)
+    assert same[3:] == chance[3:]
+
+
+def test_a_stolen_label_is_no_row_of_the_source(con: Connection) -> None:
+    """What the worst classes are called is what the release shows."""
+    shown = {f"age {age}, ward {ward}" for age, ward in con.execute("SELECT DISTINCT age, ward FROM made").fetchall()}
+    [row, _] = attacked(con, "made", "homogeneity")
+    assert set(row[7].split("; ")) <= shown
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("ATTACK made WITH homogenity", "did you mean homogeneity"),
+        ("ATTACK made WITH nothing_like_it", "there are: background"),
+        ("ATTACK made WITH homogeneity(confidence => 0)", "outside"),
+        ("ATTACK made WITH homogeneity(confidense => 0.1)", "did you mean confidence"),
+        ("ATTACK made WITH background(values => 1.5)", "whole number"),
+        ("ATTACK made WITH similarity", "similarity(level => ..."),
+        ("ATTACK made WITH similarity(level => 1, within => 1)", "similarity(within => ..."),
+        ("ATTACK made WITH similarity(level => 1)", "USING hierarchy"),
+        ("ATTACK made SENSITIVE degree USING decades WITH similarity(level => 3)", "0 to 2"),
+        ("ATTACK made SENSITIVE disease USING nowhere WITH similarity(level => 1)", "nowhere"),
+        ("ATTACK made SENSITIVE disease WITH similarity(within => 1)", "VARCHAR"),
+        ("ATTACK made SENSITIVE diseases WITH homogeneity", "did you mean disease"),
+        ("ATTACK made WITH definetti", "no rows beside buckets"),
+        ("ATTACK people (age) SENSITIVE disease WITH definetti", "does not say what it was made of"),
+        ("ATTACK made WITH composition(with => dealt)", "nothing says whose they are"),
+        ("ATTACK made WITH composition(with => nothing)", "no release"),
+        ("ATTACK made WITH composition(with => dealt, variant => 'guess')", "variant => 'counting' or"),
+        ("ATTACK dealt WITH order", "does not show classes of rows"),
+        ("ATTACK people (age) SENSITIVE disease WITH order", "does not say what it was made of"),
+        ("ATTACK made WITH linkage", "linkage(against => ..."),
+        ("ATTACK made WITH linkage(against => nobody)", "no table or view nobody"),
+        ("ATTACK made WITH linkage(against => 'people')", "must be the name of a table"),
+        ("ATTACK dealt WITH linkage(against => people)", "apart from the classes"),
+        ("ATTACK made WITH linkage(against => ages)", "no column ward"),
+        ("ATTACK people WITH homogeneity", "ATTACK people (...)"),
+        ("ATTACK people (age) WITH homogeneity", "no sensitive attribute"),
+        ("ATTACK people (age, disease) SENSITIVE disease WITH homogeneity", "as a quasi-identifier and as SENSITIVE"),
+        ("ATTACK people (aged) SENSITIVE disease WITH homogeneity", "did you mean age"),
+        ("ATTACK nobody WITH homogeneity", "no release"),
+        ("ATTACK 'no/such/place' WITH homogeneity", "no file"),
+        ("ATTACK made", "WITH"),
+        ("ATTACK made WIHT homogeneity", "did you mean WITH"),
+        ("ATTACK made WITH homogeneity, background", "end of the statement"),
+    ],
+)
+def test_what_is_refused(con: Connection, statement: str, words: str) -> None:
+    with pytest.raises(SqlanonError) as error:
+        con.execute(statement)
+    assert words in str(error.value)
+    assert "flu" not in str(error.value)
+
+
+def test_tables_without_buckets_are_in_no_classes(con: Connection) -> None:
+    con.execute("CREATE POLICY apart ON people (age QUASI IDENTIFIER, disease SENSITIVE) CONFIDENTIAL (age, disease)")
+    con.execute("CREATE ANONYMIZED TABLE apart AS POLICY apart METHOD fragments")
+    with pytest.raises(SqlanonError, match="in no classes"):
+        con.execute("ATTACK apart WITH homogeneity")
+
+
+def test_a_release_whose_rows_were_changed_is_attacked_as_it_is(con: Connection) -> None:
+    con.execute("CREATE ANONYMIZED TABLE changed AS POLICY p")
+    con.duckdb.execute("UPDATE changed SET disease = 'flu'")
+    assert attacked(con, "changed SENSITIVE disease", "homogeneity")[0][3] == len(ROWS)
