@@ -28,8 +28,9 @@ _CALCULATES = (
     s.Estimate,
     s.Measure,
     s.MeasureFigures,
+    s.Frontier,
 )
-_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
+_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropFrontier, s.DropRelease)
 
 
 def prepared(engine: Engine, statement: s.Statement) -> bool:

@@ -13,6 +13,7 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
+from sqlanon.syntax._frontier_statements import workload_of
 from sqlanon.syntax._texts import (
     arguments_text,
     name_text,
@@ -23,7 +24,9 @@ from sqlanon.syntax._texts import (
 )
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
+    Advise,
     AlterPolicy,
+    Bound,
     CheckExport,
     CheckRelation,
     CheckRelease,
@@ -32,6 +35,7 @@ from sqlanon.syntax.statements import (
     CreateRelease,
     CreateWorkload,
     DescribePolicy,
+    DropFrontier,
     DropHierarchy,
     DropPolicy,
     DropRelease,
@@ -40,6 +44,7 @@ from sqlanon.syntax.statements import (
     ExplainRelease,
     ExportRelease,
     FigureCall,
+    Frontier,
     Measure,
     MeasureFigures,
     MethodCall,
@@ -103,6 +108,13 @@ def to_sql(statement: Statement) -> str:
             return f"EXPORT {qualified_text(statement.name)} TO {string_text(statement.path)}{behind}"
         case Estimate():
             return _estimate(statement)
+        case Frontier():
+            return _frontier(statement)
+        case Advise():
+            where = f"WHERE {' AND '.join(map(_bound, statement.bounds))} " if statement.bounds else ""
+            return f"ADVISE {name_text(statement.frontier)} {where}LEAST {_figure_name(statement.least)}"
+        case DropFrontier():
+            return f"DROP FRONTIER {_if_exists(statement.if_exists)}{name_text(statement.name)}"
 
 
 def hierarchy(definition: HierarchyDefinition) -> str:
@@ -231,6 +243,25 @@ def _estimate(statement: Estimate) -> str:
     return f"ESTIMATE {query_text(statement.query)} FROM RELEASE {named}" + (
         f" MARGINALS ({weighed})" if weighed else ""
     )
+
+
+def _frontier(statement: Frontier) -> str:
+    methods = ", ".join(map(_call, statement.methods))
+    swept = [f"{word_text(sweep.parameter)} IN {value_text(sweep.values)}" for sweep in statement.sweep]
+    sweep = f" SWEEP {', '.join(swept)}" if swept else ""
+    measured = [*map(_figure, statement.figures), *(f"WORKLOAD {name_text(name)}" for name in statement.workloads)]
+    return (
+        f"FRONTIER {name_text(statement.name)} ON POLICY {name_text(statement.policy)} METHODS ({methods}){sweep} "
+        f"MEASURE {', '.join(measured)}"
+    )
+
+
+def _bound(bound: Bound) -> str:
+    return f"{_figure_name(bound.figure)} {'<' if bound.strict else '<='} {value_text(bound.most)}"
+
+
+def _figure_name(figure: str) -> str:
+    return f"WORKLOAD {name_text(name)}" if (name := workload_of(figure)) else word_text(figure)
 
 
 def _against(public: Source | None) -> str:

@@ -12,11 +12,15 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.errors import Position
+from sqlanon.syntax._calls import FigureCall, MethodCall
+from sqlanon.syntax._frontier_statements import Advise, Bound, DropFrontier, Frontier, Sweep
 from sqlanon.syntax._placed import Placed
 
 __all__ = [
     "SHOWN",
+    "Advise",
     "AlterPolicy",
+    "Bound",
     "CheckExport",
     "CheckRelation",
     "CheckRelease",
@@ -25,6 +29,7 @@ __all__ = [
     "CreateRelease",
     "CreateWorkload",
     "DescribePolicy",
+    "DropFrontier",
     "DropHierarchy",
     "DropPolicy",
     "DropRelease",
@@ -33,13 +38,19 @@ __all__ = [
     "ExplainRelease",
     "ExportRelease",
     "FigureCall",
+    "Frontier",
     "Measure",
     "MeasureFigures",
     "MethodCall",
     "PassThrough",
     "Show",
     "Statement",
+    "Sweep",
 ]
+
+
+# Of a statement without METHOD.
+_DEFAULT = MethodCall()
 
 
 @dataclass(frozen=True)
@@ -110,12 +121,12 @@ class DescribePolicy(Placed):
 
 
 # What SHOW lists.
-SHOWN = ("policies", "hierarchies", "releases", "workloads")
+SHOWN = ("policies", "hierarchies", "releases", "workloads", "frontiers")
 
 
 @dataclass(frozen=True)
 class Show(Placed):
-    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS; `kind` is the word in lower case."""
+    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS; `kind` is the word in lower case."""
 
     kind: str
 
@@ -148,34 +159,11 @@ class Measure(Placed):
 
 
 @dataclass(frozen=True)
-class FigureCall:
-    """name [(argument => value, ...)]: figures that are to be measured, the name in lower case."""
-
-    name: str
-    arguments: tuple[tuple[str, Value], ...] = ()
-
-
-@dataclass(frozen=True)
 class MeasureFigures(Placed):
     """MEASURE release [WITH FIGURES (name [(argument => value, ...)], ...)]; without figures all are meant."""
 
     release: QualifiedName
     figures: tuple[FigureCall, ...] = ()
-
-
-@dataclass(frozen=True)
-class MethodCall:
-    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH].
-
-    Without METHOD there is no name, and the default method is meant. `sets` are those of columns after FRAGMENTS,
-    `columns` those after COLUMNS; `each_apart` says that COLUMNS EACH was written.
-    """
-
-    name: str = ""
-    arguments: tuple[tuple[str, Value], ...] = ()
-    sets: tuple[tuple[str, ...], ...] = ()
-    columns: tuple[tuple[str, ...], ...] = ()
-    each_apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,7 +176,7 @@ class CreateRelease(Placed):
     kind: str
     name: QualifiedName
     policy: str
-    method: MethodCall = MethodCall()
+    method: MethodCall = _DEFAULT
     or_replace: bool = False
     if_not_exists: bool = False
 
@@ -290,4 +278,7 @@ Statement = (
     | Measure
     | MeasureFigures
     | Estimate
+    | Frontier
+    | Advise
+    | DropFrontier
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sqlanon.syntax.statements import (
+    Advise,
     AlterPolicy,
     CheckExport,
     CheckRelation,
@@ -14,6 +15,7 @@ from sqlanon.syntax.statements import (
     CreateRelease,
     CreateWorkload,
     DescribePolicy,
+    DropFrontier,
     DropHierarchy,
     DropPolicy,
     DropRelease,
@@ -21,6 +23,7 @@ from sqlanon.syntax.statements import (
     Estimate,
     ExplainRelease,
     ExportRelease,
+    Frontier,
     Measure,
     MeasureFigures,
     PassThrough,
@@ -69,6 +72,12 @@ def label(statement: Statement) -> str:
             return f"CHECK {source}"
         case Measure(release=release) | MeasureFigures(release=release):
             return f"MEASURE {release}"
+        case Frontier(name=name):
+            return f"FRONTIER {name}"
+        case Advise(frontier=name):
+            return f"ADVISE {name}"
+        case DropFrontier(name=name):
+            return f"DROP FRONTIER {name}"
         case ExportRelease(name=release):
             return f"EXPORT {release}"
         case Estimate():
