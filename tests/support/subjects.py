@@ -58,8 +58,8 @@ _FILES = {
         "lookup_keys loose_estimates steps"
     ),
     "measure": (
-        "add_a_figure estimate_fragments exact_bounds figures masks measure measure_figures measure_together "
-        "membership templates workloads"
+        "add_a_figure estimate_fragments exact_bounds figures frontier masks measure measure_figures "
+        "measure_together membership templates workloads"
     ),
     "export": (
         "readings "

@@ -24,7 +24,7 @@ CREATE WORKLOAD w ON POLICY p (queries => 10, dimensions => 1, seed => 1);
 """
 TABLES = "SELECT schema_name, table_name FROM duckdb_tables() WHERE schema_name <> 'anon' OR temporary ORDER BY ALL"
 MADE = """
-FRONTIER "the f" ON POLICY p METHODS (generalization, mondrian, anatomy) SWEEP k IN (2, 8), l IN (2, 3)
+FRONTIER "the f" ON POLICY p METHODS (generalization, mondrian, anatomy) SWEEP k IN (2, 8), l IN (2)
 MEASURE p_loss, discernibility, WORKLOAD w
 """
 
@@ -44,23 +44,25 @@ def rows(con: Connection, statement: str) -> list[dict[str, Any]]:
 def test_every_combination_is_a_candidate_and_none_is_left(con: Connection) -> None:
     before = con.duckdb.execute(TABLES).fetchall()
     answer = rows(con, MADE)
-    assert [row["candidate"] for row in answer] == list(range(13))
+    assert [row["candidate"] for row in answer] == list(range(7))
     assert answer[0]["method"] == "intact"
     assert answer[0]["workload w"] == 0
     of_generalization = {row["requirement"] for row in answer if row["method"] == "generalization"}
-    assert of_generalization == {f"k_anonymity(k => {k}), l_diversity(l => {n})" for k in (2, 8) for n in (2, 3)}
+    assert of_generalization == {f"k_anonymity(k => {k}), l_diversity(l => {n})" for k in (2, 8) for n in (2,)}
     # The bound of l is an argument of this method: its policy requires what it did.
     assert {(row["method"], row["requirement"]) for row in answer if row["method"].startswith("anatomy")} == {
-        (f"anatomy(l => {n})", f"k_anonymity(k => {k})") for k in (2, 8) for n in (2, 3)
+        (f"anatomy(l => {n})", f"k_anonymity(k => {k})") for k in (2, 8) for n in (2,)
     }
     assert con.duckdb.execute(TABLES).fetchall() == before
     for table in ("release", "release_figure", "query_error", "measurement", "release_object"):
         assert con.duckdb.execute(f"SELECT count(*) FROM anon.{table}").fetchall() == [(0,)]
-    assert con.sql("SHOW FRONTIERS").fetchall()[0][:3] == ("the f", "p", 13)
+    assert con.sql("SHOW FRONTIERS").fetchall()[0][:3] == ("the f", "p", 7)
 
 
 def test_figures_are_those_of_the_release_that_the_advice_publishes(con: Connection) -> None:
-    rows(con, MADE.replace("the f", "like it"))
+    # No row of these is dealt at random.
+    methods = "METHODS (generalization, mondrian)"
+    rows(con, f'FRONTIER "like it" ON POLICY p {methods} MEASURE p_loss, discernibility, WORKLOAD w')
     [advice] = rows(con, 'ADVISE "LIKE IT" WHERE p_loss <= 0.5 AND workload w <= 1 LEAST discernibility')
     con.execute("BEGIN")
     con.execute(advice["statement"])
@@ -73,15 +75,13 @@ def test_figures_are_those_of_the_release_that_the_advice_publishes(con: Connect
 
 def test_the_least_of_what_satisfies_the_condition_is_advised(con: Connection) -> None:
     answer = rows(
-        con, "FRONTIER small ON POLICY p METHODS (generalization) SWEEP k IN (2, 6, 12, 48) MEASURE p_loss, gain"
+        con, "FRONTIER small ON POLICY p METHODS (generalization) SWEEP k IN (2, 12, 48) MEASURE p_loss, gain"
     )
     within = [row for row in answer[1:] if row["p_loss"] <= 0.4]
     [advice] = rows(con, "ADVISE small WHERE p_loss <= 0.4 LEAST gain")
     assert advice["gain"] == min(row["gain"] for row in within)
     assert "METHOD generalization" in advice["statement"]
-    with pytest.raises(
-        PolicyError, match="no candidate of small that can be published satisfies the condition"
-    ) as error:
+    with pytest.raises(PolicyError, match="no candidate of small that can be published") as error:
         con.sql("ADVISE small WHERE p_loss < 0 LEAST gain")
     assert error.value.hint is not None
     assert error.value.hint.startswith("the least p_loss is ")
@@ -112,14 +112,14 @@ def test_a_policy_that_changed_is_not_advised_on(con: Connection) -> None:
     ("statement", "message", "hint"),
     [
         ("FRONTIER f ON POLICY p METHODS (mondrain) MEASURE gain", "there is no method 'mondrain'", "mondrian"),
-        ("FRONTIER f ON POLICY q METHODS (mondrian) MEASURE gain", "no policy q", "p"),
+        ("FRONTIER f ON POLICY q METHODS (mondrian) MEASURE gain", "no policy q", "CREATE POLICY"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gian", "there is no figure 'gian'", "gain"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain, workload v", "there is no workload v", "w"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain, gain(1)", "gain is measured twice", "one gain"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) SWEEP zz IN (1) MEASURE gain", "has a parameter zz", "SWEEP"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) SWEEP p IN (1) MEASURE gain", "a parameter p", "personalized"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) SWEEP k IN (0.5) MEASURE gain", "k must be a whole number", None),
-        ("FRONTIER f ON POLICY p METHODS (anatomy(l => 2)) SWEEP l IN (2) MEASURE gain", "its argument l twice", "out"),
+        ("FRONTIER f ON POLICY p METHODS (anatomy(l => 2)) SWEEP l IN (2) MEASURE gain", "argument l twice", "out"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) SWEP k IN (2) MEASURE gain", "expected SWEEP or MEASURE", "SWEEP"),
         (
             "FRONTIER f ON POLICY p METHODS (mondrian) SWEEP k IN (2), k IN (3) MEASURE gain",
