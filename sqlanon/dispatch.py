@@ -27,9 +27,11 @@ from sqlanon.pipeline.explain import explanation, printable
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
 from sqlanon.statements import answer_columns
+from sqlanon.statements.advise import advise
 from sqlanon.statements.attack import ATTACKED, attack_relation, attack_release
 from sqlanon.statements.check import check_relation, check_release, require_no_table
 from sqlanon.statements.estimate import estimate_release
+from sqlanon.statements.frontier import drop_frontier, make_frontier
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
 from sqlanon.statements.listings import describe_policy, show
 from sqlanon.statements.measure import measure
@@ -88,13 +90,8 @@ def _alter_policy(engine: Engine, statement: s.AlterPolicy, progress: Watching |
     return _done("ALTER POLICY", statement.name, "altered" if changed else "absent")
 
 
-def _show(engine: Engine, statement: s.Show, progress: Watching | None) -> Answer:
-    columns, rows = show(engine, statement.kind)
-    return Answer(columns, tuple(rows))
-
-
-def _describe(engine: Engine, statement: s.DescribePolicy, progress: Watching | None) -> Answer:
-    columns, rows = describe_policy(engine, statement.name)
+def _table(table: tuple[tuple[tuple[str, str], ...], list[tuple[Any, ...]]]) -> Answer:
+    columns, rows = table
     return Answer(columns, tuple(rows))
 
 
@@ -105,6 +102,10 @@ def _workload(engine: Engine, statement: s.CreateWorkload, progress: Watching | 
 
 def _drop_workload(engine: Engine, statement: s.DropWorkload, progress: Watching | None) -> Answer:
     return _done("DROP WORKLOAD", statement.name, "dropped" if drop_workload(engine, statement) else "absent")
+
+
+def _drop_frontier(engine: Engine, statement: s.DropFrontier, progress: Watching | None) -> Answer:
+    return _done("DROP FRONTIER", statement.name, "dropped" if drop_frontier(engine, statement) else "absent")
 
 
 def _done(statement: str, name: str, outcome: str) -> Answer:
@@ -261,8 +262,8 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.CreatePolicy: _policy,
     s.DropPolicy: _drop_policy,
     s.AlterPolicy: _alter_policy,
-    s.DescribePolicy: _describe,
-    s.Show: _show,
+    s.DescribePolicy: lambda engine, statement, _: _table(describe_policy(engine, statement.name)),
+    s.Show: lambda engine, statement, _: _table(show(engine, statement.kind)),
     s.CreateWorkload: _workload,
     s.DropWorkload: _drop_workload,
     s.CreateRelease: _release,
@@ -277,4 +278,7 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.MeasureFigures: _measure_figures,
     s.MeasureTask: _measure_figures,
     s.Estimate: _estimate,
+    s.Frontier: lambda engine, statement, progress: _table(make_frontier(engine, statement, progress)),
+    s.Advise: lambda engine, statement, _: _table(advise(engine, statement)),
+    s.DropFrontier: _drop_frontier,
 }

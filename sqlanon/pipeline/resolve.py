@@ -24,7 +24,8 @@ __all__ = ["bind_stage", "resolve_stage"]
 
 
 def resolve_stage(state: State) -> State:
-    """The policy as the catalog has it, validated, with its hierarchies and its requirements bound.
+    """The policy as the catalog has it, or as the state brings it along, validated, with its hierarchies and its
+    requirements bound.
 
     The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method,
     PolicyError for what the method cannot do.
@@ -34,7 +35,7 @@ def resolve_stage(state: State) -> State:
         method = find_method(state.create.method.name)
         options = method.options(state.create.method.arguments)
     with about("policy"):
-        policy = policies.load(state.engine, state.create.policy)
+        policy = state.policy or policies.load(state.engine, state.create.policy)
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = resolve_requirements(policy, promised=_promised(state))
     require_within(method.limits(options), state.create, policy, hierarchies, requirements)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -18,10 +20,10 @@ from sqlanon.pipeline.publish import publish_stage
 from sqlanon.pipeline.remark import remark_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.solve import solve_stage
-from sqlanon.pipeline.state import State
+from sqlanon.pipeline.state import State, need
 from sqlanon.syntax.statements import CreateRelease
 
-__all__ = ["PLAN", "RELEASE", "Stage", "create", "explain"]
+__all__ = ["PLAN", "RELEASE", "Stage", "candidate", "create", "explain"]
 
 Stage = Callable[[State], State]
 
@@ -60,6 +62,17 @@ def create(engine: Engine, statement: CreateRelease, progress: Watching | None =
     with engine.transaction(), Scratch(engine) as scratch:
         state = make_room(State(engine, statement, scratch, progress))
         return _through(RELEASE, state) if state else None
+
+
+def candidate(engine: Engine, statement: CreateRelease, policy: Policy) -> Release:
+    """The release that the statement would publish by this policy, whatever the catalog has under its name.
+
+    It is recorded like any other, so that all that is asked of a release can be asked of it: the caller's transaction
+    is to be rolled back. Its name is one that nothing has. Raises what the stages raise.
+    """
+    with Scratch(engine) as scratch:
+        stages = tuple((name, stage) for name, stage in RELEASE if stage is not remark_stage)
+        return need(_through(stages, State(engine, statement, scratch, policy=policy)).release)
 
 
 def _through(stages: tuple[tuple[str, Stage], ...], state: State) -> State:

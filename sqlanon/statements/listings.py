@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlanon.catalog import hierarchies, migrations, policies, releases, workloads
+from sqlanon.catalog import frontiers, hierarchies, migrations, policies, releases, workloads
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
@@ -21,7 +21,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def show(engine: Engine, kind: str) -> tuple[Columns, Rows]:
-    """The columns with their types, and a row for each policy, hierarchy, release or workload of the database."""
+    """The columns with their types, and a row for each policy, hierarchy, release, workload or frontier."""
     columns, rows = _LISTINGS[kind]
     return columns, list(rows(engine)) if migrations.ready(engine) else []
 
@@ -135,4 +135,8 @@ _LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterable[tuple[Any, ..
         _releases,
     ),
     "workloads": ((("workload", "VARCHAR"), ("queries", "BIGINT")), workloads.counts),
+    "frontiers": (
+        (("frontier", "VARCHAR"), ("policy", "VARCHAR"), ("candidates", "BIGINT"), ("efficient", "BIGINT")),
+        frontiers.counts,
+    ),
 }

@@ -30,8 +30,9 @@ _CALCULATES = (
     s.Measure,
     s.MeasureFigures,
     s.MeasureTask,
+    s.Frontier,
 )
-_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
+_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropFrontier, s.DropRelease)
 
 
 def prepared(engine: Engine, statement: s.Statement) -> bool:

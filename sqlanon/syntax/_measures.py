@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.syntax._calls import FigureCall
 from sqlanon.syntax._placed import Placed
 
-__all__ = ["FigureCall", "Measure", "MeasureFigures", "MeasureTask"]
+__all__ = ["Measure", "MeasureFigures", "MeasureTask"]
 
 
 @dataclass(frozen=True)
@@ -16,14 +17,6 @@ class Measure(Placed):
 
     release: QualifiedName
     workload: str
-
-
-@dataclass(frozen=True)
-class FigureCall:
-    """name [(argument => value, ...)]: figures that are to be measured, the name in lower case."""
-
-    name: str
-    arguments: tuple[tuple[str, Value], ...] = ()
 
 
 @dataclass(frozen=True)

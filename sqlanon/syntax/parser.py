@@ -13,7 +13,7 @@ from itertools import islice, takewhile
 
 from sqlanon.domain.values import Value
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax import _attack, _estimate, _hierarchy, _listings, _meant, _policy, _release, _workload
+from sqlanon.syntax import _attack, _estimate, _frontier, _hierarchy, _listings, _meant, _policy, _release, _workload
 from sqlanon.syntax._lexer import Kind, Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax._wording import UNPAIRED, shortened
@@ -67,6 +67,12 @@ _FORMS = {
         "ATTACK hospital_2026 WITH homogeneity(confidence => 0.5) or "
         "ATTACK patients (age, zip) SENSITIVE disease WITH background(values => 1)",
     ),
+    "FRONTIER": _Form(
+        _frontier.frontier,
+        "FRONTIER choice ON POLICY hospital METHODS (generalization, mondrian) SWEEP k IN (5, 10) MEASURE p_loss, gain",
+    ),
+    "ADVISE": _Form(_frontier.advise, "ADVISE choice WHERE p_loss <= 0.1 LEAST gain"),
+    "DROP FRONTIER": _Form(_frontier.drop, "DROP FRONTIER IF EXISTS choice"),
     "EXPORT": _Form(_release.export, "EXPORT hospital_2026 TO 'out/' (FORMAT parquet)"),
 }
 

@@ -13,6 +13,7 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
+from sqlanon.syntax._call_texts import advise_text, call_text, figure_text, frontier_text
 from sqlanon.syntax._texts import (
     arguments_text,
     name_text,
@@ -23,6 +24,7 @@ from sqlanon.syntax._texts import (
 )
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
+    Advise,
     AlterPolicy,
     Attack,
     CheckExport,
@@ -33,6 +35,7 @@ from sqlanon.syntax.statements import (
     CreateRelease,
     CreateWorkload,
     DescribePolicy,
+    DropFrontier,
     DropHierarchy,
     DropPolicy,
     DropRelease,
@@ -40,7 +43,7 @@ from sqlanon.syntax.statements import (
     Estimate,
     ExplainRelease,
     ExportRelease,
-    FigureCall,
+    Frontier,
     Measure,
     MeasureFigures,
     MeasureTask,
@@ -83,7 +86,7 @@ def to_sql(statement: Statement) -> str:
         case Measure():
             return f"MEASURE {qualified_text(statement.release)} WITH WORKLOAD {name_text(statement.workload)}"
         case MeasureFigures():
-            figures = f" WITH FIGURES ({', '.join(map(_figure, statement.figures))})" if statement.figures else ""
+            figures = f" WITH FIGURES ({', '.join(map(figure_text, statement.figures))})" if statement.figures else ""
             return f"MEASURE {qualified_text(statement.release)}{figures}"
         case MeasureTask():
             arguments = ", ".join(arguments_text(statement.arguments))
@@ -110,6 +113,12 @@ def to_sql(statement: Statement) -> str:
             return f"EXPORT {qualified_text(statement.name)} TO {string_text(statement.path)}{behind}"
         case Estimate():
             return _estimate(statement)
+        case Frontier():
+            return frontier_text(statement)
+        case Advise():
+            return advise_text(statement)
+        case DropFrontier():
+            return f"DROP FRONTIER {_if_exists(statement.if_exists)}{name_text(statement.name)}"
 
 
 def hierarchy(definition: HierarchyDefinition) -> str:
@@ -129,7 +138,7 @@ def clauses(attribute: Attribute) -> str:
 
 def requirement(requirement: Requirement) -> str:
     """A requirement as a policy says it."""
-    return _call(requirement)
+    return call_text(requirement)
 
 
 def _create_hierarchy(statement: CreateHierarchy) -> str:
@@ -211,7 +220,7 @@ def _release(statement: CreateRelease) -> str:
     head = (
         f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{qualified_text(statement.name)}"
     )
-    method = f" METHOD {_call(statement.method)}" if statement.method.name else ""
+    method = f" METHOD {call_text(statement.method)}" if statement.method.name else ""
     return f"{head} AS POLICY {name_text(statement.policy)}{method}{_sets_of(statement.method)}"
 
 
@@ -260,16 +269,7 @@ def _against(public: Source | None) -> str:
 
 
 def _requirements(requirements: Iterable[Requirement]) -> str:
-    return "REQUIRE " + ", ".join(map(_call, requirements))
-
-
-def _figure(call: FigureCall) -> str:
-    return _call(call) if call.arguments else word_text(call.name)
-
-
-def _call(call: Requirement | MethodCall | FigureCall) -> str:
-    name = call.model if isinstance(call, Requirement) else call.name
-    return f"{word_text(name)}({', '.join(arguments_text(call.arguments))})"
+    return "REQUIRE " + ", ".join(map(call_text, requirements))
 
 
 def _source(source: Source) -> str:

@@ -12,13 +12,17 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.errors import Position
-from sqlanon.syntax._measures import FigureCall, Measure, MeasureFigures, MeasureTask
+from sqlanon.syntax._calls import FigureCall, MethodCall
+from sqlanon.syntax._frontier_statements import Advise, Bound, DropFrontier, Frontier, Sweep
+from sqlanon.syntax._measures import Measure, MeasureFigures, MeasureTask
 from sqlanon.syntax._placed import Placed
 
 __all__ = [
     "SHOWN",
+    "Advise",
     "AlterPolicy",
     "Attack",
+    "Bound",
     "CheckExport",
     "CheckRelation",
     "CheckRelease",
@@ -27,6 +31,7 @@ __all__ = [
     "CreateRelease",
     "CreateWorkload",
     "DescribePolicy",
+    "DropFrontier",
     "DropHierarchy",
     "DropPolicy",
     "DropRelease",
@@ -35,6 +40,7 @@ __all__ = [
     "ExplainRelease",
     "ExportRelease",
     "FigureCall",
+    "Frontier",
     "Measure",
     "MeasureFigures",
     "MeasureTask",
@@ -42,7 +48,12 @@ __all__ = [
     "PassThrough",
     "Show",
     "Statement",
+    "Sweep",
 ]
+
+
+# Of a statement without METHOD.
+_DEFAULT = MethodCall()
 
 
 @dataclass(frozen=True)
@@ -113,12 +124,12 @@ class DescribePolicy(Placed):
 
 
 # What SHOW lists.
-SHOWN = ("policies", "hierarchies", "releases", "workloads")
+SHOWN = ("policies", "hierarchies", "releases", "workloads", "frontiers")
 
 
 @dataclass(frozen=True)
 class Show(Placed):
-    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS; `kind` is the word in lower case."""
+    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS; `kind` is the word in lower case."""
 
     kind: str
 
@@ -143,20 +154,6 @@ class DropWorkload(Placed):
 
 
 @dataclass(frozen=True)
-class MethodCall:
-    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH].
-
-    Without METHOD there is no name, and the default method is meant. `sets` are those of columns after FRAGMENTS,
-    `columns` those after COLUMNS; `each_apart` says that COLUMNS EACH was written.
-    """
-
-    name: str = ""
-    arguments: tuple[tuple[str, Value], ...] = ()
-    sets: tuple[tuple[str, ...], ...] = ()
-    columns: tuple[tuple[str, ...], ...] = ()
-    each_apart: bool = False
-
-
 @dataclass(frozen=True)
 class CreateRelease(Placed):
     """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method].
@@ -167,7 +164,7 @@ class CreateRelease(Placed):
     kind: str
     name: QualifiedName
     policy: str
-    method: MethodCall = MethodCall()
+    method: MethodCall = _DEFAULT
     or_replace: bool = False
     if_not_exists: bool = False
 
@@ -290,4 +287,7 @@ Statement = (
     | MeasureFigures
     | MeasureTask
     | Estimate
+    | Frontier
+    | Advise
+    | DropFrontier
 )

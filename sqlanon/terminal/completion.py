@@ -52,7 +52,7 @@ STATEMENTS: dict[str, str] = {
         "    -- releases keep the policy as it was when they were made"
     ),
     "DESCRIBE POLICY": "DESCRIBE POLICY name;",
-    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS;",
+    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS;",
     "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
     "CREATE WORKLOAD": (
         "CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy\n"
@@ -100,6 +100,16 @@ STATEMENTS: dict[str, str] = {
         "    WITH attack [(argument => value, ...)];\n"
         + _wrapped("attacks: " + ", ".join(_ATTACKS) + "; what an adversary learns, the owner's to know")
     ),
+    "FRONTIER": (
+        "FRONTIER name ON POLICY policy METHODS (method [(argument => value, ...)], ...)\n"
+        "    [SWEEP k IN (5, 10), l IN (2, 3), ...] MEASURE p_loss, gain, ... [, WORKLOAD workload];\n"
+        "    -- makes and measures every candidate and publishes none"
+    ),
+    "ADVISE": (
+        "ADVISE frontier [WHERE p_loss <= 0.1 [AND ...]] LEAST gain;\n"
+        "    -- prints the statements that publish the choice"
+    ),
+    "DROP FRONTIER": "DROP FRONTIER [IF EXISTS] name;",
     "EXPORT": (
         "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb, REPLACE true)];\n"
         "    -- the format is that of the path's suffix; a folder gets Parquet"
@@ -111,7 +121,8 @@ _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE PIVOT AGAINST REQUIRE METHOD FRAGMENTS
     COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES attribute jointly variant distance ranges guarding absent
-    parquet csv duckdb ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS
+    METHODS SWEEP IN MEASURE LEAST
+    parquet csv duckdb ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sqlanon.syntax.statements import (
+    Advise,
     AlterPolicy,
     Attack,
     CheckExport,
@@ -15,6 +16,7 @@ from sqlanon.syntax.statements import (
     CreateRelease,
     CreateWorkload,
     DescribePolicy,
+    DropFrontier,
     DropHierarchy,
     DropPolicy,
     DropRelease,
@@ -22,6 +24,7 @@ from sqlanon.syntax.statements import (
     Estimate,
     ExplainRelease,
     ExportRelease,
+    Frontier,
     Measure,
     MeasureFigures,
     MeasureTask,
@@ -73,6 +76,12 @@ def label(statement: Statement) -> str:
             return f"MEASURE {release}"
         case Attack(release=release, file=file, source=attacked):
             return f"ATTACK {release or file or attacked}"
+        case Frontier(name=name):
+            return f"FRONTIER {name}"
+        case Advise(frontier=name):
+            return f"ADVISE {name}"
+        case DropFrontier(name=name):
+            return f"DROP FRONTIER {name}"
         case ExportRelease(name=release):
             return f"EXPORT {release}"
         case Estimate():

@@ -91,6 +91,7 @@ def engine(path):
         "0006_spread",
         "0007_pivot",
         "0008_figures",
+        "0009_candidates",
     ]
     yield made
     connection.close()

@@ -12,11 +12,14 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.syntax import render
+from sqlanon.syntax._frontier_statements import figure_of_workload, workload_of
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import (
     SHOWN,
+    Advise,
     AlterPolicy,
     Attack,
+    Bound,
     CheckExport,
     CheckRelation,
     CheckRelease,
@@ -25,6 +28,7 @@ from sqlanon.syntax.statements import (
     CreateRelease,
     CreateWorkload,
     DescribePolicy,
+    DropFrontier,
     DropHierarchy,
     DropPolicy,
     DropRelease,
@@ -33,6 +37,7 @@ from sqlanon.syntax.statements import (
     ExplainRelease,
     ExportRelease,
     FigureCall,
+    Frontier,
     Measure,
     MeasureFigures,
     MeasureTask,
@@ -40,6 +45,7 @@ from sqlanon.syntax.statements import (
     PassThrough,
     Show,
     Statement,
+    Sweep,
 )
 
 HOSTILE = [
@@ -95,6 +101,18 @@ requirements = st.lists(
 ).map(tuple)
 publics = st.none() | sources
 figure_calls = st.builds(FigureCall, words, arguments)
+figures = words.filter(lambda name: workload_of(name) is None) | names.map(figure_of_workload)
+numbers = st.integers() | decimals
+sweeps = st.builds(Sweep, words, st.lists(scalars, min_size=1, max_size=3, unique=True).map(tuple))
+frontiers = st.builds(
+    Frontier,
+    names,
+    names,
+    st.lists(st.builds(MethodCall, words, arguments), min_size=1, max_size=2, unique=True).map(tuple),
+    st.lists(sweeps, max_size=2, unique_by=lambda sweep: sweep.parameter).map(tuple),
+    st.lists(figure_calls, min_size=1, max_size=2, unique=True).map(tuple),
+    st.lists(names, max_size=2, unique=True).map(tuple),
+)
 several = st.lists(attributes, min_size=1, max_size=4, unique_by=lambda attribute: attribute.name.lower()).map(tuple)
 sets = st.lists(st.lists(names, min_size=1, max_size=3, unique_by=str.lower).map(tuple), max_size=3).map(tuple)
 some_sets = sets.filter(bool)
@@ -177,6 +195,9 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements | st.just(()), publics),
     st.builds(attack_of, words, arguments, qualified | texts | sources, columns.filter(bool), sensitive),
     st.builds(ExportRelease, qualified, texts, st.none() | words, switch),
+    frontiers,
+    st.builds(Advise, names, figures, st.lists(st.builds(Bound, figures, numbers, switch), max_size=2).map(tuple)),
+    st.builds(DropFrontier, names, switch),
     st.builds(Estimate, queries, qualified, marginals=marginals),
     st.builds(Estimate, queries, file=texts, marginals=marginals),
 )

@@ -1,0 +1,10 @@
+-- The frontiers, each with its policy and the number of its candidates, and of those that are efficient.
+
+SELECT
+  frontier,
+  min(policy) AS policy,
+  count(DISTINCT number) AS candidates,
+  count(DISTINCT CASE WHEN efficient THEN number END) AS efficient
+FROM anon.candidate
+GROUP BY frontier
+ORDER BY frontier ASC NULLS LAST

@@ -1,0 +1,107 @@
+"""Frontiers as rows of `anon.candidate`: one for each candidate and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from sqlglot import exp
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.sql_files import sql_file
+
+__all__ = ["Measured", "counts", "delete", "exists", "listing", "load", "save", "slopes"]
+
+_PLAIN = ("number", "policy", "policy_fingerprint", "method", "arguments", "requirement", "statement", "reason")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One candidate of a frontier, with its figures in the order in which they were asked for.
+
+    `statement` publishes it, None where nothing does; `reason` says why figures are lacking. `requirement` is what the
+    policy would require. The fingerprint is that of the policy without its requirements.
+    """
+
+    number: int
+    policy: str
+    policy_fingerprint: str
+    method: str
+    arguments: str
+    requirement: str
+    statement: str | None
+    reason: str | None
+    figures: tuple[tuple[str, float | None], ...]
+    efficient: bool = False
+
+
+def save(engine: Engine, frontier: str, candidates: Sequence[Measured]) -> None:
+    """Writes the candidates of a frontier, in the place of those that it had, and says which are efficient."""
+    delete(engine, frontier)
+    rows: list[dict[str, object]] = []
+    for candidate in candidates:
+        head = {name: value for name, value in asdict(candidate).items() if name in _PLAIN}
+        rows += [{"frontier": frontier, **head, "figure": name, "value": value} for name, value in candidate.figures]
+    _rows.insert(engine, "candidate", rows)
+    numbers = [number for (number,) in engine.rows(sql_file("statements", "efficient_candidates"), [frontier])]
+    efficient = exp.update(
+        relation(("anon", "candidate")),
+        {"efficient": exp.true()},
+        where=exp.and_(column("frontier").eq(exp.Placeholder()), column("number").isin(*numbers)),
+    )
+    if numbers:
+        engine.run(efficient, [frontier])
+
+
+def load(engine: Engine, frontier: str) -> list[Measured]:
+    """The candidates of a frontier by their numbers. Raises UserError, with the nearest name, if there is none."""
+    rows = _rows.read(
+        engine, "candidate", (*_PLAIN, "figure", "value", "efficient"), {"frontier": frontier}, order=("number",)
+    )
+    if not rows:
+        raise UserError(
+            f"there is no frontier {frontier}",
+            hint=nearest(frontier, listing(engine)) or "make it with FRONTIER name ON POLICY policy",
+            part=("name",),
+        )
+    figures: dict[int, list[tuple[str, float | None]]] = {}
+    for row in rows:
+        figures.setdefault(int(row["number"]), []).append((str(row["figure"]), row["value"]))
+    heads = {int(row["number"]): row for row in rows}
+    return [
+        Measured(
+            **{name: row[name] for name in _PLAIN}, figures=tuple(figures[number]), efficient=bool(row["efficient"])
+        )
+        for number, row in heads.items()
+    ]
+
+
+def slopes(engine: Engine, frontier: str) -> dict[int, float]:
+    """How much of the second figure an efficient candidate gives up for each unit of the first, by its number."""
+    query = sql_file("statements", "frontier_slopes")
+    return {int(number): float(slope) for number, slope in engine.rows(query, [frontier])}
+
+
+def delete(engine: Engine, frontier: str) -> None:
+    _rows.delete(engine, "candidate", {"frontier": frontier})
+
+
+def listing(engine: Engine) -> list[str]:
+    """The names of all frontiers."""
+    return [str(name) for name, *_ in counts(engine)] if migrations.ready(engine) else []
+
+
+def exists(engine: Engine, frontier: str) -> bool:
+    return fold(frontier) in map(fold, listing(engine))
+
+
+def counts(engine: Engine) -> list[tuple[str, str, int, int]]:
+    """The name of each frontier, its policy, and how many candidates it has, and how many of them are efficient."""
+    return [
+        (str(name), str(policy), int(candidates), int(efficient))
+        for name, policy, candidates, efficient in engine.rows(sql_file("statements", "frontiers"))
+    ]

@@ -1,0 +1,62 @@
+"""What candidates are measured by: any figure of MEASURE, and the error of a workload. Less is better of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.release import Release
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError, about
+from sqlanon.questions.statistics import load_statistic, statistic_names
+from sqlanon.statements.measure import measure
+from sqlanon.statements.measure_figures import COMPUTED, measure_figures
+from sqlanon.syntax._frontier_statements import figure_of_workload
+from sqlanon.syntax.statements import FigureCall
+
+__all__ = ["Figure", "figure_of", "workload_figure"]
+
+_ERROR, _NOT_ESTIMATED = "mean_relative_error", "not_estimated"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a release; None where it is not defined."""
+
+    name: str
+    measure: Callable[[Engine, Release], float | None]
+
+
+def figure_of(call: FigureCall) -> Figure:
+    """The figure of this name, the worst of those of several sensitive attributes.
+
+    Raises UserError, with the nearest name, where MEASURE knows none.
+    """
+    name = call.name
+    files = {column: file for file in statistic_names("figures") for column in load_statistic("figures", file).columns}
+    source = files.get(name) or (name if name in COMPUTED else None)
+    if source is None:
+        known = sorted({*files, *COMPUTED})
+        with about("figures", name):
+            raise UserError(
+                f"there is no figure {name!r}", hint=nearest(name, known) or f"there are: {', '.join(known)}"
+            )
+    requested = FigureCall(source, call.arguments)
+
+    def worst(engine: Engine, release: Release) -> float | None:
+        values = [figure.value for figure in measure_figures(engine, release, [requested]) if figure.name == name]
+        # One that is not defined could be any number.
+        return None if None in values else max((value for value in values if value is not None), default=None)
+
+    return Figure(name, worst)
+
+
+def workload_figure(workload: str) -> Figure:
+    """The mean relative error of the queries of a workload; None where the release does not answer all of them."""
+
+    def error(engine: Engine, release: Release) -> float | None:
+        summary = dict(measure(engine, release, workload))
+        return None if summary[_NOT_ESTIMATED] else summary[_ERROR]
+
+    return Figure(figure_of_workload(workload), error)

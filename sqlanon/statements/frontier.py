@@ -1,0 +1,182 @@
+"""FRONTIER: candidates of a policy, made, measured and dropped one by one, of which only the figures stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from secrets import token_hex
+from typing import Any
+
+from sqlanon.catalog import frontiers, policies, workloads
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.frontiers import Measured
+from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.watching import Watching
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
+from sqlanon.inputs.bind_policy import hierarchies_of
+from sqlanon.inputs.source import qualified
+from sqlanon.methods.registry import DEFAULT
+from sqlanon.pipeline.run import candidate
+from sqlanon.statements.candidate_figures import Figure, figure_of, workload_figure
+from sqlanon.statements.sweep import Candidate, always_satisfied, swept
+from sqlanon.syntax import render
+from sqlanon.syntax._texts import arguments_text
+from sqlanon.syntax.statements import AlterPolicy, CreateRelease, DropFrontier, Frontier, MethodCall
+
+__all__ = ["INTACT", "drop_frontier", "make_frontier"]
+
+# The candidate whose quasi-identifiers are as they are: it is there to compare with, and nothing publishes it.
+INTACT = "intact"
+Columns = tuple[tuple[str, str], ...]
+Rows = list[tuple[Any, ...]]
+_HEAD = (("candidate", "BIGINT"), ("method", "VARCHAR"), ("requirement", "VARCHAR"))
+# More take longer than anybody waits.
+_MOST = 1000
+
+
+def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None = None) -> tuple[Columns, Rows]:
+    """Measures every candidate and stores the figures, in the place of those of a former frontier of the name.
+
+    Returns a row for each candidate.
+
+    Each candidate is a release in a transaction of its own, which is rolled back. One that cannot be made has the
+    reason instead of figures. Raises UserError inside a transaction of the user's, for unknown figures, methods,
+    workloads, and for a parameter that is nobody's or several models'.
+    """
+    if engine.in_transaction():
+        raise UserError(
+            "FRONTIER makes each candidate in a transaction of its own", hint="COMMIT or ROLLBACK what was begun first"
+        )
+    with about("policy"):
+        policy = policies.load(engine, statement.policy)
+    figures = [figure_of(call) for call in statement.figures]
+    for workload in statement.workloads:
+        with about("workload"):
+            workloads.load(engine, workload)
+        figures.append(workload_figure(workload))
+    _require_distinct(figures)
+    candidates = swept(policy, statement.methods, statement.sweep)
+    if len(candidates) > _MOST:
+        raise UserError(f"these are {len(candidates)} candidates", hint=f"sweep fewer values: at most {_MOST} are made")
+    mark = fingerprint(replace(policy, requirements=()), list(hierarchies_of(engine, policy).values()))
+    measured = []
+    total = len(candidates) + 1
+    for number, each in enumerate([_intact(policy), *candidates]):
+        if progress:
+            progress("candidates", number, total, each.method.name)
+        values, reason = _figures(engine, each, figures)
+        measured.append(
+            Measured(
+                number=number,
+                policy=policy.name,
+                policy_fingerprint=mark,
+                method=INTACT if each.intact else each.method.name,
+                arguments="" if each.intact else ", ".join(arguments_text(each.method.arguments)),
+                requirement="" if each.intact else ", ".join(map(render.requirement, each.policy.requirements)),
+                statement=None if each.intact or reason else _statement(statement.name, each),
+                reason=reason,
+                figures=tuple(values.items()),
+            )
+        )
+    with engine.transaction():
+        frontiers.save(engine, statement.name, measured)
+    return _answer(engine, statement.name)
+
+
+def _answer(engine: Engine, frontier: str) -> tuple[Columns, Rows]:
+    candidates = frontiers.load(engine, frontier)
+    slopes = frontiers.slopes(engine, frontier)
+    rows: Rows = []
+    for c in candidates:
+        head = (c.number, called_text(c), c.requirement)
+        rows.append((*head, *(value for _, value in c.figures), c.efficient, slopes.get(c.number), c.reason))
+    figures = tuple((name, "DOUBLE") for name, _ in candidates[0].figures)
+    return (*_HEAD, *figures, ("efficient", "BOOLEAN"), ("slope", "DOUBLE"), ("reason", "VARCHAR")), rows
+
+
+def called_text(candidate: Measured) -> str:
+    """The method as it is called."""
+    return f"{candidate.method}({candidate.arguments})" if candidate.arguments else candidate.method
+
+
+def _statement(frontier: str, each: Candidate) -> str:
+    """What publishes a candidate, under the name of the frontier: two statements, for a policy has one requirement."""
+    name, policy = QualifiedName((frontier,)), each.policy
+    require = AlterPolicy(policy.name, "require", requirements=policy.requirements)
+    create = CreateRelease("table", name, policy.name, each.method)
+    texts = [*([render.to_sql(require)] if policy.requirements else []), render.to_sql(create)]
+    return "".join(f"{text};\n" for text in texts).rstrip()
+
+
+def drop_frontier(engine: Engine, statement: DropFrontier) -> bool:
+    """Forgets a frontier. Raises UserError if there is none and IF EXISTS is not said."""
+    with engine.transaction():
+        if not frontiers.exists(engine, statement.name):
+            if statement.if_exists:
+                return False
+            raise UserError(
+                f"there is no frontier {statement.name}",
+                hint=nearest(statement.name, frontiers.listing(engine)),
+                part=("name",),
+            )
+        frontiers.delete(engine, statement.name)
+    return True
+
+
+def _require_distinct(figures: Sequence[Figure]) -> None:
+    names = [figure.name for figure in figures]
+    if twice := [name for name in names if names.count(name) > 1]:
+        with about("figures", twice[0]):
+            raise UserError(f"{twice[0]} is measured twice", hint=f"keep one {twice[0]}")
+
+
+def _intact(policy: Policy) -> Candidate:
+    """The release that changes nothing: no level has to be reached, and every row satisfies what is required."""
+    attributes = tuple(replace(attribute, min_level=None) for attribute in policy.attributes)
+    return Candidate(
+        MethodCall(DEFAULT),
+        replace(policy, requirements=(always_satisfied(),), against=None, attributes=attributes),
+        True,
+    )
+
+
+@contextmanager
+def _rolled_back(engine: Engine) -> Iterator[None]:
+    """Everything inside is undone at its end."""
+    try:
+        with engine.transaction():
+            yield
+            raise _Undone
+    except _Undone:
+        pass
+
+
+class _Undone(Exception):
+    """Ends a transaction that is not to be committed."""
+
+
+def _figures(engine: Engine, each: Candidate, figures: Sequence[Figure]) -> tuple[dict[str, float | None], str | None]:
+    """The figures of a candidate, and why some are lacking, without its rows or its release."""
+    values: dict[str, float | None] = dict.fromkeys(figure.name for figure in figures)
+    name = qualified(engine, QualifiedName((f"__sqlanon_frontier_{token_hex(8)}",)))
+    try:
+        with _rolled_back(engine):
+            release = candidate(engine, CreateRelease("table", name, each.policy.name, each.method), each.policy)
+            reason = _measure(engine, release, figures, values)
+    except (PolicyError, PrivacyViolation) as error:
+        return values, error.message.replace(str(name), "the candidate")
+    return values, reason
+
+
+def _measure(
+    engine: Engine, release: Release, figures: Sequence[Figure], values: dict[str, float | None]
+) -> str | None:
+    for figure in figures:
+        values[figure.name] = figure.measure(engine, release)
+    lacking = [name for name, value in values.items() if value is None]
+    return f"{', '.join(lacking)} not defined of it" if lacking else None

@@ -1,0 +1,147 @@
+"""The candidates of a frontier: each method with each combination of the swept values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.values import Value
+from sqlanon.errors import InternalError, UserError, about
+from sqlanon.inputs.requirements import resolve_requirements
+from sqlanon.methods.registry import find_method, promised_by
+from sqlanon.methods.shared.arguments import arguments_of, with_names
+from sqlanon.questions.load import Question, model_names, questions_of
+from sqlanon.syntax.statements import MethodCall, Sweep
+
+__all__ = ["Candidate", "always_satisfied", "swept"]
+
+_OF_PUBLIC_TABLE = "public_class"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A release that could be published: a method, and the policy with the requirements that it would have.
+
+    `intact` says that it is the one that changes nothing.
+    """
+
+    method: MethodCall
+    policy: Policy
+    intact: bool = False
+
+
+def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep]) -> list[Candidate]:
+    """Every method with every combination of the values.
+
+    A value goes to each requirement of the policy with a parameter of that name, and to the method's argument of that
+    name. Where there is neither, the policy gets a requirement more: that of the one model whose achieved value is
+    compared with such a parameter. Raises UserError for a parameter that nothing has, or that several models do, and
+    for methods and values that do not exist; PolicyError for what a model or a method does not take.
+    """
+    candidates: list[Candidate] = []
+    for call in methods:
+        with about("method", call.name):
+            options = find_method(call.name).OPTIONS
+            named = replace(call, arguments=with_names(call.name, options, call.arguments))
+        for values in product(*(one.values for one in sweep)):
+            candidate = Candidate(named, policy)
+            for one, value in zip(sweep, values, strict=True):
+                with about("sweep", one.parameter):
+                    candidate = _with_value(candidate, call, one.parameter, value)
+            find_method(call.name).options(candidate.method.arguments)
+            resolve_requirements(candidate.policy, promised=promised_by(call.name, candidate.method.arguments))
+            candidates.append(candidate)
+    return list(dict.fromkeys(candidates))
+
+
+def always_satisfied() -> Requirement:
+    """A requirement that every class satisfies: one that so many rows are enough for, with a single row.
+
+    Raises InternalError where no model says so in its header.
+    """
+    for model in model_names():
+        question = questions_of(model)[0]
+        if (rows := question.enough_rows) and _needs(question, rows, public=False):
+            return Requirement(model, ((rows, 1),))
+    raise InternalError("no model says how many rows are enough for a class")
+
+
+def _with_value(candidate: Candidate, call: MethodCall, parameter: str, value: Value) -> Candidate:
+    method, policy = candidate.method, candidate.policy
+    takes_it = parameter in arguments_of(find_method(call.name).OPTIONS)
+    if takes_it and parameter in dict(method.arguments):
+        raise UserError(
+            f"{call.name} has its argument {parameter} twice: in METHODS and in SWEEP", hint="leave one of them out"
+        )
+    if takes_it:
+        method = replace(method, arguments=(*method.arguments, (parameter, value)))
+    requirements = tuple(_with_argument(requirement, parameter, value) for requirement in policy.requirements)
+    if requirements == policy.requirements and not takes_it and not _any_has(policy.requirements, parameter):
+        model = _model_of(policy, parameter)
+        requirements = (*requirements, Requirement(model, ((parameter, value),)))
+    return Candidate(method, replace(policy, requirements=requirements))
+
+
+def _with_argument(requirement: Requirement, parameter: str, value: Value) -> Requirement:
+    if not _any_has((requirement,), parameter):
+        return requirement
+    arguments = {**{fold(name): other for name, other in requirement.arguments}, parameter: value}
+    return replace(requirement, arguments=tuple(arguments.items()))
+
+
+def _any_has(requirements: Sequence[Requirement], parameter: str) -> bool:
+    """Whether a requirement has such a parameter, of those of its model that is meant."""
+    return any(
+        parameter == known.name
+        for requirement in requirements
+        for question in _meant(requirement)
+        for known in question.parameters
+    )
+
+
+def _meant(requirement: Requirement) -> Iterator[Question]:
+    """The questions of the requirement's model that its arguments choose, its default where they choose none."""
+    arguments = {fold(name): value for name, value in requirement.arguments}
+    for question in questions_of(fold(requirement.model)):
+        when = question.when
+        if when is None or fold(str(arguments.get(when.argument, when.value if when.default else ""))) == when.value:
+            yield question
+
+
+def _model_of(policy: Policy, parameter: str) -> str:
+    """The one model whose achieved value is compared with this parameter, and that it is enough for.
+
+    A model that compares with a public table counts where the policy has one, which then is what is asked about.
+    """
+    models = [
+        model for model in model_names() if _needs(questions_of(model)[0], parameter, public=policy.against is not None)
+    ]
+    if len(models) == 1:
+        return models[0]
+    if models:
+        raise UserError(
+            f"{parameter} is a parameter of {' and '.join(models)}",
+            hint=f"let the policy require the one that is meant: REQUIRE {models[0]}({parameter} => ...)",
+        )
+    questions = [question for model in model_names() for question in questions_of(model)]
+    if about_it := sorted({q.model for q in questions if parameter in [known.name for known in q.parameters]}):
+        raise UserError(
+            f"{policy} requires nothing with a parameter {parameter}, and no model has that one alone",
+            hint=f"let the policy require {' or '.join(about_it)}",
+        )
+    names = sorted({known.name for q in questions for known in q.parameters})
+    raise UserError(
+        f"no requirement and no method has a parameter {parameter}",
+        hint=nearest(parameter, names) or "SWEEP names parameters, as in SWEEP k IN (5, 10)",
+    )
+
+
+def _needs(question: Question, parameter: str, *, public: bool) -> bool:
+    """Whether a question is about this parameter and needs no other; `public` is whether it reads a public table."""
+    if question.required != parameter or (_OF_PUBLIC_TABLE in question.reads) != public:
+        return False
+    others = [known for known in question.parameters if known.name != parameter and known.default is None]
+    return not others

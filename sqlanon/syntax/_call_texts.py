@@ -1,0 +1,43 @@
+"""Calls as a statement has them, and the statements that are made of them: FRONTIER and ADVISE."""
+
+from __future__ import annotations
+
+from sqlanon.domain.policy import Requirement
+from sqlanon.syntax._calls import FigureCall, MethodCall
+from sqlanon.syntax._frontier_statements import Advise, Bound, Frontier, workload_of
+from sqlanon.syntax._texts import arguments_text, name_text, value_text, word_text
+
+__all__ = ["advise_text", "call_text", "figure_text", "frontier_text"]
+
+
+def advise_text(statement: Advise) -> str:
+    where = f"WHERE {' AND '.join(map(_bound_text, statement.bounds))} " if statement.bounds else ""
+    return f"ADVISE {name_text(statement.frontier)} {where}LEAST {_figure_name_text(statement.least)}"
+
+
+def frontier_text(statement: Frontier) -> str:
+    methods = ", ".join(map(call_text, statement.methods))
+    swept = [f"{word_text(sweep.parameter)} IN {value_text(sweep.values)}" for sweep in statement.sweep]
+    sweep = f" SWEEP {', '.join(swept)}" if swept else ""
+    measured = [*map(figure_text, statement.figures), *(f"WORKLOAD {name_text(name)}" for name in statement.workloads)]
+    return (
+        f"FRONTIER {name_text(statement.name)} ON POLICY {name_text(statement.policy)} METHODS ({methods}){sweep} "
+        f"MEASURE {', '.join(measured)}"
+    )
+
+
+def _bound_text(bound: Bound) -> str:
+    return f"{_figure_name_text(bound.figure)} {'<' if bound.strict else '<='} {value_text(bound.most)}"
+
+
+def _figure_name_text(figure: str) -> str:
+    return f"WORKLOAD {name_text(name)}" if (name := workload_of(figure)) else word_text(figure)
+
+
+def figure_text(call: FigureCall) -> str:
+    return call_text(call) if call.arguments else word_text(call.name)
+
+
+def call_text(call: Requirement | MethodCall | FigureCall) -> str:
+    name = call.model if isinstance(call, Requirement) else call.name
+    return f"{word_text(name)}({', '.join(arguments_text(call.arguments))})"

@@ -1,0 +1,182 @@
+"""FRONTIER and ADVISE: what the candidates are, that none is left, what is advised, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon
+from sqlanon import Connection, PolicyError, UserError
+from sqlanon.errors import StatementError
+
+SETUP = """
+CREATE TABLE people AS SELECT
+    i % 8 AS age, ['a', 'b', 'c'][i % 3 + 1] AS ward, ['flu', 'cold', 'x'][(i * 31) % 3 + 1] AS "the ill""ness"
+FROM range(48) AS n(i);
+CREATE HIERARCHY bands AS INTERVALS (2, 4);
+CREATE POLICY p ON people (age QUASI IDENTIFIER USING bands, ward QUASI IDENTIFIER, "the ill""ness" SENSITIVE)
+    REQUIRE k_anonymity(k => 2);
+CREATE WORKLOAD w ON POLICY p (queries => 10, dimensions => 1, seed => 1);
+"""
+TABLES = "SELECT schema_name, table_name FROM duckdb_tables() WHERE schema_name <> 'anon' OR temporary ORDER BY ALL"
+MADE = """
+FRONTIER "the f" ON POLICY p METHODS (generalization, mondrian, anatomy) SWEEP k IN (2, 8), l IN (2)
+MEASURE p_loss, discernibility, WORKLOAD w
+"""
+
+
+@pytest.fixture(scope="module")
+def con() -> Connection:
+    connection = sqlanon.connect(config={"threads": "1"})
+    connection.execute(SETUP)
+    return connection
+
+
+def rows(con: Connection, statement: str) -> list[dict[str, Any]]:
+    answer = con.sql(statement)
+    return [dict(zip(answer.columns, row, strict=True)) for row in answer.fetchall()]
+
+
+def test_every_combination_is_a_candidate_and_none_is_left(con: Connection) -> None:
+    before = con.duckdb.execute(TABLES).fetchall()
+    answer = rows(con, MADE)
+    assert [row["candidate"] for row in answer] == list(range(7))
+    assert answer[0]["method"] == "intact"
+    assert answer[0]["workload w"] == 0
+    of_generalization = {row["requirement"] for row in answer if row["method"] == "generalization"}
+    assert of_generalization == {f"k_anonymity(k => {k}), l_diversity(l => {n})" for k in (2, 8) for n in (2,)}
+    # The bound of l is an argument of this method: its policy requires what it did.
+    assert {(row["method"], row["requirement"]) for row in answer if row["method"].startswith("anatomy")} == {
+        (f"anatomy(l => {n})", f"k_anonymity(k => {k})") for k in (2, 8) for n in (2,)
+    }
+    assert con.duckdb.execute(TABLES).fetchall() == before
+    for table in ("release", "release_figure", "query_error", "measurement", "release_object"):
+        assert con.duckdb.execute(f"SELECT count(*) FROM anon.{table}").fetchall() == [(0,)]
+    assert con.sql("SHOW FRONTIERS").fetchall()[0][:3] == ("the f", "p", 7)
+
+
+def test_figures_are_those_of_the_release_that_the_advice_publishes(con: Connection) -> None:
+    # No row of these is dealt at random.
+    methods = "METHODS (generalization, mondrian)"
+    rows(con, f'FRONTIER "like it" ON POLICY p {methods} MEASURE p_loss, discernibility, WORKLOAD w')
+    [advice] = rows(con, 'ADVISE "LIKE IT" WHERE p_loss <= 0.5 AND workload w <= 1 LEAST discernibility')
+    con.execute("BEGIN")
+    con.execute(advice["statement"])
+    measured = dict(con.execute('MEASURE "like it" WITH FIGURES (p_loss)').fetchall()[0][1::2] for _ in "x")
+    loss = con.execute('MEASURE "like it" WITH WORKLOAD w').fetchall()
+    con.execute("ROLLBACK")
+    assert advice["p_loss"] == pytest.approx(measured["p_loss"], abs=1e-12)
+    assert advice["workload w"] == pytest.approx(dict(row[2:] for row in loss)["mean_relative_error"], abs=1e-12)
+
+
+def test_the_least_of_what_satisfies_the_condition_is_advised(con: Connection) -> None:
+    answer = rows(
+        con, "FRONTIER small ON POLICY p METHODS (generalization) SWEEP k IN (2, 12, 48) MEASURE p_loss, gain"
+    )
+    within = [row for row in answer[1:] if row["p_loss"] <= 0.4]
+    [advice] = rows(con, "ADVISE small WHERE p_loss <= 0.4 LEAST gain")
+    assert advice["gain"] == min(row["gain"] for row in within)
+    assert "METHOD generalization" in advice["statement"]
+    with pytest.raises(PolicyError, match="no candidate of small that can be published") as error:
+        con.sql("ADVISE small WHERE p_loss < 0 LEAST gain")
+    assert error.value.hint is not None
+    assert error.value.hint.startswith("the least p_loss is ")
+
+
+def test_what_cannot_be_made_has_a_reason_and_is_not_efficient(con: Connection) -> None:
+    answer = rows(con, "FRONTIER f ON POLICY p METHODS (mondrian) SWEEP k IN (2, 1000) MEASURE gain")
+    assert [row["reason"] is None for row in answer] == [True, True, False]
+    assert answer[2]["gain"] is None
+    assert answer[2]["efficient"] is False
+    assert "frontier" not in answer[2]["reason"]
+
+
+def test_a_policy_that_changed_is_not_advised_on(con: Connection) -> None:
+    con.sql("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain")
+    con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 3)")
+    assert rows(con, "ADVISE f LEAST gain")[0]["statement"].startswith(
+        'ALTER POLICY "p" REQUIRE k_anonymity(k => 2);\nCREATE ANONYMIZED TABLE "f"'
+    )
+    con.execute("ALTER POLICY p ALTER COLUMN age QUASI IDENTIFIER USING bands MIN LEVEL 1")
+    with pytest.raises(PolicyError, match="has changed since f was made"):
+        con.sql("ADVISE f LEAST gain")
+    con.execute("ALTER POLICY p ALTER COLUMN age QUASI IDENTIFIER USING bands")
+    con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 2)")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message", "hint"),
+    [
+        ("FRONTIER f ON POLICY p METHODS (mondrain) MEASURE gain", "there is no method 'mondrain'", "mondrian"),
+        ("FRONTIER f ON POLICY q METHODS (mondrian) MEASURE gain", "no policy q", "CREATE POLICY"),
+        ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gian", "there is no figure 'gian'", "gain"),
+        ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain, workload v", "there is no workload v", "w"),
+        ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain, gain(1)", "gain is measured twice", "one gain"),
+        ("FRONTIER f ON POLICY p METHODS (mondrian) SWEEP zz IN (1) MEASURE gain", "has a parameter zz", "SWEEP"),
+        ("FRONTIER f ON POLICY p METHODS (mondrian) SWEEP p IN (1) MEASURE gain", "a parameter p", "personalized"),
+        ("FRONTIER f ON POLICY p METHODS (mondrian) SWEEP k IN (0.5) MEASURE gain", "k must be a whole number", None),
+        ("FRONTIER f ON POLICY p METHODS (anatomy(l => 2)) SWEEP l IN (2) MEASURE gain", "argument l twice", "out"),
+        ("FRONTIER f ON POLICY p METHODS (mondrian) SWEP k IN (2) MEASURE gain", "expected SWEEP or MEASURE", "SWEEP"),
+        (
+            "FRONTIER f ON POLICY p METHODS (mondrian) SWEEP k IN (2), k IN (3) MEASURE gain",
+            "k is swept twice",
+            "one k",
+        ),
+        ("FRONTIER f ON POLICY p METHOD (mondrian) MEASURE gain", "expected METHODS", "METHODS"),
+        ("ADVISE chice LEAST gain", "there is no frontier chice", "did you mean choice"),
+        ("ADVISE choice LEAST gian", "choice has no figure gian", "did you mean gain"),
+        ("ADVISE choice WHERE gain >= 1 LEAST gain", "expected <= or <", "less is better"),
+        ("DROP FRONTIER chioce", "there is no frontier chioce", "did you mean choice"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(con: Connection, statement: str, message: str, hint: str | None) -> None:
+    if not con.duckdb.execute("SELECT 1 FROM anon.candidate WHERE frontier = 'choice'").fetchall():
+        con.sql("FRONTIER choice ON POLICY p METHODS (mondrian) MEASURE gain")
+    with pytest.raises((UserError, StatementError), match=message.replace("(", r"\(")) as error:
+        con.sql(statement)
+    assert (hint or "") in (error.value.hint or "")
+    assert con.duckdb.execute("SELECT count(*) FROM anon.candidate WHERE frontier = 'f_refused'").fetchall() == [(0,)]
+
+
+def test_a_frontier_needs_its_own_transactions(con: Connection) -> None:
+    con.execute("BEGIN")
+    with pytest.raises(UserError, match="a transaction of its own"):
+        con.sql("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain")
+    con.execute("ROLLBACK")
+
+
+def test_a_frontier_is_dropped(con: Connection) -> None:
+    con.sql("FRONTIER gone ON POLICY p METHODS (mondrian) MEASURE gain")
+    assert con.sql("DROP FRONTIER gone").fetchall()[0][2] == "dropped"
+    assert con.sql("DROP FRONTIER IF EXISTS gone").fetchall()[0][2] == "absent"
+    assert con.duckdb.execute("SELECT count(*) FROM anon.candidate WHERE frontier = 'gone'").fetchall() == [(0,)]
+
+
+KILLED = """
+import os, sys
+import sqlanon
+from sqlanon.statements import candidate_figures, frontier
+con = sqlanon.connect(sys.argv[1], config={"threads": 1})
+before = frontier._measure
+def ends(engine, release, figures, values):
+    before(engine, release, figures, values)
+    os._exit(9)
+frontier._measure = ends
+con.sql("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain")
+"""
+
+
+def test_a_process_that_ends_while_measuring_leaves_nothing(tmp_path: Path) -> None:
+    path = str(tmp_path / "house.duckdb")
+    with sqlanon.connect(path) as con:
+        con.execute(SETUP)
+    root = Path(__file__).parents[2]
+    assert subprocess.run([sys.executable, "-c", KILLED, path], cwd=root, timeout=120, check=False).returncode == 9
+    with sqlanon.connect(path) as con:
+        assert con.duckdb.execute(TABLES).fetchall() == [("main", "people")]
+        assert con.duckdb.execute("SELECT count(*) FROM anon.release").fetchall() == [(0,)]
+        assert con.sql("SHOW FRONTIERS").fetchall() == []
