@@ -46,11 +46,11 @@ def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep])
         with about("method", call.name):
             options = find_method(call.name).OPTIONS
             named = replace(call, arguments=with_names(call.name, options, call.arguments))
-        for values in product(*(one.values for one in sweep)):
+        for values in product(*(swept.values for swept in sweep)):
             candidate = Candidate(named, policy)
-            for one, value in zip(sweep, values, strict=True):
-                with about("sweep", one.parameter):
-                    candidate = _with_value(candidate, call, one.parameter, value)
+            for swept, value in zip(sweep, values, strict=True):
+                with about("sweep", swept.parameter):
+                    candidate = _with_value(candidate, call, swept.parameter, value)
             find_method(call.name).options(candidate.method.arguments)
             resolve_requirements(candidate.policy, promised=promised_by(call.name, candidate.method.arguments))
             candidates.append(candidate)

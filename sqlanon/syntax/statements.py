@@ -154,7 +154,6 @@ class DropWorkload(Placed):
 
 
 @dataclass(frozen=True)
-@dataclass(frozen=True)
 class CreateRelease(Placed):
     """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method].
 
