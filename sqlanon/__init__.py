@@ -3,8 +3,8 @@
 `connect()` returns a DuckDB connection that also understands sqlanon's statements:
 CREATE HIERARCHY, CREATE POLICY and CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and
 EXPLAIN ANONYMIZED, their DROPs, ALTER POLICY, DESCRIBE POLICY, SHOW POLICIES | HIERARCHIES |
-RELEASES | WORKLOADS, CHECK, ATTACK, ESTIMATE, MEASURE and EXPORT. `anonymize()` does without a
-database: a data frame in, the anonymized one out.
+RELEASES | WORKLOADS | FRONTIERS, CHECK, ATTACK, ESTIMATE, MEASURE, FRONTIER, ADVISE and EXPORT.
+`anonymize()` does without a database: a data frame in, the anonymized one out.
 """
 
 from __future__ import annotations

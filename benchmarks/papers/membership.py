@@ -142,7 +142,7 @@ def _combinations(connection: sqlanon.Connection, count: int) -> int:
 def measured(connection: sqlanon.Connection) -> list[list[float]]:
     """Of a release's originals, then of its fakes, what `counted` returns, as MEASURE says it."""
     rows = connection.sql(f"MEASURE {RELEASE} WITH FIGURES (membership)").fetchall()
-    figures = {figure: float(value) for *_, figure, value in rows}
+    figures = {figure: float(value) for _, figure, _, value in rows}
     ends = ("", "_at_most_10", "_11_to_20", "_above_20")
     return [
         [figures[kind], *(figures[f"matching_buckets_{kind}{end}"] for end in ends)] for kind in ("original", "fake")

@@ -31,6 +31,7 @@ from sqlanon.export.previous_export import file_hash
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.target import require_free, require_no_database
 from sqlanon.export.verify import Expected, verify_file
+from sqlanon.inputs.session_settings import is_writable
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
 from sqlanon.releases.composition import others_of, sources_read, warning
@@ -81,7 +82,7 @@ def export_release(engine: Engine, release: Release, statement: ExportRelease) -
             with _remembered(engine, release, format_):
                 put(staged.files, layout, replace=statement.replace)
     stated = layout.path_of(layout.certificate)
-    said = "; ".join(filter(None, (warning(others), None if _is_kept(engine) else _NOT_KEPT))) or None
+    said = "; ".join(filter(None, (warning(others), None if is_writable(engine) else _NOT_KEPT))) or None
     return [
         Exported(str(release.name), format_, layout.path_of(name), rows, stated, said)
         for name, rows in zip(layout.tables, counts, strict=True)
@@ -104,19 +105,13 @@ def _require_settled(engine: Engine) -> None:
         )
 
 
-_READ_ONLY = "SELECT readonly FROM duckdb_databases() WHERE database_name = current_database()"
 _NOT_KEPT = "the database is open for reading only, so nothing remembers this export: later releases do not warn of it"
-
-
-def _is_kept(engine: Engine) -> bool:
-    """Whether the catalog can remember an export."""
-    return not engine.rows(_READ_ONLY)[0][0]
 
 
 @contextmanager
 def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None]:
     """Records the export before the files are there: after a kill in between, there is one warning too many."""
-    if not _is_kept(engine):
+    if not is_writable(engine):
         yield
         return
     moment = exports.record(engine, release, sources_read(engine, release), format_)

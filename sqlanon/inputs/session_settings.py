@@ -69,6 +69,12 @@ def made_for(
     return MadeFor(typed, tuple(zip(settings, map(str, values), strict=True)))
 
 
+def is_writable(engine: Engine) -> bool:
+    """Whether the session's database can be written: one that is open for reading only remembers nothing."""
+    query = "SELECT readonly FROM duckdb_databases() WHERE database_name = current_database()"
+    return not engine.rows(query)[0][0]
+
+
 def _read_from_text(bound: BoundPolicy) -> set[str]:
     """The columns whose values are looked up among texts: in a hierarchy, in ranges, or as guarding nodes."""
     in_ranges = bound.sensitive if bound.ranges else ()

@@ -12,12 +12,13 @@ from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.inputs.session_settings import is_writable
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 from sqlanon.statements.class_figures import ClassFigure, class_figures, why_not
 from sqlanon.statements.membership import membership
 from sqlanon.syntax.statements import FigureCall
 
-__all__ = ["figure_names", "measure_figures"]
+__all__ = ["figure_names", "measure_figures", "remember"]
 
 Computed = Callable[[Engine, Release], Sequence[tuple[str, float | None]]]
 
@@ -31,7 +32,9 @@ def figure_names() -> tuple[str, ...]:
 
 
 def measure_figures(engine: Engine, release: Release, calls: Sequence[FigureCall]) -> list[ClassFigure]:
-    """The figures of these names, each with its value, which `anon.release_figure` then has; all without a name.
+    """The figures of these names, each with its value, which `anon.release_figure` then has if it can be written.
+
+    All without a name.
 
     Raises UserError for an unknown name, and PolicyError for what cannot be measured of the release. Where all are
     asked for, what cannot be measured is left out, and what needs an argument.
@@ -40,8 +43,14 @@ def measure_figures(engine: Engine, release: Release, calls: Sequence[FigureCall
         _require_known(call)
     with engine.transaction(), Scratch(engine) as scratch:
         figures = list(_measured(engine, release, calls, scratch) if calls else _all(engine, release, scratch))
-        releases.save_figures(engine, release, [(figure.name, figure.attribute, figure.value) for figure in figures])
+        remember(engine, release, figures)
     return figures
+
+
+def remember(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -> None:
+    """Records figures in the place of those of their names, unless the database is open for reading only."""
+    if is_writable(engine):
+        releases.save_figures(engine, release, [(figure.name, figure.attribute, figure.value) for figure in figures])
 
 
 def _require_known(call: FigureCall) -> None:

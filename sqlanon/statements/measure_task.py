@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sqlanon.catalog import releases
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.statements.class_figures import ClassFigure
+from sqlanon.statements.measure_figures import remember
 from sqlanon.statements.task_arguments import TaskArguments
 
 __all__ = ["measure_task"]
@@ -34,6 +34,7 @@ def measure_task(engine: Engine, release: Release, arguments: Sequence[tuple[str
     """
     taken = TaskArguments(arguments)
     figures = TASKS[taken.choice("kind", tuple(TASKS))](engine, release, taken)
+    measured = [ClassFigure(name, None, value) for name, value in figures]
     with engine.transaction():
-        releases.save_figures(engine, release, [(name, None, value) for name, value in figures])
-    return [ClassFigure(name, None, value) for name, value in figures]
+        remember(engine, release, measured)
+    return measured

@@ -101,6 +101,16 @@ def test_what_is_measured_is_recorded_until_it_is_measured_again(con: Connection
     assert con.duckdb.execute(query).fetchall() == [(0,)]
 
 
+def test_a_database_that_is_read_only_is_measured_and_remembers_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "people.duckdb"
+    with sqlanon.connect(path) as con:
+        con.execute(SETUP)
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY one METHOD anatomy(l => 2)")
+    with sqlanon.connect(path, read_only=True) as con:
+        assert measured(con, "MEASURE r WITH FIGURES (gain, membership)")
+        assert con.duckdb.execute("SELECT count(*) FROM anon.release_figure").fetchall() == [(0,)]
+
+
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
