@@ -32,12 +32,14 @@ _SUPPRESSED = "suppressed"
 class ClassFigure:
     """One number: `attribute` is the sensitive attribute that it is about, None where it is about classes alone.
 
-    `value` is None where it is not defined: of no rows, say.
+    `value` is None where it is not defined: of no rows, say. The catalog keeps those that are `recorded`; others are
+    details of the one before them.
     """
 
     name: str
     attribute: str | None
     value: float | None
+    recorded: bool = True
 
 
 def why_not(statistic: Statistic, release: Release) -> PolicyError | None:

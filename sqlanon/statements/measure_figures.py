@@ -16,14 +16,26 @@ from sqlanon.inputs.session_settings import is_writable
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 from sqlanon.statements.class_figures import ClassFigure, class_figures, why_not
 from sqlanon.statements.membership import membership
+from sqlanon.statements.u_loss import u_loss
 from sqlanon.syntax.statements import FigureCall
 
 __all__ = ["figure_names", "measure_figures", "remember"]
 
-Computed = Callable[[Engine, Release], Sequence[tuple[str, float | None]]]
+Computed = Callable[[Engine, Release, Mapping[str, Value], Scratch], Sequence[ClassFigure]]
 
-# What takes more than a query over the classes, by its name; none has arguments.
-COMPUTED: Mapping[str, Computed] = {"membership": membership}
+
+def _membership(
+    engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
+) -> list[ClassFigure]:
+    """The figures of membership, which has no arguments."""
+    if arguments:
+        with about("figures", "membership"):
+            raise UserError("membership takes no arguments", hint="write membership")
+    return [ClassFigure(name, None, value) for name, value in membership(engine, release, scratch)]
+
+
+# What takes more than a query over the classes, by its name.
+COMPUTED: Mapping[str, Computed] = {"membership": _membership, "u_loss": u_loss}
 
 
 def figure_names() -> tuple[str, ...]:
@@ -50,7 +62,8 @@ def measure_figures(engine: Engine, release: Release, calls: Sequence[FigureCall
 def remember(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -> None:
     """Records figures in the place of those of their names, unless the database is open for reading only."""
     if is_writable(engine):
-        releases.save_figures(engine, release, [(figure.name, figure.attribute, figure.value) for figure in figures])
+        recorded = [(figure.name, figure.attribute, figure.value) for figure in figures if figure.recorded]
+        releases.save_figures(engine, release, recorded)
 
 
 def _require_known(call: FigureCall) -> None:
@@ -60,9 +73,6 @@ def _require_known(call: FigureCall) -> None:
                 f"there are no figures {call.name!r}",
                 hint=nearest(call.name, figure_names()) or f"there are: {', '.join(figure_names())}",
             )
-    if call.name in COMPUTED and call.arguments:
-        with about("figures", call.name):
-            raise UserError(f"{call.name} takes no arguments", hint=f"write {call.name}")
 
 
 def _measured(engine: Engine, release: Release, calls: Sequence[FigureCall], scratch: Scratch) -> Iterator[ClassFigure]:
@@ -76,7 +86,7 @@ def _measured(engine: Engine, release: Release, calls: Sequence[FigureCall], scr
         if call in of_classes:
             yield from of_classes[call]
         else:
-            yield from (ClassFigure(name, None, value) for name, value in COMPUTED[call.name](engine, release))
+            yield from COMPUTED[call.name](engine, release, dict(call.arguments), scratch)
 
 
 def _named(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
@@ -99,10 +109,10 @@ def _all(engine: Engine, release: Release, scratch: Scratch) -> Iterator[ClassFi
         yield from _measured(engine, release, calls, scratch)
     for computed in COMPUTED.values():
         try:
-            figures = computed(engine, release)
+            figures = computed(engine, release, {}, scratch)
         except PolicyError:
             continue
-        yield from (ClassFigure(figure, None, value) for figure, value in figures)
+        yield from figures
 
 
 def _by_itself(statistic: Statistic, release: Release) -> bool:

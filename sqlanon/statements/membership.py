@@ -32,11 +32,11 @@ __all__ = ["membership", "membership_figures"]
 _OF_BUCKETS = ("", "_at_most_10", "_11_to_20", "_above_20")
 
 
-def membership(engine: Engine, release: Release) -> list[tuple[str, float | None]]:
+def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple[str, float | None]]:
     """The figures of a snapshot: how many tuples its tables can be joined to, and how many buckets these match.
 
-    Raises PolicyError for a live view, for a release whose values are not its source's, where its tables could be
-    joined to too many tuples, and where the source has not the columns that it had.
+    In a transaction that is open already. Raises PolicyError for a live view, for a release whose values are not its
+    source's, where its tables could be joined to too many tuples, and where the source has not the columns that it had.
     """
     if release.kind == "view":
         raise PolicyError(
@@ -45,10 +45,8 @@ def membership(engine: Engine, release: Release) -> list[tuple[str, float | None
         )
     require_own_columns(engine, release)
     matching = matching_of(str(release.name), recorded(engine, release).tables)
-    with engine.transaction(), Scratch(engine) as scratch:
-        return membership_figures(
-            engine, matching, str(release.name), _source(engine, release, matching, scratch), scratch
-        )
+    source = _source(engine, release, matching, scratch)
+    return membership_figures(engine, matching, str(release.name), source, scratch)
 
 
 def membership_figures(

@@ -59,7 +59,7 @@ _FILES = {
         "lookup_keys loose_estimates steps"
     ),
     "measure": (
-        "add_a_figure estimate_fragments exact_bounds figures frontier masks measure measure_figures measure_task "
+        "add_a_figure estimate_fragments exact_bounds figures frontier masks measure measure_figures measure_task u_loss "
         "measure_together membership ratings templates workloads"
     ),
     "export": (

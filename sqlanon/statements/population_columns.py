@@ -1,0 +1,116 @@
+"""A quasi-identifier of a release: its large nodes, and how much of what each label stands for is below them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.labels.leaves import ColumnUse, leaves
+from sqlanon.estimates.labels.marginals import MARGINAL, MARGINAL_WEIGHT
+from sqlanon.estimates.labels.spans import STAR
+from sqlanon.estimates.query.bind import ROW
+from sqlanon.estimates.release_model import Generalized, ReleaseModel
+from sqlanon.estimates.single.estimate import label_of, text_of
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import identical, real, union_all, window
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.statements.large_populations import Nodes, large_nodes
+
+__all__ = ["PopulationColumn", "population_column"]
+
+
+@dataclass(frozen=True)
+class PopulationColumn:
+    """A quasi-identifier and its large nodes.
+
+    `shares` is the table of code, node and share: the share of what a code of the release stands for that is below each
+    large node. `labels` is the table of label and code; without one the release shows values, whose codes are those of
+    the source.
+    """
+
+    name: str
+    nodes: Nodes
+    shares: str
+    labels: str | None
+
+
+def population_column(
+    scratch: Scratch, model: ReleaseModel, b: BoundAttribute, bound: BoundPolicy, least: float, each_level: bool
+) -> PopulationColumn:
+    """The large nodes of a quasi-identifier: those with at least so many rows of the source.
+
+    Raises PolicyError where the values below a label are not known, or where there are too many.
+    """
+    value = published_value(b)
+    occurring = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(bound.relation))
+    values = scratch.table("occurring", occurring.group_by(value.copy()))
+    seen = exp.select(column("value"), column("n")).from_(relation(values))
+    generalized = model.generalized.get(fold(b.column))
+    if generalized is None:
+        nodes = large_nodes(scratch, b, seen, least, each_level=each_level)
+        return PopulationColumn(b.column, nodes, nodes.chains, None)
+    labels, leaf = _leaves(scratch, model, generalized, values, listed_star=b.stored)
+    unseen = exp.select(column("value"), alias(literal(0), "n")).from_(relation(leaf))
+    every_value = union_all([seen, unseen]).subquery("every_value")
+    counted = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(every_value).group_by(column("value"))
+    nodes = large_nodes(scratch, b, counted, least, each_level=each_level)
+    return PopulationColumn(b.column, nodes, scratch.table("shares", _shares(labels, leaf, nodes)), labels)
+
+
+def _leaves(
+    scratch: Scratch, model: ReleaseModel, generalized: Generalized, values: str, *, listed_star: bool
+) -> tuple[str, str]:
+    """The tables of label, shown, n and code, and of label, value and weight: the leaves that ESTIMATE uses.
+
+    Where it can list none, below `*` and in ranges of texts, they are the values of the source.
+    """
+    key = label_of(generalized)
+    text = text_of(generalized, key.copy())
+    labels = exp.select(alias(key, "label"), alias(text, "shown"), alias(f.count(), "n"))
+    labels = labels.from_(model.rows.copy().subquery(ROW)).group_by(key.copy(), text.copy())
+    coded = scratch.table(
+        "label", exp.select("*", alias(window(f.row_number()), "code")).from_(labels.subquery("labels"))
+    )
+    is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
+    others = exp.select(column("label"), column("shown"), column("n")).from_(relation(coded))
+    others = others.where(f.coalesce(exp.not_(exp.paren(is_star.copy())), exp.true()))
+    below = _listed(scratch, generalized, others, values)
+    star = exp.select(column("label"), column("value", "occurring")).from_(relation(coded, as_="coded"))
+    star = star.join(relation(values, as_="occurring"), join_type="CROSS").where(is_star)
+    star = exp.select(column("label"), column("value"), alias(real(1.0), "weight")).from_(star.subquery("starred"))
+    return coded, scratch.table("leaf_of_label", union_all([below, star]))
+
+
+def _listed(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str) -> exp.Select:
+    """label, value and weight of the leaves below labels."""
+    try:
+        below = leaves(scratch, generalized, ColumnUse(labels, (), (), True, "u_loss")).table
+        weight = f.coalesce(column("weight"), real(1.0))
+        return exp.select(column("label"), column("value"), alias(weight, "weight")).from_(relation(below))
+    except PolicyError:
+        # As though the owner had published which values there are.
+        weights = [alias(column("value"), MARGINAL), alias(real(1.0), MARGINAL_WEIGHT)]
+        marginal = scratch.table("marginal", exp.select(*weights).from_(relation(values)))
+        by_values = replace(generalized, marginal=marginal)
+        below = leaves(scratch, by_values, ColumnUse(labels, (), (), False, "u_loss")).table
+        known = exp.select(column("label"), column("value"), column("weight")).from_(relation(below))
+        return known.where(column("weight") > 0)
+
+
+def _shares(coded: str, leaf: str, nodes: Nodes) -> exp.Select:
+    """The share of each label's leaves that is below each large node."""
+    size = window(f.sum(column("weight")), [column("label")])
+    weighed = exp.select("*", alias(size, "size")).from_(relation(leaf)).subquery("leaf")
+    share = f.sum(column("weight", "leaf") / column("size", "leaf"))
+    rows = exp.select(column("code", "coded"), column("node", "below"), alias(share, "share")).from_(weighed)
+    rows = rows.join(
+        relation(nodes.below, as_="below"), on=identical(column("value", "leaf"), column("value", "below"))
+    )
+    rows = rows.join(relation(coded, as_="coded"), on=identical(column("label", "leaf"), column("label", "coded")))
+    return rows.group_by(column("code", "coded"), column("node", "below"))

@@ -1,0 +1,179 @@
+"""How many rows of each sensitive value a source has in each population, and how many a release says there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.estimates.query.bind import ROW
+from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
+from sqlanon.estimates.single.estimate import label_of
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, cast, identical, if_, is_null, window
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.statements.large_populations import Populations, code_name, node_name
+from sqlanon.statements.population_columns import PopulationColumn
+
+__all__ = ["cells_of_value", "counts_in_populations", "released_cells", "source_cells", "source_value"]
+
+_COUNTED = "counted"
+
+
+def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
+    """The column of `source_cells` with the values of a sensitive attribute."""
+    return f"value_{bound.sensitive.index(sensitive)}"
+
+
+def source_cells(scratch: Scratch, bound: BoundPolicy, columns: Sequence[PopulationColumn]) -> str:
+    """The table of the source's rows: `code_name` of each quasi-identifier, `source_value` of each attribute, and n."""
+    values = [published_value(b) for b in bound.quasi_identifiers]
+    outputs = [alias(value, _key(i)) for i, value in enumerate(values)]
+    for sensitive in bound.sensitive:
+        value = _text(as_text(published_value(sensitive)))
+        values.append(value)
+        outputs.append(alias(value.copy(), source_value(bound, sensitive)))
+    rows = exp.select(*outputs, alias(f.count(), "n")).from_(relation(bound.relation))
+    rows = rows.group_by(*(value.copy() for value in values))
+    codes = {i: (part.nodes.codes, "value") for i, part in enumerate(columns)}
+    return scratch.table("cell", _coded(rows, codes, [source_value(bound, b) for b in bound.sensitive]))
+
+
+def cells_of_value(cells: str, value: str, count: int) -> exp.Select:
+    """The cells of `source_cells` by one of its columns of values, as `released_cells` has them."""
+    keys = [*(column(code_name(i)) for i in range(count)), column(value)]
+    outputs = [*keys[:-1], alias(keys[-1].copy(), "value"), alias(f.sum(column("n")), "n")]
+    return exp.select(*outputs).from_(relation(cells)).group_by(*(key.copy() for key in keys))
+
+
+def released_cells(
+    scratch: Scratch,
+    model: ReleaseModel,
+    bound: BoundPolicy,
+    columns: Sequence[PopulationColumn],
+    sensitive: BoundAttribute,
+) -> str:
+    """The table of what the release says: `code_name` of each quasi-identifier, value and n, which may be a fraction.
+
+    What is known by bucket is taken to go with everything else of the bucket alike (Xiao and Tao, Anatomy: simple and
+    effective privacy preservation, 2006; Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data
+    publishing, 2012).
+    """
+    names = [fold(b.column) for b in bound.quasi_identifiers]
+    subject = fold(sensitive.column)
+    of_rows = [i for i, name in enumerate(names) if name in model.exact or name in model.generalized]
+    positions = model.positions_for([*(name for i, name in enumerate(names) if i not in of_rows), subject])
+    keys: dict[str, exp.Expr] = {}
+    for i in of_rows:
+        generalized = model.generalized.get(names[i])
+        keys[_key(i)] = label_of(generalized) if generalized else column(model.exact[names[i]], ROW)
+    if subject in model.exact:
+        keys["value"] = _text(as_text(column(model.exact[subject], ROW)))
+    # The columns of each set of bucketed ones that are needed, by the index of the set.
+    sets: dict[int, dict[str, exp.Expr]] = {}
+    for i, name in enumerate(names):
+        if i not in of_rows:
+            number, index = positions[name]
+            sets.setdefault(number, {})[_key(i)] = column(bucketed_value(index))
+    if subject not in model.exact:
+        number, index = positions[subject]
+        sets.setdefault(number, {})["value"] = _text(as_text(column(bucketed_value(index))))
+    buckets = {number: f"bucket_{number}" for number in sets if model.bucketed[number].bucket is not None}
+    for number, bucket in buckets.items():
+        keys[bucket] = column(str(model.bucketed[number].bucket), ROW)
+    codes = {
+        i: (part.labels, "label") if part.labels and i in of_rows else (part.nodes.codes, "value")
+        for i, part in enumerate(columns)
+    }
+    rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(f.count(), "n"))
+    rows = rows.from_(model.rows.subquery(ROW)).group_by(*(key.copy() for key in keys.values()))
+    of_rows_codes = {i: codes[i] for i in of_rows}
+    others = [name for name in keys if name not in {_key(i) for i in of_rows}]
+    if not sets:
+        return scratch.table("released", _coded(rows, of_rows_codes, others))
+    table = scratch.table("rows", _coded(rows, of_rows_codes, others))
+    outputs: list[exp.Expr] = [column(name, "rows") for name in (*map(code_name, of_rows), *others)]
+    outputs = [output for output in outputs if output.name not in buckets.values()]
+    number_of: exp.Expr = column("n", "rows")
+    joined = exp.select().from_(relation(table, as_="rows"))
+    for number, parts in sets.items():
+        indexes = [i for i in range(len(columns)) if _key(i) in parts]
+        shares = scratch.table("set", _bucket_shares(model.bucketed[number].values, parts, indexes, codes))
+        at = f"set_{number}"
+        if number in buckets:
+            same = identical(column(buckets[number], "rows"), column("bucket", at))
+            joined = joined.join(relation(shares, as_=at), on=same, copy=False)
+        else:
+            joined = joined.join(relation(shares, as_=at), join_type="CROSS", copy=False)
+        outputs += [column(code_name(i), at) for i in indexes]
+        outputs += [column("value", at)] if "value" in parts else []
+        number_of = number_of * column("n", at)
+    grouped = [output.copy() for output in outputs]
+    return scratch.table("released", joined.select(*outputs, alias(f.sum(number_of), "n")).group_by(*grouped))
+
+
+def _bucket_shares(
+    values: exp.Query, parts: Mapping[str, exp.Expr], indexes: Sequence[int], codes: Mapping[int, tuple[str, str]]
+) -> exp.Select:
+    """The values of each bucket by their codes, n being the share of the bucket's rows that has them."""
+    keys = {"bucket": column("bucket"), **parts}
+    rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n"))
+    rows = rows.from_(values.subquery("published")).group_by(*(key.copy() for key in keys.values()))
+    others = [name for name in keys if name not in {_key(i) for i in indexes}]
+    coded = _coded(rows, {i: codes[i] for i in indexes}, others)
+    share = column("n") / window(f.sum(column("n")), [column("bucket")])
+    outputs = [column(name) for name in (*map(code_name, indexes), *others)]
+    return exp.select(*outputs, alias(share, "n")).from_(coded.subquery("coded", copy=False))
+
+
+def counts_in_populations(scratch: Scratch, populations: Populations, cells: str, shares: Sequence[str]) -> exp.Query:
+    """population, value and n: how many rows of the cells are in each population of a subset of quasi-identifiers.
+
+    `shares` are, of each quasi-identifier, the tables of code, node and share.
+    """
+    keys = [column(code_name(i)) for i in populations.indexes]
+    grouped = exp.select(*keys, column("value"), alias(f.sum(column("n")), "n")).from_(relation(cells))
+    grouped = grouped.group_by(*(key.copy() for key in keys), column("value"))
+    number: exp.Expr = column("n", "cell")
+    rows = exp.select(column("population", "population"), column("value", "cell")).from_(
+        grouped.subquery("cell", copy=False)
+    )
+    matches: list[exp.Expr] = []
+    for i in populations.indexes:
+        at = f"above_{i}"
+        rows = rows.join(
+            relation(shares[i], as_=at), on=column(code_name(i), "cell").eq(column("code", at)), copy=False
+        )
+        matches.append(column(node_name(i), "population").eq(column("node", at)))
+        number = number * column("share", at)
+    rows = rows.join(relation(populations.table, as_="population"), on=exp.and_(*matches, copy=False), copy=False)
+    rows = rows.select(alias(f.sum(number), "n")).group_by(column("population", "population"), column("value", "cell"))
+    return exp.select("*").from_(relation(scratch.table(_COUNTED, rows)))
+
+
+def _key(index: int) -> str:
+    """The column with what a row shows of the quasi-identifier at this index."""
+    return f"key_{index}"
+
+
+def _coded(rows: exp.Select, codes: Mapping[int, tuple[str, str]], others: Sequence[str]) -> exp.Select:
+    """The rows by the codes of what they show, from tables of it and its code; a value without one has NULL."""
+    keys = [*(column("code", code_name(i)) for i in codes), *(column(name, "cell") for name in others)]
+    outputs = [*(alias(key, code_name(i)) for i, key in zip(codes, keys, strict=False)), *keys[len(codes) :]]
+    query = exp.select(*outputs, alias(cast(f.sum(column("n", "cell")), "DOUBLE"), "n")).from_(
+        rows.subquery("cell", copy=False)
+    )
+    for i, (table, name) in codes.items():
+        same = identical(column(_key(i), "cell"), column(name, code_name(i)))
+        query = query.join(relation(table, as_=code_name(i)), on=same, join_type="LEFT", copy=False)
+    # A query without keys has one row, even where there is none to count.
+    return query.group_by(*(key.copy() for key in keys)) if keys else query.having(f.count() > 0)
+
+
+def _text(value: exp.Expr) -> exp.Expr:
+    """A value as a text, and NULL as a text that no value is."""
+    return if_(is_null(value), literal(""), f.call("concat", literal("="), value.copy()))

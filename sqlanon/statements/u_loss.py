@@ -1,0 +1,166 @@
+"""MEASURE release WITH FIGURES (u_loss): how wrong a release is about the sensitive values of large populations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.inputs.bind_policy import bind
+from sqlanon.inputs.pivot import source_rows
+from sqlanon.releases.estimable import published
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending, descending, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.statements.check import require_own_columns
+from sqlanon.statements.class_figures import ClassFigure
+from sqlanon.statements.estimate import recorded
+from sqlanon.statements.large_populations import Populations, large_populations, node_name
+from sqlanon.statements.population_columns import PopulationColumn, population_column
+from sqlanon.statements.population_counts import (
+    cells_of_value,
+    counts_in_populations,
+    released_cells,
+    source_cells,
+    source_value,
+)
+
+__all__ = ["u_loss"]
+
+_LEAST = 0.05
+_PARAMETERS = ("min_support", "each_level")
+# The most quasi-identifiers: each has a search for its nodes, and every pair of them one for populations.
+_MOST_COLUMNS = 32
+# How many populations are named, those that a release is most wrong about.
+_WORST = 10
+# A share of rows that is a whole number of them may be a little more in floating point.
+_ROUNDING = 1 - 1e-12
+
+
+def u_loss(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+    """The utility loss of each sensitive attribute, over the populations of at least `min_support` of the source.
+
+    A population is a node of its hierarchy for each quasi-identifier. The loss is the mean, over all populations, of
+    the Jensen-Shannon divergence, in nats, of what the release says of its sensitive values from what the source does
+    (Li and Li, On the tradeoff between privacy and utility in data publishing, 2009, section 4.2). The number of
+    populations comes with it, and the worst of them by name.
+
+    Reads the source, in a transaction that is open already. Raises UserError for arguments that are none, PolicyError
+    for a release that does not show a quasi-identifier or the sensitive values, and for too many populations.
+    """
+    share, each_level = _arguments(arguments)
+    require_own_columns(engine, release)
+    policy = policy_of(release)
+    model = published(recorded(engine, release, {fold(a.name) for a in policy.attributes}), [str(release.name)])
+    source = source_rows(engine, policy, scratch)
+    hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
+    bound = bind(policy, source, hierarchies, fingerprint="")
+    _require_measurable(release, model, bound)
+    ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(bound.relation)))
+    if not rows:
+        return [ClassFigure(name, b.column, None) for b in bound.sensitive for name in ("u_loss", "populations")]
+    least = share * rows * _ROUNDING
+    columns = [population_column(scratch, model, b, bound, least, each_level) for b in bound.quasi_identifiers]
+    of_source = source_cells(scratch, bound, columns)
+    populations = list(large_populations(scratch, [part.nodes for part in columns], of_source, least))
+    figures: list[ClassFigure] = []
+    for sensitive in bound.sensitive:
+        value = source_value(bound, sensitive)
+        of_value = scratch.table("cell", cells_of_value(of_source, value, len(columns)))
+        of_release = released_cells(scratch, model, bound, columns, sensitive)
+        figures += _loss(scratch, (of_value, of_release), sensitive.column, columns, populations)
+    return figures
+
+
+def _arguments(arguments: Mapping[str, Value]) -> tuple[float, bool]:
+    if unknown := [name for name in arguments if name not in _PARAMETERS]:
+        with about("figures", "u_loss"):
+            raise UserError(f"u_loss has no argument {unknown[0]!r}", hint=f"it takes: {', '.join(_PARAMETERS)}")
+    share, each_level = arguments.get("min_support", _LEAST), arguments.get("each_level", False)
+    try:
+        least = float(str(share))
+    except ValueError:
+        least = 0.0
+    if isinstance(share, bool) or not 0 < least <= 1:
+        with about("figures", "u_loss"):
+            raise UserError("u_loss: min_support is above 0 and at most 1", hint="write u_loss(min_support => 0.05)")
+    if not isinstance(each_level, bool):
+        with about("figures", "u_loss"):
+            raise UserError("u_loss: each_level is true or false", hint="write u_loss(each_level => true)")
+    return least, each_level
+
+
+def _require_measurable(release: Release, model: ReleaseModel, bound: BoundPolicy) -> None:
+    called = f"u_loss of {release.name} cannot be measured"
+    if not bound.sensitive:
+        raise PolicyError(f"{called}: its policy has no SENSITIVE attribute")
+    if not bound.quasi_identifiers:
+        raise PolicyError(f"{called}: its policy has no QUASI IDENTIFIER")
+    if len(bound.quasi_identifiers) > _MOST_COLUMNS:
+        raise PolicyError(f"{called}: its policy has more than {_MOST_COLUMNS} QUASI IDENTIFIERs")
+    known = {*model.exact, *model.generalized, *model.bucketed_positions}
+    for b in bound.quasi_identifiers:
+        if fold(b.column) not in known:
+            raise PolicyError(f"{called}: {b.column}: {model.hidden.get(fold(b.column), 'it is not published')}")
+    for b in bound.sensitive:
+        if fold(b.column) not in {*model.exact, *model.bucketed_positions}:
+            raise PolicyError(f"{called}: it does not show the values of {b.column}")
+
+
+def _loss(
+    scratch: Scratch,
+    cells: tuple[str, str],
+    attribute: str,
+    columns: Sequence[PopulationColumn],
+    populations: Sequence[Populations],
+) -> list[ClassFigure]:
+    """The figures of one sensitive attribute, by the cells of the source and those of the release."""
+    if not populations:
+        return [ClassFigure("u_loss", attribute, None), ClassFigure("populations", attribute, 0.0)]
+    of_source, of_release = cells
+    chains, shares = ([part.nodes.chains for part in columns], [part.shares for part in columns])
+    truths = [counts_in_populations(scratch, part, of_source, chains) for part in populations]
+    estimates = [counts_in_populations(scratch, part, of_release, shares) for part in populations]
+    whole = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(relation(of_release))
+    tables: dict[str, str | exp.Query] = {
+        "population_source": union_all(truths),
+        "population_release": union_all(estimates),
+        "released_value": whole.group_by(column("value")),
+    }
+    losses = scratch.table("loss", reading(query_file("statements", "u_loss"), tables))
+    summary = exp.select(f.call("avg", column("divergence")), f.count()).from_(relation(losses))
+    ((loss, number),) = scratch.engine.rows(summary)
+    named = union_all([_named(losses, columns, part) for part in populations]).subquery("population", copy=False)
+    worst = exp.select(column("name"), column("divergence")).from_(named)
+    worst = worst.order_by(descending(column("divergence")), ascending(column("name"))).limit(_WORST)
+    return [
+        ClassFigure("u_loss", attribute, loss),
+        ClassFigure("populations", attribute, float(number)),
+        *(
+            ClassFigure(f"u_loss of {name}", attribute, value, recorded=False)
+            for name, value in scratch.engine.rows(worst)
+        ),
+    ]
+
+
+def _named(losses: str, columns: Sequence[PopulationColumn], populations: Populations) -> exp.Select:
+    """The divergence of each population of a subset, under the labels of its nodes."""
+    texts: list[exp.Expr] = []
+    rows = exp.select(column("divergence", "loss")).from_(relation(losses, as_="loss"))
+    same = column("population", "loss").eq(column("population", "population"))
+    rows = rows.join(relation(populations.table, as_="population"), on=same, copy=False)
+    for i in populations.indexes:
+        node = column(node_name(i), "population").eq(column("node", node_name(i)))
+        rows = rows.join(relation(columns[i].nodes.labels, as_=node_name(i)), on=node, copy=False)
+        texts += [literal(f"{', ' if texts else ''}{columns[i].name} "), column("label", node_name(i))]
+    return rows.select(alias(f.call("concat", *texts), "name"))

@@ -1,0 +1,107 @@
+"""What u_loss refuses, and what it answers where there is little to measure."""
+
+from __future__ import annotations
+
+import pytest
+
+import sqlanon
+from sqlanon import Connection, PolicyError, UserError
+
+COLUMNS = "age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE"
+
+
+def connected(rows: str = "(21, 'F', 'flu'), (22, 'M', 'cold')") -> Connection:
+    con = sqlanon.connect()
+    con.execute("CREATE TABLE people (age INTEGER, sex VARCHAR, disease VARCHAR)")
+    if rows:
+        con.execute(f"INSERT INTO people VALUES {rows}")
+    con.execute(f"CREATE POLICY p ON people ({COLUMNS}) REQUIRE k_anonymity(k => 1)")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    return con
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("min_support => 0", "min_support is above 0"),
+        ("min_support => 1.01", "min_support is above 0"),
+        ("min_support => -1", "min_support is above 0"),
+        ("min_support => 'much'", "min_support is above 0"),
+        ("min_support => true", "min_support is above 0"),
+        ("each_level => 1", "each_level is true or false"),
+        ("minsupport => 0.1", "no argument 'minsupport'"),
+        ("0.1", "no argument"),
+    ],
+)
+def test_arguments_that_are_none(arguments: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        connected().execute(f"MEASURE r WITH FIGURES (u_loss({arguments}))")
+
+
+def test_an_empty_source_has_no_loss() -> None:
+    rows = connected("").execute("MEASURE r WITH FIGURES (u_loss)").fetchall()
+    assert [row[1:] for row in rows] == [("u_loss", "disease", None), ("populations", "disease", None)]
+
+
+def test_without_a_large_population_there_is_no_loss() -> None:
+    rows = connected().execute("MEASURE r WITH FIGURES (u_loss(min_support => 0.9))").fetchall()
+    assert [row[1:] for row in rows] == [("u_loss", "disease", None), ("populations", "disease", 0)]
+
+
+def test_a_release_without_a_sensitive_attribute_has_none() -> None:
+    con = connected()
+    con.execute("CREATE POLICY q ON people (age QUASI IDENTIFIER, sex INSENSITIVE) REQUIRE k_anonymity(k => 1)")
+    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q")
+    with pytest.raises(PolicyError, match="no SENSITIVE attribute"):
+        con.execute("MEASURE s WITH FIGURES (u_loss)")
+    assert "u_loss" not in {figure for _, figure, *_ in con.execute("MEASURE s").fetchall()}
+
+
+def test_what_cannot_be_measured_leaves_the_other_figures() -> None:
+    """Ranges that are published by bucket are refused after the search has begun."""
+    con = connected(", ".join(f"({i % 7}, 'F', 'd{i % 5}')" for i in range(40)))
+    con.execute("CREATE ANONYMIZED TABLE s AS POLICY p METHOD slicing(l => 2, column_k => 2)")
+    with pytest.raises(PolicyError, match="published as ranges by bucket"):
+        con.execute("MEASURE s WITH FIGURES (u_loss)")
+    assert "p_loss" in {figure for _, figure, *_ in con.execute("MEASURE s").fetchall()}
+
+
+def test_many_quasi_identifiers_are_refused() -> None:
+    con = sqlanon.connect()
+    names = [f"q{i}" for i in range(33)]
+    con.execute(f"CREATE TABLE wide AS SELECT {', '.join(f'1 AS {name}' for name in names)}, 'flu' AS disease")
+    policy = ", ".join(f"{name} QUASI IDENTIFIER" for name in names)
+    con.execute(f"CREATE POLICY p ON wide ({policy}, disease SENSITIVE) REQUIRE k_anonymity(k => 1)")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian")
+    with pytest.raises(PolicyError, match="more than 32"):
+        con.execute("MEASURE r WITH FIGURES (u_loss)")
+
+
+def test_the_worst_populations_are_named_and_not_recorded() -> None:
+    con = connected("(21, 'F', 'flu'), (21, 'M', 'cold'), (22, NULL, 'cold'), (22, NULL, 'flu')")
+    con.execute("CREATE POLICY q ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE) "
+                "REQUIRE k_anonymity(k => 4)")  # fmt: skip
+    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q")
+    rows = con.execute("MEASURE s WITH FIGURES (u_loss(min_support => 0.25))").fetchall()
+    assert [figure for _, figure, *_ in rows][:5] == [
+        "u_loss",
+        "populations",
+        "u_loss of age 21, sex F",
+        "u_loss of age 21, sex M",
+        "u_loss of sex F",
+    ]
+    assert "u_loss of age 22, sex NULL" in {figure for _, figure, *_ in rows}
+    kept = con.execute("SELECT figure FROM anon.release_figure WHERE starts_with(figure, 'u_loss')").fetchall()
+    assert kept == [("u_loss",)]
+
+
+def test_a_changed_hierarchy_is_refused() -> None:
+    con = connected()
+    con.execute("CREATE HIERARCHY h AS LEVELS (SELECT * FROM (VALUES (21, 'a'), (22, 'a')) AS t (v, l))")
+    con.execute(
+        "CREATE POLICY q ON people (age QUASI IDENTIFIER USING h, disease SENSITIVE) REQUIRE k_anonymity(k => 2)"
+    )
+    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q")
+    con.execute("CREATE OR REPLACE HIERARCHY h AS LEVELS (SELECT * FROM (VALUES (21, 'b'), (22, 'b')) AS t (v, l))")
+    with pytest.raises(PolicyError, match="hierarchy"):
+        con.execute("MEASURE s WITH FIGURES (u_loss)")
