@@ -43,6 +43,7 @@ METHODS: Mapping[str, str] = {
     "loose": "sqlanon.methods.fragmentation.loose",
     "mondrian": "sqlanon.methods.mondrian.method",
     "slicing": "sqlanon.methods.slicing.method",
+    "trivial": "sqlanon.methods.trivial.method",
 }
 
 
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from sqlanon.methods.generalization import method as generalization
     from sqlanon.methods.mondrian import method as mondrian
     from sqlanon.methods.slicing import method as slicing
+    from sqlanon.methods.trivial import method as trivial
 
     def _typed(method: Method) -> None: ...
 
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     _typed(loose)
     _typed(mondrian)
     _typed(slicing)
+    _typed(trivial)
 
 
 def find_method(name: str) -> Method:

@@ -70,3 +70,16 @@ def test_loss_of_buckets(con: Connection) -> None:
         "u_loss of sex F": 0.002334,
         "u_loss of sex M": 0.002808,
     }
+
+
+@pytest.mark.parametrize("drop", ["quasi_identifiers", "sensitive"])
+def test_tables_without_a_link_lose_what_suppressing_all_does(con: Connection, drop: str) -> None:
+    con.execute(
+        "CREATE OR REPLACE POLICY apart ON people (age QUASI IDENTIFIER USING decade, sex QUASI IDENTIFIER, "
+        "disease SENSITIVE) REQUIRE k_anonymity(k => 12)"
+    )
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE unlinked AS POLICY apart METHOD trivial(drop => '{drop}')")
+    rows = con.execute("MEASURE unlinked WITH FIGURES (u_loss(min_support => 0.3333333333), p_loss, a_know)").fetchall()
+    figures = {figure: value for _, figure, _, value in rows}
+    assert figures["u_loss"] == pytest.approx(0.046225, abs=5e-7)
+    assert figures["p_loss"] == figures["a_know"] == 0

@@ -45,6 +45,7 @@ CALLS = {
     "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
     "mondrian": ("p", "mondrian"),
     "slicing": ("buckets", "slicing(l => 2)"),
+    "trivial": ("buckets", "trivial"),
     EXAMPLE: ("apart", "columns(fewest => 5)"),
 }
 

@@ -32,6 +32,7 @@ _FILES = {
         "estimates_fragments estimates_sliced pivot similarity slicing slicing_columns slicing_correlation "
         "slicing_fakes slicing_ranges"
     ),
+    "trivial": "methods methods_killed trivial",
     "models": (
         "add_a_model anatomy_models bind_requirements export_models explanation_models live_models models "
         "models_end_to_end models_optimal normal_relations numbers portable pycanon questions requirements "
@@ -59,8 +60,8 @@ _FILES = {
         "lookup_keys loose_estimates steps"
     ),
     "measure": (
-        "add_a_figure estimate_fragments exact_bounds figures frontier masks measure measure_figures measure_task u_loss "
-        "measure_together membership ratings templates workloads"
+        "add_a_figure estimate_fragments exact_bounds figures frontier masks measure measure_figures measure_task "
+        "measure_together membership ratings templates u_loss workloads"
     ),
     "export": (
         "readings "

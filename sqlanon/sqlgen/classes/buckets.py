@@ -48,7 +48,8 @@ def values_of_table(
     """Where the values of sensitive attributes are, of those that a table shows by bucket.
 
     `columns` are the table's: the name, the source's column behind it, and how it is read. `sensitive` are columns of
-    the source. Empty for a table without buckets.
+    the source. Empty for a table without buckets. Beside values that stand in rows of their own, the rest of the row
+    makes no class.
     """
     known = {fold(name): name for name in sensitive}
     buckets = [name for name, _, reading in columns if reading is Reading.BUCKET]
@@ -58,6 +59,11 @@ def values_of_table(
     by_bucket = [(name, fold(source or name)) for name, source, reading in columns if reading in _BY_BUCKET]
     others = tuple(name for name, source in by_bucket if source not in known)
     count = counts[0] if counts else None
+    by_bucket += [
+        (name, fold(source or name))
+        for name, source, reading in columns
+        if reading is Reading.EXACT and fold(source or name) in known
+    ]
     return {
         known[source]: BucketValues(table, buckets[0], name, others, count)
         for name, source in by_bucket
