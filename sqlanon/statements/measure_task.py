@@ -23,8 +23,14 @@ def _ratings(engine: Engine, release: Release, arguments: TaskArguments) -> Sequ
     return ratings_task(engine, release, arguments)
 
 
+def _learning(engine: Engine, release: Release, arguments: TaskArguments) -> Sequence[tuple[str, float | None]]:
+    from sqlanon.statements.learning_task import learning_task
+
+    return learning_task(engine, release, arguments)
+
+
 # The kinds of tasks, by what the argument `kind` calls them.
-TASKS: Mapping[str, Task] = {"ratings": _ratings}
+TASKS: Mapping[str, Task] = {"learning": _learning, "ratings": _ratings}
 
 
 def measure_task(engine: Engine, release: Release, arguments: Sequence[tuple[str, Value]]) -> list[ClassFigure]:
@@ -33,7 +39,8 @@ def measure_task(engine: Engine, release: Release, arguments: Sequence[tuple[str
     Raises UserError for arguments that the task does not take, and PolicyError for a release that it cannot learn from.
     """
     taken = TaskArguments(arguments)
-    figures = TASKS[taken.choice("kind", tuple(TASKS))](engine, release, taken)
+    kind = "learning" if taken.has("target") and not taken.has("kind") else taken.choice("kind", tuple(TASKS))
+    figures = TASKS[kind](engine, release, taken)
     measured = [ClassFigure(name, None, value) for name, value in figures]
     with engine.transaction():
         remember(engine, release, measured)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.values import Value, written
+from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import UserError, about
 
 __all__ = ["TaskArguments"]
@@ -29,6 +29,50 @@ class TaskArguments:
                     hint=nearest(text, choices) or f"write {' or '.join(f'{name} => {written(c)}' for c in choices)}",
                 )
         return text
+
+    def choices(self, name: str, choices: Sequence[str]) -> tuple[str, ...]:
+        """Some of several words, each once, and all of them by default. Raises UserError, with them, for others."""
+        values = self._listed(name)
+        if values is None:
+            return tuple(choices)
+        texts = [fold(value) for value in values]
+        for text in texts:
+            if text not in choices or texts.count(text) > 1:
+                with about("task", name):
+                    raise UserError(
+                        f"{name} has {text} twice" if text in choices else f"{name}: there is no {written(text)}",
+                        hint=nearest(text, choices) or f"there are: {', '.join(choices)}",
+                    )
+        return tuple(texts)
+
+    def column(self, name: str) -> str:
+        """The name of a column, as it is written. Raises UserError without one."""
+        values = self._listed(name)
+        if values is None or len(values) != 1:
+            with about("task", name):
+                raise UserError(f"TASK lacks its {name}, the name of a column", hint=f"write {name} => salary_class")
+        return values[0]
+
+    def columns(self, name: str) -> tuple[str, ...] | None:
+        """The names of columns, as they are written; None where the argument is missing."""
+        return self._listed(name)
+
+    def has(self, name: str) -> bool:
+        """Whether an argument is there that was not taken yet."""
+        return name in self._left
+
+    def _listed(self, name: str) -> tuple[str, ...] | None:
+        """One text or name, or a list of them."""
+        value = self._taken(name, None)
+        if value is None:
+            return None
+        values = value if isinstance(value, tuple) else (value,)
+        texts = [str(v.name if isinstance(v, QualifiedName) and len(v.parts) == 1 else v) for v in values]
+        wrong = [v for v in values if not isinstance(v, str | QualifiedName)]
+        if wrong or not texts:
+            with about("task", name):
+                raise UserError(f"{name} is a name or a list of names, not {written(value)}")
+        return tuple(texts)
 
     def whole(self, name: str, default: int, least: int) -> int:
         """A whole number, `least` at the least. Raises UserError for anything else."""

@@ -82,9 +82,11 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "pyspark",
         "py4j",
         "scipy",
+        "sklearn",
         *COMMAND_LINE,
     }
-    assert imported["scipy"] == {"sqlanon/statements/ratings_task.py"}
+    assert imported["scipy"] == {"sqlanon/statements/learners.py", "sqlanon/statements/ratings_task.py"}
+    assert imported["sklearn"] == {"sqlanon/statements/learners.py", "sqlanon/statements/learning_task.py"}
     assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/terminal/") for path in imported[name])

@@ -53,7 +53,7 @@ def test_the_seed_says_how_columns_are_linked(con: Connection) -> None:
     ("arguments", "words", "hint"),
     [
         ("kind => 'rating', rank => 1", "there is no kind", "did you mean ratings?"),
-        ("rank => 1", "TASK lacks its kind", "write kind => 'ratings'"),
+        ("rank => 1", "TASK lacks its kind", "write kind => 'learning' or kind => 'ratings'"),
         (f"{TASK}, sed => 1", "TASK has no argument 'sed'", "did you mean seed?"),
         (f"{TASK}, target => 1", "TASK has no argument 'target'", "it has: kind, rank, seed"),
         ("kind => 'ratings', rank => 0", "rank must be a whole number from 1 on", "write rank => 10"),
