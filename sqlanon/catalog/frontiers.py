@@ -14,7 +14,7 @@ from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["Measured", "counts", "delete", "exists", "listing", "load", "save", "slopes"]
+__all__ = ["Measured", "counts", "delete", "exists", "listing", "load", "rewards", "save", "slopes"]
 
 _PLAIN = ("number", "policy", "policy_fingerprint", "method", "arguments", "requirement", "statement", "reason")
 
@@ -84,6 +84,12 @@ def slopes(engine: Engine, frontier: str) -> dict[int, float]:
     """How much of the second figure an efficient candidate gives up for each unit of the first, by its number."""
     query = sql_file("statements", "frontier_slopes")
     return {int(number): float(slope) for number, slope in engine.rows(query, [frontier])}
+
+
+def rewards(engine: Engine, frontier: str) -> dict[int, float]:
+    """How much less of the second figure a candidate has than without any of the first, for each unit of the first."""
+    query = sql_file("statements", "frontier_rewards")
+    return {int(number): float(reward) for number, reward in engine.rows(query, [frontier])}
 
 
 def delete(engine: Engine, frontier: str) -> None:

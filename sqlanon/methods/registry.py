@@ -18,6 +18,7 @@ from sqlanon.methods.shared.arguments import given_or_default
 from sqlanon.plugins import incomplete, named_module
 
 __all__ = [
+    "BASELINES",
     "DEFAULT",
     "DEFAULT_OF_FRAMES",
     "METHODS",
@@ -35,6 +36,12 @@ __all__ = [
 DEFAULT = "generalization"
 # The method of anonymize(): columns need no hierarchy, and no row is left out.
 DEFAULT_OF_FRAMES = "mondrian"
+
+# What every other release is compared with, as a method and its arguments: nobody learns of a person from it.
+BASELINES: Sequence[tuple[str, tuple[tuple[str, Value], ...]]] = (
+    ("trivial", (("drop", "quasi_identifiers"),)),
+    ("trivial", (("drop", "sensitive"),)),
+)
 
 METHODS: Mapping[str, str] = {
     "anatomy": "sqlanon.methods.anatomy.method",

@@ -12,7 +12,7 @@ from sqlanon.catalog import frontiers, policies, workloads
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured
 from sqlanon.domain.identifiers import nearest
-from sqlanon.domain.policy import Policy
+from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
@@ -20,7 +20,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
 from sqlanon.inputs.bind_policy import hierarchies_of
 from sqlanon.inputs.source import qualified
-from sqlanon.methods.registry import DEFAULT
+from sqlanon.methods.registry import BASELINES, DEFAULT
 from sqlanon.pipeline.run import candidate
 from sqlanon.statements.candidate_figures import Figure, figure_of, workload_figure
 from sqlanon.statements.sweep import Candidate, always_satisfied, swept
@@ -65,11 +65,18 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
         raise UserError(f"these are {len(candidates)} candidates", hint=f"sweep fewer values: at most {_MOST} are made")
     mark = fingerprint(replace(policy, requirements=()), list(hierarchies_of(engine, policy).values()))
     measured = []
-    total = len(candidates) + 1
-    for number, each in enumerate([_intact(policy), *candidates]):
+    compared = [_intact(policy), *_baselines(policy)]
+    total = len(candidates) + len(compared)
+    for number, candidate_of_number in enumerate([*compared, *candidates]):
+        each = candidate_of_number
         if progress:
             progress("candidates", number, total, each.method.name)
         values, reason = _figures(engine, each, figures)
+        compares_only = each.intact
+        if reason and each.baseline:
+            # Where it cannot be published it is there to compare with.
+            each, compares_only = _without_requirements(each), True
+            values, reason = _figures(engine, each, figures)
         measured.append(
             Measured(
                 number=number,
@@ -77,8 +84,8 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
                 policy_fingerprint=mark,
                 method=INTACT if each.intact else each.method.name,
                 arguments="" if each.intact else ", ".join(arguments_text(each.method.arguments)),
-                requirement="" if each.intact else ", ".join(map(render.requirement, each.policy.requirements)),
-                statement=None if each.intact or reason else _statement(statement.name, each),
+                requirement="" if compares_only else ", ".join(map(render.requirement, each.policy.requirements)),
+                statement=None if compares_only or reason else _statement(statement.name, each),
                 reason=reason,
                 figures=tuple(values.items()),
             )
@@ -90,13 +97,29 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
 
 def _answer(engine: Engine, frontier: str) -> tuple[Columns, Rows]:
     candidates = frontiers.load(engine, frontier)
-    slopes = frontiers.slopes(engine, frontier)
+    slopes, rewards = frontiers.slopes(engine, frontier), frontiers.rewards(engine, frontier)
     rows: Rows = []
     for c in candidates:
         head = (c.number, called_text(c), c.requirement)
-        rows.append((*head, *(value for _, value in c.figures), c.efficient, slopes.get(c.number), c.reason))
+        rows.append(
+            (
+                *head,
+                *(value for _, value in c.figures),
+                c.efficient,
+                slopes.get(c.number),
+                rewards.get(c.number),
+                c.reason,
+            )
+        )
     figures = tuple((name, "DOUBLE") for name, _ in candidates[0].figures)
-    return (*_HEAD, *figures, ("efficient", "BOOLEAN"), ("slope", "DOUBLE"), ("reason", "VARCHAR")), rows
+    return (
+        *_HEAD,
+        *figures,
+        ("efficient", "BOOLEAN"),
+        ("slope", "DOUBLE"),
+        ("reward", "DOUBLE"),
+        ("reason", "VARCHAR"),
+    ), rows
 
 
 def called_text(candidate: Measured) -> str:
@@ -137,12 +160,20 @@ def _require_distinct(figures: Sequence[Figure]) -> None:
 
 def _intact(policy: Policy) -> Candidate:
     """The release that changes nothing: no level has to be reached, and every row satisfies what is required."""
-    attributes = tuple(replace(attribute, min_level=None) for attribute in policy.attributes)
-    return Candidate(
-        MethodCall(DEFAULT),
-        replace(policy, requirements=(always_satisfied(),), against=None, attributes=attributes),
-        True,
-    )
+    return _without_requirements(Candidate(MethodCall(DEFAULT), policy, intact=True))
+
+
+def _baselines(policy: Policy) -> list[Candidate]:
+    """The releases from which nobody learns anything of a person; none without a sensitive attribute."""
+    if not any(policy.having(Role.SENSITIVE)):
+        return []
+    return [Candidate(MethodCall(name, arguments), policy, baseline=True) for name, arguments in BASELINES]
+
+
+def _without_requirements(each: Candidate) -> Candidate:
+    attributes = tuple(replace(attribute, min_level=None) for attribute in each.policy.attributes)
+    policy = replace(each.policy, requirements=(always_satisfied(),), against=None, attributes=attributes)
+    return replace(each, policy=policy)
 
 
 @contextmanager

@@ -25,12 +25,14 @@ _OF_PUBLIC_TABLE = "public_class"
 class Candidate:
     """A release that could be published: a method, and the policy with the requirements that it would have.
 
-    `intact` says that it is the one that changes nothing.
+    `intact` says that it is the one that changes nothing, `baseline` that it is one to compare with, whatever is
+    required.
     """
 
     method: MethodCall
     policy: Policy
     intact: bool = False
+    baseline: bool = False
 
 
 def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep]) -> list[Candidate]:

@@ -36,3 +36,21 @@ def test_the_points_of_the_hospital() -> None:
         "twin": pytest.approx(0.358657, abs=1e-6),
         "intact": pytest.approx(0.035566, abs=1e-6),
     }
+
+
+def test_the_rewards_of_the_hospital() -> None:
+    """With the trivial release as the asset without risk."""
+    with duckdb.connect() as con:
+        engine = DuckDBEngine(con)
+        migrations.install(engine)
+        names = list(POINTS)
+        stored(engine, "f", ("p_loss", "u_loss"), dict(enumerate(POINTS.values())))
+        rewards = {names[number]: reward for number, reward in frontiers.rewards(engine, "f").items()}
+        assert rewards.keys() == POINTS.keys() - {"trivial"}
+        assert rewards["decades"] == rewards["twin"] == pytest.approx(0.358657, abs=1e-6)
+        assert rewards["intact"] == pytest.approx(0.121518, abs=1e-6)
+        assert rewards["age_suppressed"] < 0
+        # Without it nothing is rewarded.
+        risky = [point for name, point in POINTS.items() if name != "trivial"]
+        stored(engine, "g", ("p_loss", "u_loss"), dict(enumerate(risky)))
+        assert frontiers.rewards(engine, "g") == {}

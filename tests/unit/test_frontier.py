@@ -44,8 +44,13 @@ def rows(con: Connection, statement: str) -> list[dict[str, Any]]:
 def test_every_combination_is_a_candidate_and_none_is_left(con: Connection) -> None:
     before = con.duckdb.execute(TABLES).fetchall()
     answer = rows(con, MADE)
-    assert [row["candidate"] for row in answer] == list(range(7))
-    assert answer[0]["method"] == "intact"
+    assert [row["candidate"] for row in answer] == list(range(9))
+    assert [row["method"] for row in answer[:3]] == [
+        "intact",
+        "trivial(drop => 'quasi_identifiers')",
+        "trivial(drop => 'sensitive')",
+    ]
+    assert [row["p_loss"] for row in answer[1:3]] == [0, 0]
     assert answer[0]["workload w"] == 0
     of_generalization = {row["requirement"] for row in answer if row["method"] == "generalization"}
     assert of_generalization == {f"k_anonymity(k => {k}), l_diversity(l => {n})" for k in (2, 8) for n in (2,)}
@@ -56,7 +61,7 @@ def test_every_combination_is_a_candidate_and_none_is_left(con: Connection) -> N
     assert con.duckdb.execute(TABLES).fetchall() == before
     for table in ("release", "release_figure", "query_error", "measurement", "release_object"):
         assert con.duckdb.execute(f"SELECT count(*) FROM anon.{table}").fetchall() == [(0,)]
-    assert con.sql("SHOW FRONTIERS").fetchall()[0][:3] == ("the f", "p", 7)
+    assert con.sql("SHOW FRONTIERS").fetchall()[0][:3] == ("the f", "p", 9)
 
 
 def test_figures_are_those_of_the_release_that_the_advice_publishes(con: Connection) -> None:
@@ -75,24 +80,40 @@ def test_figures_are_those_of_the_release_that_the_advice_publishes(con: Connect
 
 def test_the_least_of_what_satisfies_the_condition_is_advised(con: Connection) -> None:
     answer = rows(
-        con, "FRONTIER small ON POLICY p METHODS (generalization) SWEEP k IN (2, 12, 48) MEASURE p_loss, gain"
+        con, "FRONTIER small ON POLICY p METHODS (generalization) SWEEP k IN (2, 12, 48) MEASURE p_loss, discernibility"
     )
     within = [row for row in answer[1:] if row["p_loss"] <= 0.4]
-    [advice] = rows(con, "ADVISE small WHERE p_loss <= 0.4 LEAST gain")
-    assert advice["gain"] == min(row["gain"] for row in within)
+    [advice] = rows(con, "ADVISE small WHERE p_loss <= 0.4 LEAST discernibility")
+    assert advice["discernibility"] == min(row["discernibility"] for row in within)
     assert "METHOD generalization" in advice["statement"]
     with pytest.raises(PolicyError, match="no candidate of small that can be published") as error:
-        con.sql("ADVISE small WHERE p_loss < 0 LEAST gain")
+        con.sql("ADVISE small WHERE p_loss < 0 LEAST p_loss")
     assert error.value.hint is not None
     assert error.value.hint.startswith("the least p_loss is ")
 
 
 def test_what_cannot_be_made_has_a_reason_and_is_not_efficient(con: Connection) -> None:
     answer = rows(con, "FRONTIER f ON POLICY p METHODS (mondrian) SWEEP k IN (2, 1000) MEASURE gain")
-    assert [row["reason"] is None for row in answer] == [True, True, False]
-    assert answer[2]["gain"] is None
-    assert answer[2]["efficient"] is False
-    assert "frontier" not in answer[2]["reason"]
+    assert [row["reason"] is None for row in answer] == [True, True, True, True, False]
+    assert answer[4]["gain"] is None
+    assert answer[4]["efficient"] is False
+    assert "frontier" not in answer[4]["reason"]
+
+
+def test_a_baseline_that_violates_what_is_required_is_only_compared_with(con: Connection) -> None:
+    con.execute('CREATE POLICY many ON people (age QUASI IDENTIFIER USING bands, "the ill""ness" SENSITIVE) '
+                "REQUIRE k_anonymity(k => 49)")  # fmt: skip
+    answer = rows(con, "FRONTIER f ON POLICY many METHODS (mondrian) MEASURE p_loss, u_loss")
+    assert [(row["p_loss"], row["reason"]) for row in answer[1:3]] == [(0, None), (0, None)]
+    assert [row["requirement"] for row in answer[1:3]] == ["", ""]
+    with pytest.raises(PolicyError, match="no candidate of f that can be published"):
+        con.sql("ADVISE f LEAST u_loss")
+
+
+def test_without_a_sensitive_attribute_there_is_no_baseline(con: Connection) -> None:
+    con.execute("CREATE POLICY plain ON people (age QUASI IDENTIFIER USING bands) REQUIRE k_anonymity(k => 2)")
+    answer = rows(con, "FRONTIER f ON POLICY plain METHODS (mondrian) MEASURE discernibility")
+    assert [row["method"] for row in answer] == ["intact", "mondrian"]
 
 
 def test_a_policy_that_changed_is_not_advised_on(con: Connection) -> None:
