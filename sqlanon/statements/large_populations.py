@@ -1,15 +1,14 @@
 """The large populations of a source: its rows below nodes of hierarchies, found by an apriori search.
 
 A population is one node for each quasi-identifier, the top being no predicate (Li and Li, On the tradeoff between
-privacy and utility in data publishing, 2009, section 4.2). A subset of the quasi-identifiers has large populations only
-where all smaller subsets of it have some (Agrawal and Srikant, Fast algorithms for mining association rules, 1994).
+privacy and utility in data publishing, 2009, section 4.2). With one more node a population has no more rows, so that
+only large ones are looked at with another (Agrawal and Srikant, Fast algorithms for mining association rules, 1994).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from sqlglot import exp
 
@@ -30,10 +29,21 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values
 
-__all__ = ["MOST_POPULATIONS", "Nodes", "Populations", "code_name", "large_nodes", "large_populations", "node_name"]
+__all__ = [
+    "MOST_POPULATIONS",
+    "TOP",
+    "Nodes",
+    "code_name",
+    "counts_below",
+    "large_nodes",
+    "large_populations",
+    "node_name",
+]
 
 # The most populations that are measured.
 MOST_POPULATIONS = 1_000_000
+# The node of a quasi-identifier that a population has no predicate on; the others are numbered from 1.
+TOP = 0
 
 
 def code_name(index: int) -> str:
@@ -59,14 +69,6 @@ class Nodes:
     codes: str
     chains: str
     labels: str
-
-
-@dataclass(frozen=True)
-class Populations:
-    """The large populations of one subset: the table of population, their number, and `node_name` of each index."""
-
-    indexes: tuple[int, ...]
-    table: str
 
 
 def large_nodes(
@@ -132,58 +134,66 @@ def _level(bound: BoundAttribute, level: int, values: str) -> exp.Select:
     ).from_(relation(values))
 
 
-def large_populations(scratch: Scratch, nodes: Sequence[Nodes], cells: str, least: float) -> Iterator[Populations]:
-    """The large populations of each subset that has some. `cells` has `code_name` of each index, and n.
+def large_populations(scratch: Scratch, nodes: Sequence[Nodes], cells: str, least: float) -> str:
+    """The table of population, a number, and `node_name` of each index, `TOP` for no predicate.
 
-    Raises PolicyError where there are more than `MOST_POPULATIONS`.
+    `cells` has `code_name` of each index, and n. Raises PolicyError where there are more than `MOST_POPULATIONS`.
     """
-    known: dict[tuple[int, ...], str] = {}
-    total = 0
-    for size in range(1, len(nodes) + 1):
-        for indexes in combinations(range(len(nodes)), size):
-            parts = list(combinations(indexes, size - 1)) if size > 1 else []
-            if any(part not in known for part in parts):
-                continue
-            smaller = {part: known[part] for part in parts}
-            table = scratch.table("population", _populations(nodes, indexes, smaller, cells, least, total))
-            ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(table)))
-            total += count
-            if total > MOST_POPULATIONS:
-                raise PolicyError(
-                    f"u_loss: there are more than {MOST_POPULATIONS:,} populations", hint="ask for a larger min_support"
-                )
-            if count:
-                known[indexes] = table
-                yield Populations(indexes, table)
-        if not any(len(indexes) == size for indexes in known):
-            return
+
+    def large(table: str, keys: Sequence[str]) -> str:
+        """Of the nodes that are looked at already those with enough rows: with one more there are no more rows."""
+        columns = [column(key) for key in keys]
+        counted = exp.select(*columns).from_(relation(table)).group_by(*(key.copy() for key in columns))
+        enough = scratch.table("large", counted.having(f.sum(column("n")) >= literal(least)))
+        ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(enough)))
+        if count > MOST_POPULATIONS:
+            raise PolicyError(
+                f"u_loss: there are more than {MOST_POPULATIONS:,} populations", hint="ask for a larger min_support"
+            )
+        return enough
+
+    table = counts_below(scratch, cells, [part.chains for part in nodes], None, large)
+    names = [node_name(i) for i in range(len(nodes))]
+    number = alias(window(f.row_number()), "population")
+    rows = exp.select(number, *map(column, names)).from_(relation(table))
+    some = exp.or_(*(column(name).neq(literal(TOP)) for name in names))
+    return scratch.table("population", rows.where(some))
 
 
-def _populations(
-    nodes: Sequence[Nodes],
-    indexes: Sequence[int],
-    smaller: Mapping[tuple[int, ...], str],
+def counts_below(
+    scratch: Scratch,
     cells: str,
-    least: float,
-    before: int,
-) -> exp.Select:
-    codes = [column(code_name(index)) for index in indexes]
-    grouped = exp.select(*codes, alias(f.sum(column("n")), "n")).from_(relation(cells)).group_by(*codes)
-    rows = exp.select(*(alias(column("node", f"chain_{i}"), node_name(i)) for i in indexes), column("n", "cell"))
-    rows = rows.from_(grouped.subquery("cell", copy=False))
-    for i in indexes:
-        same = column(code_name(i), "cell").eq(column("code", f"chain_{i}"))
-        rows = rows.join(relation(nodes[i].chains, as_=f"chain_{i}"), on=same, copy=False)
-    for number, (part, table) in enumerate(smaller.items()):
-        at = f"smaller_{number}"
-        matches = [column(node_name(i), at).eq(column("node", f"chain_{i}")) for i in part]
-        rows = rows.join(relation(table, as_=at), on=exp.and_(*matches, copy=False), join_type="SEMI", copy=False)
-    keys = [column(node_name(i)) for i in indexes]
-    large = (
-        exp.select(*keys)
-        .from_(rows.subquery("cell_below", copy=False))
-        .group_by(*keys)
-        .having(f.sum(column("n")) >= literal(least))
-    )
-    number_of = alias(window(f.row_number()) + literal(before), "population")
-    return exp.select(number_of, *(column(node_name(i)) for i in indexes)).from_(large.subquery("large", copy=False))
+    shares: Sequence[str],
+    value: str | None,
+    allowed: Callable[[str, Sequence[str]], str],
+) -> str:
+    """The table of `node_name` of each index, value if there is one, and n: how many rows of the cells are below nodes.
+
+    The codes of the cells are replaced by the nodes above them one quasi-identifier after the other, so that what is
+    not `allowed`, which is told the table and the nodes so far and answers with a table of those to go on with, is gone
+    before the next one multiplies it. `shares` are, of each quasi-identifier, the tables of code, node and share.
+    """
+    others = [value] if value else []
+    table = cells
+    for i, of_index in enumerate(shares):
+        former = [node_name(index) for index in range(i)]
+        rest = [*(code_name(index) for index in range(i + 1, len(shares))), *others]
+        kept = [column(name, "cell") for name in (*former, *rest)]
+        whole = exp.select(*kept, alias(literal(TOP), node_name(i)), column("n", "cell"))
+        whole = whole.from_(relation(table, as_="cell"))
+        number = alias(column("n", "cell") * column("share", "above"), "n")
+        below = exp.select(*(name.copy() for name in kept), alias(column("node", "above"), node_name(i)), number)
+        same = column(code_name(i), "cell").eq(column("code", "above"))
+        below = below.from_(relation(table, as_="cell")).join(relation(of_index, as_="above"), on=same, copy=False)
+        keys = [*former, node_name(i)]
+        columns = [column(name) for name in (*keys, *rest)]
+        either = union_all([whole, below]).subquery("either")
+        grouped = exp.select(*columns, alias(f.sum(column("n")), "n")).from_(either)
+        counted = scratch.table("counted", grouped.group_by(*(name.copy() for name in columns)))
+        matches = [column(key, "counted").eq(column(key, "allowed")) for key in keys]
+        rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("counted")))
+        rows = rows.from_(relation(counted, as_="counted"))
+        known = relation(allowed(counted, keys), as_="allowed")
+        rows = rows.join(known, on=exp.and_(*matches, copy=False), join_type="SEMI", copy=False)
+        table = scratch.table("expanded", rows)
+    return table

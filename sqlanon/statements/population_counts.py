@@ -16,12 +16,10 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast, identical, if_, is_null, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.statements.large_populations import Populations, code_name, node_name
+from sqlanon.statements.large_populations import code_name, counts_below, node_name
 from sqlanon.statements.population_columns import PopulationColumn
 
 __all__ = ["cells_of_value", "counts_in_populations", "released_cells", "source_cells", "source_value"]
-
-_COUNTED = "counted"
 
 
 def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
@@ -130,29 +128,21 @@ def _bucket_shares(
     return exp.select(*outputs, alias(share, "n")).from_(coded.subquery("coded", copy=False))
 
 
-def counts_in_populations(scratch: Scratch, populations: Populations, cells: str, shares: Sequence[str]) -> exp.Query:
-    """population, value and n: how many rows of the cells are in each population of a subset of quasi-identifiers.
+def counts_in_populations(scratch: Scratch, populations: str, cells: str, shares: Sequence[str]) -> exp.Select:
+    """population, value and n: how many rows of the cells are in each population.
 
     `shares` are, of each quasi-identifier, the tables of code, node and share.
     """
-    keys = [column(code_name(i)) for i in populations.indexes]
-    grouped = exp.select(*keys, column("value"), alias(f.sum(column("n")), "n")).from_(relation(cells))
-    grouped = grouped.group_by(*(key.copy() for key in keys), column("value"))
-    number: exp.Expr = column("n", "cell")
-    rows = exp.select(column("population", "population"), column("value", "cell")).from_(
-        grouped.subquery("cell", copy=False)
-    )
-    matches: list[exp.Expr] = []
-    for i in populations.indexes:
-        at = f"above_{i}"
-        rows = rows.join(
-            relation(shares[i], as_=at), on=column(code_name(i), "cell").eq(column("code", at)), copy=False
-        )
-        matches.append(column(node_name(i), "population").eq(column("node", at)))
-        number = number * column("share", at)
-    rows = rows.join(relation(populations.table, as_="population"), on=exp.and_(*matches, copy=False), copy=False)
-    rows = rows.select(alias(f.sum(number), "n")).group_by(column("population", "population"), column("value", "cell"))
-    return exp.select("*").from_(relation(scratch.table(_COUNTED, rows)))
+
+    def allowed(_: str, keys: Sequence[str]) -> str:
+        return scratch.table("allowed", exp.select(*map(column, keys)).distinct().from_(relation(populations)))
+
+    table = counts_below(scratch, cells, shares, "value", allowed)
+    names = [node_name(i) for i in range(len(shares))]
+    matches = [column(name, "counted").eq(column(name, "population")) for name in names]
+    rows = exp.select(column("population", "population"), column("value", "counted"), column("n", "counted"))
+    rows = rows.from_(relation(table, as_="counted"))
+    return rows.join(relation(populations, as_="population"), on=exp.and_(*matches, copy=False), copy=False)
 
 
 def _key(index: int) -> str:

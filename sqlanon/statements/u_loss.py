@@ -19,13 +19,13 @@ from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.releases.estimable import published
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, descending, union_all
+from sqlanon.sqlgen.build.expressions import ascending, descending, joined
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.statements.check import require_own_columns
 from sqlanon.statements.class_figures import ClassFigure
 from sqlanon.statements.estimate import recorded
-from sqlanon.statements.large_populations import Populations, large_populations, node_name
+from sqlanon.statements.large_populations import large_populations, node_name
 from sqlanon.statements.population_columns import PopulationColumn, population_column
 from sqlanon.statements.population_counts import (
     cells_of_value,
@@ -72,7 +72,7 @@ def u_loss(engine: Engine, release: Release, arguments: Mapping[str, Value], scr
     least = share * rows * _ROUNDING
     columns = [population_column(scratch, model, b, bound, least, each_level) for b in bound.quasi_identifiers]
     of_source = source_cells(scratch, bound, columns)
-    populations = list(large_populations(scratch, [part.nodes for part in columns], of_source, least))
+    populations = large_populations(scratch, [part.nodes for part in columns], of_source, least)
     figures: list[ClassFigure] = []
     for sensitive in bound.sensitive:
         value = source_value(bound, sensitive)
@@ -122,26 +122,23 @@ def _loss(
     cells: tuple[str, str],
     attribute: str,
     columns: Sequence[PopulationColumn],
-    populations: Sequence[Populations],
+    populations: str,
 ) -> list[ClassFigure]:
     """The figures of one sensitive attribute, by the cells of the source and those of the release."""
-    if not populations:
-        return [ClassFigure("u_loss", attribute, None), ClassFigure("populations", attribute, 0.0)]
     of_source, of_release = cells
     chains, shares = ([part.nodes.chains for part in columns], [part.shares for part in columns])
-    truths = [counts_in_populations(scratch, part, of_source, chains) for part in populations]
-    estimates = [counts_in_populations(scratch, part, of_release, shares) for part in populations]
     whole = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(relation(of_release))
     tables: dict[str, str | exp.Query] = {
-        "population_source": union_all(truths),
-        "population_release": union_all(estimates),
+        "population_source": counts_in_populations(scratch, populations, of_source, chains),
+        "population_release": counts_in_populations(scratch, populations, of_release, shares),
         "released_value": whole.group_by(column("value")),
     }
     losses = scratch.table("loss", reading(query_file("statements", "u_loss"), tables))
     summary = exp.select(f.call("avg", column("divergence")), f.count()).from_(relation(losses))
     ((loss, number),) = scratch.engine.rows(summary)
-    named = union_all([_named(losses, columns, part) for part in populations]).subquery("population", copy=False)
-    worst = exp.select(column("name"), column("divergence")).from_(named)
+    worst = exp.select(column("name"), column("divergence")).from_(
+        _named(losses, columns, populations).subquery("named")
+    )
     worst = worst.order_by(descending(column("divergence")), ascending(column("name"))).limit(_WORST)
     return [
         ClassFigure("u_loss", attribute, loss),
@@ -153,14 +150,15 @@ def _loss(
     ]
 
 
-def _named(losses: str, columns: Sequence[PopulationColumn], populations: Populations) -> exp.Select:
-    """The divergence of each population of a subset, under the labels of its nodes."""
-    texts: list[exp.Expr] = []
+def _named(losses: str, columns: Sequence[PopulationColumn], populations: str) -> exp.Select:
+    """The divergence of each population, under the labels of its nodes."""
     rows = exp.select(column("divergence", "loss")).from_(relation(losses, as_="loss"))
     same = column("population", "loss").eq(column("population", "population"))
-    rows = rows.join(relation(populations.table, as_="population"), on=same, copy=False)
-    for i in populations.indexes:
+    rows = rows.join(relation(populations, as_="population"), on=same, copy=False)
+    texts: list[exp.Expr] = []
+    for i, part in enumerate(columns):
         node = column(node_name(i), "population").eq(column("node", node_name(i)))
-        rows = rows.join(relation(columns[i].nodes.labels, as_=node_name(i)), on=node, copy=False)
-        texts += [literal(f"{', ' if texts else ''}{columns[i].name} "), column("label", node_name(i))]
-    return rows.select(alias(f.call("concat", *texts), "name"))
+        rows = rows.join(relation(part.nodes.labels, as_=node_name(i)), on=node, join_type="LEFT", copy=False)
+        # NULL where the population has no predicate on the column, which concat_ws leaves out.
+        texts.append(joined(literal(f"{part.name} "), column("label", node_name(i))))
+    return rows.select(alias(f.call("concat_ws", literal(", "), *texts), "name"))
