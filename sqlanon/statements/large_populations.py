@@ -7,7 +7,7 @@ only large ones are looked at with another (Agrawal and Srikant, Fast algorithms
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -34,7 +34,6 @@ __all__ = [
     "TOP",
     "Nodes",
     "code_name",
-    "counts_below",
     "large_nodes",
     "large_populations",
     "node_name",
@@ -137,63 +136,42 @@ def _level(bound: BoundAttribute, level: int, values: str) -> exp.Select:
 def large_populations(scratch: Scratch, nodes: Sequence[Nodes], cells: str, least: float) -> str:
     """The table of population, a number, and `node_name` of each index, `TOP` for no predicate.
 
-    `cells` has `code_name` of each index, and n. Raises PolicyError where there are more than `MOST_POPULATIONS`.
+    `cells` has `code_name` of each index, and n. The codes are replaced by the nodes above them, one quasi-identifier
+    after the other; what is not large with the nodes so far is gone before the next one multiplies it. Raises
+    PolicyError where there are more than `MOST_POPULATIONS`.
     """
-
-    def large(table: str, keys: Sequence[str]) -> str:
-        """Of the nodes that are looked at already those with enough rows: with one more there are no more rows."""
-        columns = [column(key) for key in keys]
-        counted = exp.select(*columns).from_(relation(table)).group_by(*(key.copy() for key in columns))
-        enough = scratch.table("large", counted.having(f.sum(column("n")) >= literal(least)))
-        ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(enough)))
+    names = [node_name(i) for i in range(len(nodes))]
+    table = cells
+    for i, of_index in enumerate(nodes):
+        counted = scratch.table("counted", _one_more(table, of_index.chains, i, len(nodes)))
+        keys = [column(name) for name in names[: i + 1]]
+        enough = exp.select(*keys).from_(relation(counted)).group_by(*(key.copy() for key in keys))
+        large = scratch.table("large", enough.having(f.sum(column("n")) >= literal(least)))
+        ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(large)))
         if count > MOST_POPULATIONS:
             raise PolicyError(
                 f"u_loss: there are more than {MOST_POPULATIONS:,} populations", hint="ask for a larger min_support"
             )
-        return enough
-
-    table = counts_below(scratch, cells, [part.chains for part in nodes], None, large)
-    names = [node_name(i) for i in range(len(nodes))]
-    number = alias(window(f.row_number()), "population")
-    rows = exp.select(number, *map(column, names)).from_(relation(table))
-    some = exp.or_(*(column(name).neq(literal(TOP)) for name in names))
-    return scratch.table("population", rows.where(some))
-
-
-def counts_below(
-    scratch: Scratch,
-    cells: str,
-    shares: Sequence[str],
-    value: str | None,
-    allowed: Callable[[str, Sequence[str]], str],
-) -> str:
-    """The table of `node_name` of each index, value if there is one, and n: how many rows of the cells are below nodes.
-
-    The codes of the cells are replaced by the nodes above them one quasi-identifier after the other, so that what is
-    not `allowed`, which is told the table and the nodes so far and answers with a table of those to go on with, is gone
-    before the next one multiplies it. `shares` are, of each quasi-identifier, the tables of code, node and share.
-    """
-    others = [value] if value else []
-    table = cells
-    for i, of_index in enumerate(shares):
-        former = [node_name(index) for index in range(i)]
-        rest = [*(code_name(index) for index in range(i + 1, len(shares))), *others]
-        kept = [column(name, "cell") for name in (*former, *rest)]
-        whole = exp.select(*kept, alias(literal(TOP), node_name(i)), column("n", "cell"))
-        whole = whole.from_(relation(table, as_="cell"))
-        number = alias(column("n", "cell") * column("share", "above"), "n")
-        below = exp.select(*(name.copy() for name in kept), alias(column("node", "above"), node_name(i)), number)
-        same = column(code_name(i), "cell").eq(column("code", "above"))
-        below = below.from_(relation(table, as_="cell")).join(relation(of_index, as_="above"), on=same, copy=False)
-        keys = [*former, node_name(i)]
-        columns = [column(name) for name in (*keys, *rest)]
-        either = union_all([whole, below]).subquery("either")
-        grouped = exp.select(*columns, alias(f.sum(column("n")), "n")).from_(either)
-        counted = scratch.table("counted", grouped.group_by(*(name.copy() for name in columns)))
-        matches = [column(key, "counted").eq(column(key, "allowed")) for key in keys]
+        matches = [column(key.name, "counted").eq(column(key.name, "large")) for key in keys]
         rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("counted")))
         rows = rows.from_(relation(counted, as_="counted"))
-        known = relation(allowed(counted, keys), as_="allowed")
-        rows = rows.join(known, on=exp.and_(*matches, copy=False), join_type="SEMI", copy=False)
+        rows = rows.join(relation(large, as_="large"), on=exp.and_(*matches, copy=False), join_type="SEMI", copy=False)
         table = scratch.table("expanded", rows)
-    return table
+    number = alias(window(f.row_number()), "population")
+    some = exp.or_(*(column(name).neq(literal(TOP)) for name in names))
+    return scratch.table("population", exp.select(number, *map(column, names)).from_(relation(table)).where(some))
+
+
+def _one_more(table: str, chains: str, index: int, count: int) -> exp.Select:
+    """How many rows of the table there are with the nodes of one quasi-identifier in place of its codes."""
+    names = [*(node_name(i) for i in range(index)), *(code_name(i) for i in range(index + 1, count))]
+    kept = [column(name, "cell") for name in names]
+    whole = exp.select(*kept, alias(literal(TOP), node_name(index)), column("n", "cell"))
+    whole = whole.from_(relation(table, as_="cell"))
+    below = exp.select(*(name.copy() for name in kept), alias(column("node", "above"), node_name(index)))
+    same = column(code_name(index), "cell").eq(column("code", "above"))
+    below = below.select(column("n", "cell")).from_(relation(table, as_="cell"))
+    below = below.join(relation(chains, as_="above"), on=same, copy=False)
+    keys = [column(name) for name in (*names, node_name(index))]
+    grouped = exp.select(*keys, alias(f.sum(column("n")), "n")).from_(union_all([whole, below]).subquery("either"))
+    return grouped.group_by(*(key.copy() for key in keys))

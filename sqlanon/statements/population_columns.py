@@ -25,6 +25,10 @@ from sqlanon.statements.large_populations import Nodes, large_nodes
 __all__ = ["PopulationColumn", "population_column"]
 
 
+# The most pairs of a label and a value that are looked at.
+_MOST_COMPARED = 20_000_000
+
+
 @dataclass(frozen=True)
 class PopulationColumn:
     """A quasi-identifier and its large nodes.
@@ -94,6 +98,7 @@ def _listed(scratch: Scratch, generalized: Generalized, labels: exp.Query, value
         weight = f.coalesce(column("weight"), real(1.0))
         return exp.select(column("label"), column("value"), alias(weight, "weight")).from_(relation(below))
     except PolicyError:
+        _require_few(scratch, generalized, labels, values)
         # As though the owner had published which values there are.
         weights = [alias(column("value"), MARGINAL), alias(real(1.0), MARGINAL_WEIGHT)]
         marginal = scratch.table("marginal", exp.select(*weights).from_(relation(values)))
@@ -101,6 +106,18 @@ def _listed(scratch: Scratch, generalized: Generalized, labels: exp.Query, value
         below = leaves(scratch, by_values, ColumnUse(labels, (), (), False, "u_loss")).table
         known = exp.select(column("label"), column("value"), column("weight")).from_(relation(below))
         return known.where(column("weight") > 0)
+
+
+def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str) -> None:
+    """Raises PolicyError where each label would be compared with too many values."""
+    counts = exp.select(f.count()).from_(labels.subquery("labels")), exp.select(f.count()).from_(relation(values))
+    of_labels, of_values = (scratch.engine.rows(query)[0][0] for query in counts)
+    if of_labels * of_values > _MOST_COMPARED:
+        raise PolicyError(
+            f"u_loss: {generalized.column} has {of_labels:,} labels and {of_values:,} values, which are too many to find "
+            "the values below each label",
+            hint="a release with coarser labels, or by another method, can be measured",
+        )
 
 
 def _shares(coded: str, leaf: str, nodes: Nodes) -> exp.Select:

@@ -13,10 +13,21 @@ from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.estimates.single.estimate import label_of
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast, identical, if_, is_null, window
+from sqlanon.sqlgen.build.expressions import (
+    as_text,
+    ascending,
+    cast,
+    identical,
+    if_,
+    is_null,
+    order_by,
+    real,
+    union_all,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.statements.large_populations import code_name, counts_below, node_name
+from sqlanon.statements.large_populations import TOP, code_name, node_name
 from sqlanon.statements.population_columns import PopulationColumn
 
 __all__ = ["cells_of_value", "counts_in_populations", "released_cells", "source_cells", "source_value"]
@@ -131,18 +142,56 @@ def _bucket_shares(
 def counts_in_populations(scratch: Scratch, populations: str, cells: str, shares: Sequence[str]) -> exp.Select:
     """population, value and n: how many rows of the cells are in each population.
 
-    `shares` are, of each quasi-identifier, the tables of code, node and share.
+    `shares` are, of each quasi-identifier, the tables of code, node and share. The populations are the leaves of a tree
+    with the nodes of one quasi-identifier at each level; a cell goes down all branches that it has a share of. That is
+    one pass over the cells, of which nothing is kept but the sums.
     """
+    paths = scratch.table("path", _paths(populations, len(shares)))
+    rows = exp.select(column("value", "cell")).from_(relation(cells, as_="cell"))
+    number: exp.Expr = column("n", "cell")
+    for i, of_index in enumerate(shares):
+        steps = scratch.table("step", _steps(paths, cells, of_index, i))
+        at = f"step_{i}"
+        same: exp.Expr = identical(column(code_name(i), "cell"), column("code", at))
+        if i:
+            same = exp.and_(column(_path(i), f"step_{i - 1}").eq(column(_path(i), at)), same)
+        rows = rows.join(relation(steps, as_=at), on=same, copy=False)
+        number = number * column("share", at)
+    last = column(_path(len(shares)), f"step_{len(shares) - 1}")
+    summed = rows.select(alias(last, "population"), alias(f.sum(number), "n"))
+    return exp.select("*").from_(
+        relation(scratch.table("counted", summed.group_by(last.copy(), column("value", "cell"))))
+    )
 
-    def allowed(_: str, keys: Sequence[str]) -> str:
-        return scratch.table("allowed", exp.select(*map(column, keys)).distinct().from_(relation(populations)))
 
-    table = counts_below(scratch, cells, shares, "value", allowed)
-    names = [node_name(i) for i in range(len(shares))]
-    matches = [column(name, "counted").eq(column(name, "population")) for name in names]
-    rows = exp.select(column("population", "population"), column("value", "counted"), column("n", "counted"))
-    rows = rows.from_(relation(table, as_="counted"))
-    return rows.join(relation(populations, as_="population"), on=exp.and_(*matches, copy=False), copy=False)
+def _path(index: int) -> str:
+    """The column with the number of the nodes of so many quasi-identifiers together."""
+    return f"path_{index}"
+
+
+def _paths(populations: str, count: int) -> exp.Select:
+    """The populations, and for each quasi-identifier the number of its node with the nodes of those before."""
+    names = [node_name(i) for i in range(count)]
+    numbers = [
+        alias(window(f.dense_rank(), order=order_by(*(ascending(column(name)) for name in names[:i]))), _path(i))
+        for i in range(1, count)
+    ]
+    return exp.select(*map(column, names), *numbers, alias(column("population"), _path(count))).from_(
+        relation(populations)
+    )
+
+
+def _steps(paths: str, cells: str, shares: str, index: int) -> exp.Query:
+    """From each path and code to the paths with one node more, with the share of the code that is below it."""
+    node, numbers = column(node_name(index), "path"), [_path(i) for i in (index, index + 1) if i]
+    ends = exp.select(*(column(name) for name in numbers), column(node_name(index))).distinct().from_(relation(paths))
+    kept = [column(name, "path") for name in numbers]
+    below = exp.select(*kept, column("code", "above"), column("share", "above")).from_(ends.subquery("path"))
+    below = below.join(relation(shares, as_="above"), on=node.eq(column("node", "above")), copy=False)
+    codes = exp.select(alias(column(code_name(index)), "code")).distinct().from_(relation(cells))
+    whole = exp.select(*(name.copy() for name in kept), column("code", "cell"), alias(real(1.0), "share"))
+    whole = whole.from_(ends.copy().subquery("path")).join(codes.subquery("cell"), join_type="CROSS", copy=False)
+    return union_all([below, whole.where(node.copy().eq(literal(TOP)))])
 
 
 def _key(index: int) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
+from sqlanon.statements import population_columns
 
 COLUMNS = "age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE"
 
@@ -105,3 +106,14 @@ def test_a_changed_hierarchy_is_refused() -> None:
     con.execute("CREATE OR REPLACE HIERARCHY h AS LEVELS (SELECT * FROM (VALUES (21, 'b'), (22, 'b')) AS t (v, l))")
     with pytest.raises(PolicyError, match="hierarchy"):
         con.execute("MEASURE s WITH FIGURES (u_loss)")
+
+
+def test_too_many_labels_and_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    con = connected(", ".join(f"({i}, 'n{i}', 'd{i % 3}')" for i in range(40)))
+    con.execute("CREATE POLICY q ON people (sex QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 4)")
+    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q METHOD mondrian")
+    assert con.execute("MEASURE s WITH FIGURES (u_loss)").fetchall()
+    monkeypatch.setattr(population_columns, "_MOST_COMPARED", 100)
+    with pytest.raises(PolicyError, match="labels and 40 values"):
+        con.execute("MEASURE s WITH FIGURES (u_loss)")
+    assert "p_loss" in {figure for _, figure, *_ in con.execute("MEASURE s").fetchall()}
