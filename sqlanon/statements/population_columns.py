@@ -114,8 +114,8 @@ def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, 
     of_labels, of_values = (scratch.engine.rows(query)[0][0] for query in counts)
     if of_labels * of_values > _MOST_COMPARED:
         raise PolicyError(
-            f"u_loss: {generalized.column} has {of_labels:,} labels and {of_values:,} values, which are too many to find "
-            "the values below each label",
+            f"u_loss: {generalized.column} has {of_labels:,} labels and {of_values:,} values, which are too many to "
+            "find the values below each label",
             hint="a release with coarser labels, or by another method, can be measured",
         )
 
