@@ -165,10 +165,10 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], cells: str, leas
 def _one_more(table: str, chains: str, index: int, count: int) -> exp.Select:
     """How many rows of the table there are with the nodes of one quasi-identifier in place of its codes."""
     names = [*(node_name(i) for i in range(index)), *(code_name(i) for i in range(index + 1, count))]
-    kept = [column(name, "cell") for name in names]
-    whole = exp.select(*kept, alias(literal(TOP), node_name(index)), column("n", "cell"))
+    former = [column(name, "cell") for name in names]
+    whole = exp.select(*former, alias(literal(TOP), node_name(index)), column("n", "cell"))
     whole = whole.from_(relation(table, as_="cell"))
-    below = exp.select(*(name.copy() for name in kept), alias(column("node", "above"), node_name(index)))
+    below = exp.select(*(name.copy() for name in former), alias(column("node", "above"), node_name(index)))
     same = column(code_name(index), "cell").eq(column("code", "above"))
     below = below.select(column("n", "cell")).from_(relation(table, as_="cell"))
     below = below.join(relation(chains, as_="above"), on=same, copy=False)

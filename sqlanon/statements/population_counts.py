@@ -185,11 +185,11 @@ def _steps(paths: str, cells: str, shares: str, index: int) -> exp.Query:
     """From each path and code to the paths with one node more, with the share of the code that is below it."""
     node, numbers = column(node_name(index), "path"), [_path(i) for i in (index, index + 1) if i]
     ends = exp.select(*(column(name) for name in numbers), column(node_name(index))).distinct().from_(relation(paths))
-    kept = [column(name, "path") for name in numbers]
-    below = exp.select(*kept, column("code", "above"), column("share", "above")).from_(ends.subquery("path"))
+    former = [column(name, "path") for name in numbers]
+    below = exp.select(*former, column("code", "above"), column("share", "above")).from_(ends.subquery("path"))
     below = below.join(relation(shares, as_="above"), on=node.eq(column("node", "above")), copy=False)
     codes = exp.select(alias(column(code_name(index)), "code")).distinct().from_(relation(cells))
-    whole = exp.select(*(name.copy() for name in kept), column("code", "cell"), alias(real(1.0), "share"))
+    whole = exp.select(*(name.copy() for name in former), column("code", "cell"), alias(real(1.0), "share"))
     whole = whole.from_(ends.copy().subquery("path")).join(codes.subquery("cell"), join_type="CROSS", copy=False)
     return union_all([below, whole.where(node.copy().eq(literal(TOP)))])
 
