@@ -38,11 +38,9 @@ from sqlanon.statements.population_counts import (
 __all__ = ["u_loss"]
 
 _LEAST = 0.05
-_PARAMETERS = ("min_support", "each_level")
-# The most quasi-identifiers: each has a search for its nodes, and every pair of them one for populations.
+_PARAMETERS = ("min_support", "each_level", "worst")
+# The most quasi-identifiers: each has a search for its nodes.
 _MOST_COLUMNS = 32
-# How many populations are named, those that a release is most wrong about.
-_WORST = 10
 # A share of rows that is a whole number of them may be a little more in floating point.
 _ROUNDING = 1 - 1e-12
 
@@ -53,12 +51,12 @@ def u_loss(engine: Engine, release: Release, arguments: Mapping[str, Value], scr
     A population is a node of its hierarchy for each quasi-identifier. The loss is the mean, over all populations, of
     the Jensen-Shannon divergence, in nats, of what the release says of its sensitive values from what the source does
     (Li and Li, On the tradeoff between privacy and utility in data publishing, 2009, section 4.2). The number of
-    populations comes with it, and the worst of them by name.
+    populations comes with it, and as many of the worst as are asked for, by name: labels of hierarchies, and values.
 
     Reads the source, in a transaction that is open already. Raises UserError for arguments that are none, PolicyError
     for a release that does not show a quasi-identifier or the sensitive values, and for too many populations.
     """
-    share, each_level = _arguments(arguments)
+    share, each_level, worst = _arguments(arguments)
     require_own_columns(engine, release)
     policy = policy_of(release)
     model = published(recorded(engine, release, {fold(a.name) for a in policy.attributes}), [str(release.name)])
@@ -78,15 +76,16 @@ def u_loss(engine: Engine, release: Release, arguments: Mapping[str, Value], scr
         value = source_value(bound, sensitive)
         of_value = scratch.table("cell", cells_of_value(of_source, value, len(columns)))
         of_release = released_cells(scratch, model, bound, columns, sensitive)
-        figures += _loss(scratch, (of_value, of_release), sensitive.column, columns, populations)
+        figures += _loss(scratch, (of_value, of_release), sensitive.column, columns, populations, worst)
     return figures
 
 
-def _arguments(arguments: Mapping[str, Value]) -> tuple[float, bool]:
+def _arguments(arguments: Mapping[str, Value]) -> tuple[float, bool, int]:
     if unknown := [name for name in arguments if name not in _PARAMETERS]:
         with about("figures", "u_loss"):
             raise UserError(f"u_loss has no argument {unknown[0]!r}", hint=f"it takes: {', '.join(_PARAMETERS)}")
     share, each_level = arguments.get("min_support", _LEAST), arguments.get("each_level", False)
+    worst = arguments.get("worst", 0)
     try:
         least = float(str(share))
     except ValueError:
@@ -97,7 +96,10 @@ def _arguments(arguments: Mapping[str, Value]) -> tuple[float, bool]:
     if not isinstance(each_level, bool):
         with about("figures", "u_loss"):
             raise UserError("u_loss: each_level is true or false", hint="write u_loss(each_level => true)")
-    return least, each_level
+    if not isinstance(worst, int) or isinstance(worst, bool) or worst < 0:
+        with about("figures", "u_loss"):
+            raise UserError("u_loss: worst is a whole number from 0 on", hint="write u_loss(worst => 10)")
+    return least, each_level, worst
 
 
 def _require_measurable(release: Release, model: ReleaseModel, bound: BoundPolicy) -> None:
@@ -123,6 +125,7 @@ def _loss(
     attribute: str,
     columns: Sequence[PopulationColumn],
     populations: str,
+    worst: int,
 ) -> list[ClassFigure]:
     """The figures of one sensitive attribute, by the cells of the source and those of the release."""
     of_source, of_release = cells
@@ -136,16 +139,16 @@ def _loss(
     losses = scratch.table("loss", reading(query_file("statements", "u_loss"), tables))
     summary = exp.select(f.call("avg", column("divergence")), f.count()).from_(relation(losses))
     ((loss, number),) = scratch.engine.rows(summary)
-    worst = exp.select(column("name"), column("divergence")).from_(
+    named = exp.select(column("name"), column("divergence")).from_(
         _named(losses, columns, populations).subquery("named")
     )
-    worst = worst.order_by(descending(column("divergence")), ascending(column("name"))).limit(_WORST)
+    named = named.order_by(descending(column("divergence")), ascending(column("name"))).limit(worst)
     return [
         ClassFigure("u_loss", attribute, loss),
         ClassFigure("populations", attribute, float(number)),
         *(
             ClassFigure(f"u_loss of {name}", attribute, value, recorded=False)
-            for name, value in scratch.engine.rows(worst)
+            for name, value in (scratch.engine.rows(named) if worst else ())
         ),
     ]
 

@@ -58,7 +58,9 @@ def test_loss_of_buckets(con: Connection) -> None:
     con.execute("INSERT INTO dealt_release_qi SELECT age, sex, bucket FROM drawn")
     con.execute("DELETE FROM dealt_release_sensitive")
     con.execute("INSERT INTO dealt_release_sensitive SELECT bucket, disease, count(*) FROM drawn GROUP BY ALL")
-    rows = con.execute("MEASURE dealt_release WITH FIGURES (u_loss(min_support => 0.3333333333), p_loss)").fetchall()
+    rows = con.execute(
+        "MEASURE dealt_release WITH FIGURES (u_loss(min_support => 0.3333333333, worst => 6), p_loss)"
+    ).fetchall()
     figures = {figure: value for _, figure, _, value in rows}
     assert figures["u_loss"] == pytest.approx(0.051803, abs=5e-7)
     assert figures["p_loss"] == pytest.approx(0.101197, abs=5e-7)

@@ -73,7 +73,7 @@ def require_loss(
     for share, each_level in (("0.05", True), ("0.25", False), ("0.5", True)):
         least = Fraction(share) * len(table)
         losses = loss_by_population(table, nodes(each_level), atoms, float(least))
-        figures = f"u_loss(min_support => {share}, each_level => {str(each_level).lower()})"
+        figures = f"u_loss(min_support => {share}, each_level => {str(each_level).lower()}, worst => 10)"
         measured = con.execute(f"MEASURE r WITH FIGURES ({figures})").fetchall()
         values = {figure: value for _, figure, _, value in measured}
         expected = population_loss(losses)

@@ -30,6 +30,9 @@ def connected(rows: str = "(21, 'F', 'flu'), (22, 'M', 'cold')") -> Connection:
         ("min_support => 'much'", "min_support is above 0"),
         ("min_support => true", "min_support is above 0"),
         ("each_level => 1", "each_level is true or false"),
+        ("worst => -1", "worst is a whole number"),
+        ("worst => true", "worst is a whole number"),
+        ("worst => 1.5", "worst is a whole number"),
         ("minsupport => 0.1", "no argument 'minsupport'"),
         ("0.1", "no argument"),
     ],
@@ -78,12 +81,22 @@ def test_many_quasi_identifiers_are_refused() -> None:
         con.execute("MEASURE r WITH FIGURES (u_loss)")
 
 
+def test_nobody_is_named_unless_that_is_asked_for() -> None:
+    """The names of populations are values of the source where an attribute has no hierarchy."""
+    con = connected("(21, 'F', 'flu'), (22, 'M', 'cold')")
+    rows = con.execute("MEASURE r").fetchall()
+    assert {"u_loss", "populations"} <= {figure for _, figure, *_ in rows}
+    assert not any(figure.startswith("u_loss of") for _, figure, *_ in rows)
+    rows = con.execute("MEASURE r WITH FIGURES (u_loss(worst => 1))").fetchall()
+    assert [figure for _, figure, *_ in rows] == ["u_loss", "populations", "u_loss of age 21"]
+
+
 def test_the_worst_populations_are_named_and_not_recorded() -> None:
     con = connected("(21, 'F', 'flu'), (21, 'M', 'cold'), (22, NULL, 'cold'), (22, NULL, 'flu')")
     con.execute("CREATE POLICY q ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE) "
                 "REQUIRE k_anonymity(k => 4)")  # fmt: skip
     con.execute("CREATE ANONYMIZED TABLE s AS POLICY q")
-    rows = con.execute("MEASURE s WITH FIGURES (u_loss(min_support => 0.25))").fetchall()
+    rows = con.execute("MEASURE s WITH FIGURES (u_loss(min_support => 0.25, worst => 10))").fetchall()
     assert [figure for _, figure, *_ in rows][:5] == [
         "u_loss",
         "populations",
