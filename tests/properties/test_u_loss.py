@@ -198,3 +198,43 @@ def dealt(con: Connection) -> list[Atom]:
             ]
         atoms += [([{row[0]: 1.0}, {row[1]: 1.0}], row[2], weight) for row, weight in combined]
     return atoms
+
+
+@pytest.mark.parametrize("method", ["loose(k => 2)", "fragments"])
+def test_of_fragments(method: str) -> None:
+    """Each row of the association is a row of a group of each fragment; without one, any rows."""
+    diseases = ("flu", "cold", None, "it's", "", "x")
+    table: list[Row] = [
+        ((21, 22, 31, 57)[i * 7 // 3 % 4], "FMX"[i % 3], diseases[(i * 5 + i // 7) % 6]) for i in range(60)
+    ]
+    age, sex, _, disease = COLUMNS
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE people ({age} INTEGER, {sex} VARCHAR, {disease} VARCHAR)")
+    con.executemany("INSERT INTO people VALUES (?, ?, ?)", [list(row) for row in table])
+    con.execute(
+        f"CREATE POLICY p ON people ({age} QUASI IDENTIFIER, {sex} QUASI IDENTIFIER, {disease} SENSITIVE) "
+        f"CONFIDENTIAL ({sex}, {disease})"
+    )
+    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+    require_loss(con, table, lambda each_level: nodes_by_value(table, (0, 1), each_level), associated(con, len(table)))
+
+
+def associated(con: Connection, count: int) -> list[Atom]:
+    """Every row of the association with every row of its groups, all alike."""
+    fragments = {number: read(con, f"r_{number}") for number in (1, 2)}
+    association = read(con, "r_association") if fragments[1] and "group_id" in fragments[1][0] else [{}] * count
+    atoms: list[Atom] = []
+    for link in association:
+        combined: list[tuple[dict[str, Hashable], float]] = [({}, 1.0)]
+        for number, members in fragments.items():
+            group = link.get(f"group_{number}")
+            chosen = [row for row in members if group is None or row["group_id"] == group]
+            combined = [({**known, **row}, weight / len(chosen)) for known, weight in combined for row in chosen]
+        atoms += [([{row[AGE]: 1.0}, {row[SEX]: 1.0}], row[DISEASE], weight) for row, weight in combined]
+    return atoms
+
+
+def read(con: Connection, name: str) -> list[dict[str, Hashable]]:
+    query = con.execute(f"SELECT * FROM {quoted(name)}")
+    header = [column[0] for column in query.description or []]
+    return [dict(zip(header, row, strict=True)) for row in query.fetchall()]
