@@ -25,6 +25,7 @@ from sqlanon.inputs.pivot import source_rows
 from sqlanon.questions.statistics import load_statistic
 from sqlanon.releases.estimable import published
 from sqlanon.releases.linked_rows import linked_rows
+from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -65,6 +66,7 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
     names = [*predictors, at]
     with engine.transaction(), Scratch(engine) as scratch:
         source = source_rows(engine, policy, scratch)
+        require_unchanged(release, source, [known[name] for name in names])
         spelled = {fold(name): name for name, _ in source.columns}
         kinds = {fold(name): kind for name, kind in source.columns}
         numbers = [index for index, name in enumerate(predictors) if _is_number(kinds[name])]

@@ -7,18 +7,17 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.catalog.snapshot import policy_of, types_of
+from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.inputs.column_types import ENUM, without_enums
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.releases.joined_tuples import JoinedTuples
 from sqlanon.releases.membership import Matching, matching_of
-from sqlanon.releases.original_statement import statement_again
 from sqlanon.releases.sizes import sizes
+from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.sql_files import query_file
@@ -95,19 +94,9 @@ def _source(engine: Engine, release: Release, matching: Matching, scratch: Scrat
     """
     source = source_rows(engine, policy_of(release), scratch, copy=False)
     kinds = {fold(name): kind for name, kind in source.columns}
-    former = {fold(name): kind for name, kind in types_of(release).items()}
+    published = require_unchanged(release, source, matching.attributes)
     outputs: list[exp.Expr] = []
     for attribute in matching.attributes:
-        kind = kinds.get(fold(attribute))
-        published = None if kind is None else without_enums(kind)
-        before = former.get(fold(attribute), published)
-        before = "VARCHAR" if before == ENUM else before
-        if published is None or published != before:
-            what = "is gone" if published is None else f"is {published} now and was {before}"
-            raise PolicyError(
-                f"the source of {release.name} has changed: its column {attribute} {what}",
-                hint=f"make the release again, {statement_again(release, or_replace=True)}",
-            )
-        value = column(attribute)
-        outputs.append(alias(value if kind == published else cast(value, published), attribute))
+        value, kind = column(attribute), published[fold(attribute)]
+        outputs.append(alias(value if kinds[fold(attribute)] == kind else cast(value, kind), attribute))
     return exp.select(*outputs).from_(relation(source.relation)).subquery("source")

@@ -18,6 +18,7 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.releases.estimable import published
+from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, descending, joined
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -64,6 +65,7 @@ def u_loss(engine: Engine, release: Release, arguments: Mapping[str, Value], scr
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
     bound = bind(policy, source, hierarchies, fingerprint="")
     _require_measurable(release, model, bound)
+    require_unchanged(release, source, [b.column for b in (*bound.quasi_identifiers, *bound.sensitive)])
     ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(bound.relation)))
     if not rows:
         return [ClassFigure(name, b.column, None) for b in bound.sensitive for name in ("u_loss", "populations")]

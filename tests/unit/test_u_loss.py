@@ -130,3 +130,19 @@ def test_too_many_labels_and_values_are_refused(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(PolicyError, match="labels and 40 values"):
         con.execute("MEASURE s WITH FIGURES (u_loss)")
     assert "p_loss" in {figure for _, figure, *_ in con.execute("MEASURE s").fetchall()}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("ALTER TABLE people ALTER age TYPE VARCHAR USING 'x' || age", "column age is VARCHAR now and was INTEGER"),
+        ("ALTER TABLE people DROP disease", "no column disease"),
+        ("DROP TABLE people", "no table or view people"),
+    ],
+)
+def test_a_source_that_has_changed_is_refused(change: str, words: str) -> None:
+    con = connected(", ".join(f"({i % 4}, 'F', 'd{i % 3}')" for i in range(40)))
+    con.execute(change)
+    with pytest.raises(PolicyError, match=words):
+        con.execute("MEASURE r WITH FIGURES (u_loss)")
+    assert "p_loss" in {figure for _, figure, *_ in con.execute("MEASURE r").fetchall()}
