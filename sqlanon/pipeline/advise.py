@@ -11,7 +11,7 @@ from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.methods.registry import METHODS, find_method
+from sqlanon.methods.registry import BASELINES, METHODS, find_method
 from sqlanon.methods.shared.arguments import arguments_of, called, required
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.pipeline.encode import encode_stage
@@ -61,10 +61,14 @@ def _left_out(other: Choice, choice: Choice) -> str:
 
 
 def _calls(state: State) -> Iterator[tuple[str, Arguments]]:
-    """The calls to compare with: of other methods that need no argument, then of this one with its alternatives."""
+    """The calls to compare with: of other methods that need no argument, then of this one with its alternatives.
+
+    A baseline publishes no association at all, which no loss of single cells tells: it is never advised.
+    """
     method = state.create.method
-    for name in METHODS:
-        if name != fold(method.name) and not required(find_method(name).OPTIONS) and _can(state, name):
+    others = set(METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}
+    for name in sorted(others):
+        if not required(find_method(name).OPTIONS) and _can(state, name):
             yield name, ()
     given_arguments = dict(method.arguments)
     for name, argument in arguments_of(type(state.options)).items():
