@@ -39,6 +39,7 @@ from sqlanon.statements.measure_figures import measure_figures
 from sqlanon.statements.measure_task import measure_task
 from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
 from sqlanon.statements.preconditions import prepared
+from sqlanon.statements.profile import PROFILED, profile, propose_hierarchy
 from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
 
@@ -67,9 +68,12 @@ def _run(engine: Engine, statement: s.Statement, progress: Watching | None) -> A
         return _HANDLERS[type(statement)](engine, statement, progress)
 
 
-def _hierarchy(engine: Engine, statement: s.CreateHierarchy, progress: Watching | None) -> Answer:
-    made = create_hierarchy(engine, statement)
-    return _done("CREATE HIERARCHY", statement.definition.name, "created" if made else "exists")
+def _hierarchy(engine: Engine, statement: s.CreateHierarchy | s.ProposeHierarchy, progress: Watching | None) -> Answer:
+    if isinstance(statement, s.ProposeHierarchy):
+        name, made = statement.name, propose_hierarchy(engine, statement)
+    else:
+        name, made = statement.definition.name, create_hierarchy(engine, statement)
+    return _done("CREATE HIERARCHY", name, "created" if made else "exists")
 
 
 def _drop_hierarchy(engine: Engine, statement: s.DropHierarchy, progress: Watching | None) -> Answer:
@@ -258,6 +262,7 @@ def _measure_figures(engine: Engine, statement: s.MeasureFigures | s.MeasureTask
 
 _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.CreateHierarchy: _hierarchy,
+    s.ProposeHierarchy: _hierarchy,
     s.DropHierarchy: _drop_hierarchy,
     s.CreatePolicy: _policy,
     s.DropPolicy: _drop_policy,
@@ -273,6 +278,7 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.CheckRelation: _check_relation,
     s.CheckExport: _check_export,
     s.Attack: _attack,
+    s.Profile: lambda engine, statement, _: Answer(PROFILED, tuple(profile(engine, statement))),
     s.ExportRelease: _export,
     s.Measure: _measure,
     s.MeasureFigures: _measure_figures,

@@ -27,7 +27,16 @@ from sqlanon.errors import PolicyError, UserError
 from sqlanon.sqlgen.build.names import identifier
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
-from sqlanon.syntax.statements import Attack, CheckRelation, CreateHierarchy, CreatePolicy, Estimate, Statement
+from sqlanon.syntax.statements import (
+    Attack,
+    CheckRelation,
+    CreateHierarchy,
+    CreatePolicy,
+    Estimate,
+    Profile,
+    ProposeHierarchy,
+    Statement,
+)
 
 __all__ = ["DataFrames", "frame_gone", "stored_frames"]
 
@@ -116,6 +125,10 @@ def _sources(statement: Statement) -> list[Source]:
         case Attack(source=source, arguments=arguments):
             tables = [Source(name=value) for _, value in arguments if isinstance(value, QualifiedName)]
             return [source, *tables] if source else tables
+        case Profile(source=source):
+            return [source]
+        case ProposeHierarchy(table=table):
+            return [Source(name=table)]
         case CreateHierarchy(definition=definition) if definition.query:
             return [Source(query=definition.query)]
         case Estimate(marginals=marginals):

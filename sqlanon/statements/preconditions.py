@@ -13,10 +13,11 @@ from sqlanon.syntax import statements as s
 
 __all__ = ["prepared"]
 
-_WRITES = (s.CreateHierarchy, s.CreatePolicy)
+_WRITES = (s.CreateHierarchy, s.ProposeHierarchy, s.CreatePolicy)
 # What a release shows, or is said to guarantee, comes from these.
 _CALCULATES = (
     s.CreateHierarchy,
+    s.ProposeHierarchy,
     s.CreateWorkload,
     s.CreateRelease,
     s.ExplainRelease,
@@ -25,6 +26,7 @@ _CALCULATES = (
     s.CheckRelation,
     s.CheckExport,
     s.Attack,
+    s.Profile,
     s.ExportRelease,
     s.Estimate,
     s.Measure,
@@ -52,7 +54,7 @@ def _needs_no_catalog(statement: s.Statement) -> bool:
     is_of_file = isinstance(statement, s.Estimate) and statement.file is not None
     if isinstance(statement, s.Attack):
         return statement.release is None
-    return is_of_file or isinstance(statement, s.CheckRelation | s.CheckExport)
+    return is_of_file or isinstance(statement, s.CheckRelation | s.CheckExport | s.Profile)
 
 
 def _require_built_ins(engine: Engine) -> None:

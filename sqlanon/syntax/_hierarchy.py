@@ -1,23 +1,28 @@
-"""CREATE HIERARCHY and DROP HIERARCHY."""
+"""CREATE HIERARCHY, by its levels or AUTO, and DROP HIERARCHY."""
 
 from __future__ import annotations
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.values import Value
+from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import created, dropped, object_name
 from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import Reader
-from sqlanon.syntax.statements import CreateHierarchy, DropHierarchy
+from sqlanon.syntax.statements import CreateHierarchy, DropHierarchy, ProposeHierarchy
 
 __all__ = ["create", "drop"]
 
 
-def create(reader: Reader, position: Position) -> CreateHierarchy:
-    """CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS KIND (arguments | query)."""
+def create(reader: Reader, position: Position) -> CreateHierarchy | ProposeHierarchy:
+    """CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS KIND (arguments | query), or name AUTO ON table.column."""
     or_replace, if_not_exists = created(reader, "HIERARCHY")
     name = object_name(reader, "hierarchy")
+    if reader.accept("AUTO"):
+        table, column = _column(reader)
+        return ProposeHierarchy(name, table, column, or_replace, if_not_exists, position=position)
+    if not reader.sees("AS"):
+        raise reader.expected("AS or AUTO", among=("AS", "AUTO"))
     reader.expect("AS")
     reader.mark("kind")
     kind = reader.name("the kind of hierarchy, such as INTERVALS").lower()
@@ -26,6 +31,19 @@ def create(reader: Reader, position: Position) -> CreateHierarchy:
     definition = _query(reader, name, kind) if reader.sees_query() else _listed(reader, name, kind)
     reader.end()
     return CreateHierarchy(definition, or_replace, if_not_exists, position=position)
+
+
+def _column(reader: Reader) -> tuple[QualifiedName, str]:
+    """ON [[database.]schema.]table.column."""
+    reader.expect("ON")
+    reader.mark("source")
+    parts = [reader.name("a table")]
+    while len(parts) < 4 and (len(parts) == 1 or reader.sees_symbol(".")):
+        reader.expect_symbol(".")
+        reader.mark("column")
+        parts.append(reader.name("a column of the table"))
+    reader.end()
+    return QualifiedName(tuple(parts[:-1])), parts[-1]
 
 
 def drop(reader: Reader, position: Position) -> DropHierarchy:

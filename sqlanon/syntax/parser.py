@@ -13,7 +13,18 @@ from itertools import islice, takewhile
 
 from sqlanon.domain.values import Value
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax import _attack, _estimate, _frontier, _hierarchy, _listings, _meant, _policy, _release, _workload
+from sqlanon.syntax import (
+    _attack,
+    _estimate,
+    _frontier,
+    _hierarchy,
+    _listings,
+    _meant,
+    _policy,
+    _profile,
+    _release,
+    _workload,
+)
 from sqlanon.syntax._lexer import Kind, Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax._wording import UNPAIRED, shortened
@@ -67,6 +78,7 @@ _FORMS = {
         "ATTACK hospital_2026 WITH homogeneity(confidence => 0.5) or "
         "ATTACK patients (age, zip) SENSITIVE disease WITH background(values => 1)",
     ),
+    "PROFILE": _Form(_profile.profile, "PROFILE patients or PROFILE patients (age, zip, disease)"),
     "FRONTIER": _Form(
         _frontier.frontier,
         "FRONTIER choice ON POLICY hospital METHODS (generalization, mondrian) SWEEP k IN (5, 10) MEASURE p_loss, gain",

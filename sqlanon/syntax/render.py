@@ -14,6 +14,7 @@ from sqlanon.domain.values import Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
 from sqlanon.syntax._call_texts import advise_text, call_text, figure_text, frontier_text
+from sqlanon.syntax._profile_texts import profile_text, propose_hierarchy_text
 from sqlanon.syntax._texts import (
     arguments_text,
     name_text,
@@ -49,6 +50,8 @@ from sqlanon.syntax.statements import (
     MeasureTask,
     MethodCall,
     PassThrough,
+    Profile,
+    ProposeHierarchy,
     Show,
     Statement,
 )
@@ -66,6 +69,9 @@ def to_sql(statement: Statement) -> str:
             return statement.text
         case CreateHierarchy():
             return _create_hierarchy(statement)
+        case ProposeHierarchy():
+            opening, condition = _create(statement.or_replace), _if_not_exists(statement.if_not_exists)
+            return propose_hierarchy_text(statement, opening, condition)
         case CreatePolicy():
             return _create_policy(statement)
         case CreateRelease():
@@ -106,6 +112,8 @@ def to_sql(statement: Statement) -> str:
             return _check_relation(statement)
         case Attack():
             return _attack(statement)
+        case Profile():
+            return profile_text(statement, _source(statement.source))
         case ExportRelease():
             options = [f"FORMAT {string_text(statement.format)}"] if statement.format is not None else []
             options += ["REPLACE true"] if statement.replace else []

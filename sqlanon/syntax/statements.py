@@ -16,6 +16,7 @@ from sqlanon.syntax._calls import FigureCall, MethodCall
 from sqlanon.syntax._frontier_statements import Advise, Bound, DropFrontier, Frontier, Sweep
 from sqlanon.syntax._measures import Measure, MeasureFigures, MeasureTask
 from sqlanon.syntax._placed import Placed
+from sqlanon.syntax._profile_statements import Profile, ProposeHierarchy
 
 __all__ = [
     "SHOWN",
@@ -46,6 +47,8 @@ __all__ = [
     "MeasureTask",
     "MethodCall",
     "PassThrough",
+    "Profile",
+    "ProposeHierarchy",
     "Show",
     "Statement",
     "Sweep",
@@ -266,6 +269,7 @@ class Estimate(Placed):
 Statement = (
     PassThrough
     | CreateHierarchy
+    | ProposeHierarchy
     | DropHierarchy
     | CreatePolicy
     | DropPolicy
@@ -281,6 +285,7 @@ Statement = (
     | CheckRelation
     | CheckExport
     | Attack
+    | Profile
     | ExportRelease
     | Measure
     | MeasureFigures

@@ -29,6 +29,8 @@ from sqlanon.syntax.statements import (
     MeasureFigures,
     MeasureTask,
     PassThrough,
+    Profile,
+    ProposeHierarchy,
     Show,
     Statement,
 )
@@ -66,6 +68,10 @@ def label(statement: Statement) -> str:
             return f"EXPLAIN ANONYMIZED {create.kind.upper()} {create.name}"
         case DropRelease(kind=kind, name=release):
             return f"DROP ANONYMIZED {kind.upper()} {release}"
+        case ProposeHierarchy(name=name):
+            return f"CREATE HIERARCHY {name}"
+        case Profile(source=source):
+            return f"PROFILE {source}"
         case CheckRelease(name=release):
             return f"CHECK {release}"
         case CheckExport(path=path):

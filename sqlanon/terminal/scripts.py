@@ -19,6 +19,7 @@ from sqlanon.syntax.statements import (
     ExplainRelease,
     ExportRelease,
     PassThrough,
+    Profile,
     Statement,
 )
 from sqlanon.terminal.labels import label
@@ -212,6 +213,8 @@ class ScriptRun:
             self._output.result(rows.without(_WARNING))
         elif isinstance(statement, ExplainRelease):
             self._explain(rows)
+        elif isinstance(statement, Profile):
+            self._profile(rows)
         elif not _says_only_that_it_is_done(statement, rows):
             self._output.result(rows)
 
@@ -224,6 +227,20 @@ class ScriptRun:
         if self._output.verbose:
             for row in long:
                 self._output.text(f"\n{row[-1]}")
+
+    def _profile(self, rows: Rows) -> None:
+        """Prints a table of the columns, one of sets of them, and below the statements as a script to edit."""
+        parts = [str(row[0]) for row in rows.rows]
+        columns, sets, statements = (
+            tuple(row for row, part in zip(rows.rows, parts, strict=True) if part in kinds)
+            for kinds in (("column",), ("columns", "key"), ("statement",))
+        )
+        self._output.result(Rows(rows.columns, columns).without("part"))
+        if sets:
+            self._output.result(Rows(rows.columns, sets).without("missing").without("proposal"))
+        for text in Rows(rows.columns, statements).column("proposal"):
+            if text is not None:
+                self._output.text(f"{text};")
 
     def _judge(self, statement: Statement, rows: Rows) -> bool:
         """Whether a CHECK's requirements are all met; prints an error and sets the exit code if not.

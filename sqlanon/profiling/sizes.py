@@ -1,0 +1,43 @@
+"""What is looked at when a table is profiled, and from when on a figure leads to a proposal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.domain.adjustable import Adjustable
+
+__all__ = ["Sizes", "sizes"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Thresholds of a profile.
+
+    A column identifies people if a share of `unique` of its values that are not NULL belong to one row each. A value
+    pattern is recognized if a share of `pattern` of the first `pattern_rows` values have it. Text with more than
+    `free_text` characters in the mean is free text. A set of columns is a key if it tells a share of `key` of the rows
+    from all others.
+
+    Sets have up to `set_columns` columns, out of at most `columns`; a search reads at most `set_cells` cells (sets of
+    a size, times rows), and looks at no size that would read more.
+
+    A hierarchy has about `intervals` intervals at its finest level, or up to `groups` groups of values. Intervals are
+    given up for groups of like frequency where one of them has more than a share of `crowded` of the rows. A column of
+    at most `few_values` values needs no hierarchy.
+    """
+
+    unique: float = 0.9
+    pattern: float = 0.8
+    pattern_rows: int = 10_000
+    free_text: int = 60
+    key: float = 0.9
+    columns: int = 24
+    set_columns: int = 3
+    set_cells: int = 300_000_000
+    intervals: int = 16
+    groups: int = 32
+    crowded: float = 0.75
+    few_values: int = 3
+
+
+sizes = Adjustable(Sizes())

@@ -1,0 +1,141 @@
+"""PROFILE: who can be found in a table, and a policy to begin with; and CREATE HIERARCHY AUTO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlanon.catalog import hierarchies, policies
+from sqlanon.domain.counts import counted, per_cent
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Role
+from sqlanon.domain.values import Source, variable_of
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, about
+from sqlanon.inputs.source import bind_source
+from sqlanon.profiling.automatic import definition, propose
+from sqlanon.profiling.categories import categories
+from sqlanon.profiling.combinations import Combinations, Search, count_alone, search
+from sqlanon.profiling.proposal import ProposedColumn, free_name, proposed_columns, statements
+from sqlanon.profiling.roles import proposed_role, values_of
+from sqlanon.statements.hierarchy import create_hierarchy
+from sqlanon.syntax.render import clauses
+from sqlanon.syntax.statements import CreateHierarchy, Profile, ProposeHierarchy
+
+__all__ = ["PROFILED", "profile", "propose_hierarchy"]
+
+PROFILED = (
+    ("part", "VARCHAR"),
+    ("subject", "VARCHAR"),
+    ("distinct", "BIGINT"),
+    ("missing", "DOUBLE"),
+    ("distinction", "DOUBLE"),
+    ("separation", "DOUBLE"),
+    ("unique_rows", "DOUBLE"),
+    ("proposal", "VARCHAR"),
+    ("why", "VARCHAR"),
+)
+
+# How many sets of a size, and how many keys, are listed.
+_LISTED = 3
+_LISTED_KEYS = 10
+
+Row = tuple[Any, ...]
+
+
+def profile(engine: Engine, statement: Profile) -> list[Row]:
+    """What the data of a table say of its columns and of who can be found by them, and statements to begin with.
+
+    The rows have the columns `PROFILED`: a row for each column, for the most telling sets of columns of each size, for
+    the smallest sets that tell nearly all rows apart, and for each statement. Figures are of all rows; no value of the
+    table is in them. Raises PolicyError for a source or a column that there is not.
+    """
+    with engine.transaction(), Scratch(engine) as scratch:
+        source = bind_source(engine, statement.source, scratch)
+        columns = _columns(statement, source.columns)
+        table = source.relation
+        alone = count_alone(engine, table, [name for name, _ in columns])
+        values = values_of(engine, table, columns, alone)
+        told = categories(engine, table, columns)
+        roles = [(one, *proposed_role(one, told)) for one in values]
+        taken = {fold(name) for name in hierarchies.listing(engine)}
+        proposed = proposed_columns(engine, table, statement.source, roles, taken)
+        quasi = [c.values.counted for c in proposed if c.attribute.role is Role.QUASI_IDENTIFIER]
+        found = search(scratch, table, quasi) if quasi else None
+        name = free_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
+        return [
+            *(_of_column(column) for column in proposed),
+            *(_of_sets(found) if found else ()),
+            *(_statement(made, text) for made, text in statements(proposed, statement.source, name)),
+            *([] if quasi else [_statement(name, None)]),
+        ]
+
+
+def propose_hierarchy(engine: Engine, statement: ProposeHierarchy) -> HierarchyDefinition | None:
+    """Makes the hierarchy that fits the values of a column; None where IF NOT EXISTS found one.
+
+    Raises PolicyError for a table or a column that there is not, and as `propose` does.
+    """
+    with engine.transaction():
+        with Scratch(engine) as scratch:
+            source = bind_source(engine, Source(statement.table), scratch)
+            name, column_type = _column(statement.column, source.columns, statement.table.name)
+            with about("column"):
+                fitting = propose(engine, source.relation, name, column_type)
+        made = definition(statement.name, fitting, statement.table, name, column_type)
+        return create_hierarchy(engine, CreateHierarchy(made, statement.or_replace, statement.if_not_exists))
+
+
+def _columns(statement: Profile, columns: Sequence[Column]) -> list[Column]:
+    if not statement.columns:
+        return list(columns)
+    named = [_column(name, columns, statement.source.called) for name in statement.columns]
+    return list(dict.fromkeys(named))
+
+
+def _column(name: str, columns: Sequence[Column], source: str) -> Column:
+    for column in columns:
+        if fold(column[0]) == fold(name):
+            return column
+    with about("columns", name):
+        raise PolicyError(f"{source} has no column {name}", hint=nearest(name, [known for known, _ in columns]))
+
+
+def _policy_name(source: Source) -> str:
+    if source.name is None:
+        return "proposed"
+    return variable_of(source.name.name) or source.name.name
+
+
+def _of_column(column: ProposedColumn) -> Row:
+    values = column.values
+    missing = values.nulls / values.counted.rows if values.counted.rows else None
+    figures = (values.counted.distinction, values.counted.separation, values.counted.unique)
+    return "column", values.name, values.distinct, missing, *figures, clauses(column.attribute), column.why
+
+
+def _of_sets(found: Search) -> Iterator[Row]:
+    for size, sets in enumerate(found.by_size, 1):
+        telling = sorted(sets, key=lambda one: (-one.alone, one.alike, one.columns))[:_LISTED]
+        mean = sum(one.unique or 0 for one in sets) / len(sets) if sets else 0
+        for number, one in enumerate(telling, 1):
+            columns = counted(size, "column")
+            rank = f"rank {number} of {counted(len(sets), 'set')} of {columns}"
+            why = f"{rank}, whose mean of unique_rows is {per_cent(mean)}"
+            yield _of_set("columns", one, why)
+    for key in sorted(found.keys, key=lambda one: (len(one.columns), -one.alone, one.columns))[:_LISTED_KEYS]:
+        yield _of_set("key", key, "tells nearly all rows apart, and no part of it does")
+    if found.left_out:
+        left_out = counted(found.left_out, "column")
+        yield "columns", None, None, None, None, None, None, None, f"{left_out} more are in none of these sets"
+
+
+def _of_set(part: str, one: Combinations, why: str) -> Row:
+    return part, ", ".join(one.columns), one.values, None, one.distinction, one.separation, one.unique, None, why
+
+
+def _statement(made: str, text: str | None) -> Row:
+    why = "edit it, then run it" if text else "a policy needs a column by which people could be found: there is none"
+    return "statement", made, None, None, None, None, None, text, why

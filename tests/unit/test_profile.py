@@ -1,0 +1,244 @@
+"""PROFILE and CREATE HIERARCHY AUTO: what is proposed, that it runs, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import sqlanon
+from sqlanon import Connection, PolicyError, UserError
+from sqlanon.profiling.sizes import sizes
+from tests.support.column_types import TYPES
+from tests.support.names import HOSTILE, quoted
+
+PEOPLE = """
+CREATE TABLE people AS SELECT i AS customer_id, 'user' || i || '@example.org' AS contact, 18 + i * 7 % 70 AS age,
+    DATE '1940-01-01' + (i * 37 % 20000)::INTEGER AS "birthDate", printf('%05d', 10000 + i * 13 % 400) AS zip,
+    CASE WHEN i % 2 = 0 THEN 'm' ELSE 'f' END AS sex, ['baker','clerk','driver','farmer','guard'][1 + i % 5] AS job,
+    ['flu','cold','asthma','cancer'][1 + i % 4] AS diagnosis, 1 AS batch, i * 1.5 AS amount,
+    CASE WHEN i % 10 > 0 THEN i % 4 END AS "weekly hours", repeat('on and on ', 10) || i AS notes
+FROM range(1000) AS t(i)
+"""
+
+
+@pytest.fixture
+def con() -> Connection:
+    connection = sqlanon.connect()
+    connection.execute(PEOPLE)
+    return connection
+
+
+def parts(con: Connection, statement: str) -> list[dict[str, Any]]:
+    answer = con.execute(statement)
+    names = [column[0] for column in answer.description]
+    return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+
+
+def roles(rows: list[dict[str, Any]]) -> dict[str, str]:
+    return {row["subject"]: row["proposal"].partition(" USING")[0] for row in rows if row["part"] == "column"}
+
+
+def script(rows: list[dict[str, Any]]) -> str:
+    return ";\n".join(row["proposal"] for row in rows if row["part"] == "statement" and row["proposal"])
+
+
+def test_roles_by_names_types_and_values(con: Connection) -> None:
+    rows = parts(con, "PROFILE people")
+    assert roles(rows) == {
+        "customer_id": "IDENTIFIER",
+        "contact": "IDENTIFIER",
+        "age": "QUASI IDENTIFIER",
+        "birthDate": "QUASI IDENTIFIER",
+        "zip": "QUASI IDENTIFIER",
+        "sex": "QUASI IDENTIFIER",
+        "job": "QUASI IDENTIFIER",
+        "diagnosis": "SENSITIVE",
+        "batch": "INSENSITIVE",
+        "amount": "QUASI IDENTIFIER",
+        "weekly hours": "QUASI IDENTIFIER",
+        "notes": "IDENTIFIER",
+    }
+    why = {row["subject"]: row["why"] for row in rows if row["part"] == "column"}
+    assert why["contact"] == "its values say an e-mail address"
+    (hours,) = (row for row in rows if row["subject"] == "weekly hours")
+    assert (hours["distinct"], hours["missing"]) == (4, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("value", "category"),
+    [
+        ("'ann' || i || '@example.org'", "an e-mail address"),
+        ("'https://example.org/' || i", "a web address"),
+        ("'10.0.' || i % 250 || '.7'", "an IP address"),
+        ("printf('%03d-45-%04d', i, i)", "a social security number"),
+        ("'+41 44 ' || (100 + i) || ' 21 11'", "a telephone number"),
+        ("'2024-01-0' || (1 + i % 9)", "a date"),
+        ("'00:1A:2B:3C:4D:0' || i % 10", "a device identifier"),
+        ("'CH93 0076 2011 6238 5295 ' || i % 10", "an account number"),
+        ("uuid()::VARCHAR", "a unique number"),
+    ],
+)
+def test_values_are_recognized_by_their_form(value: str, category: str) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT {value} AS x FROM range(50) AS r(i)")
+    (row,) = (row for row in parts(con, "PROFILE t") if row["part"] == "column")
+    assert row["why"].startswith(f"its values say {category}")
+
+
+def test_the_printed_script_makes_a_release(con: Connection) -> None:
+    con.execute(script(parts(con, "PROFILE people (age, zip, sex, job, diagnosis, contact)")))
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY people METHOD mondrian")
+    assert [row[5] for row in con.execute("CHECK r").fetchall()] == [True, True]
+    con.execute("CREATE ANONYMIZED TABLE g AS POLICY people")
+    # What is proposed has new names as long as the old ones are taken.
+    again = parts(con, "PROFILE people (age, diagnosis)")
+    assert [row["subject"] for row in again if row["part"] == "statement"] == ["age_levels_2", "people_2"]
+    con.execute(script(again))
+
+
+def test_kinds_of_hierarchies(con: Connection) -> None:
+    con.execute(
+        "CREATE TABLE more AS SELECT CASE WHEN i % 10 = 0 THEN i * 1000 ELSE 0 END AS gain, i AS n, "
+        "TIMESTAMP '2024-01-01' + to_minutes(i) AS moment, DATE '1700-01-01' + i::INTEGER * 200 AS long_ago, "
+        "'K' || (100 + i) AS code, chr(97 + i::INTEGER % 20) AS letter, i / 1000 AS share FROM range(800) AS t(i)"
+    )
+    made = {row["subject"]: row["proposal"] for row in parts(con, "PROFILE more") if row["part"] == "statement"}
+    assert made["gain_levels"] == 'CREATE HIERARCHY "gain_levels" AUTO ON "more"."gain"'
+    assert made["moment_levels"].endswith("AS CALENDAR ('HOUR', 'DAY')")
+    assert made["long_ago_levels"].endswith("AS CALENDAR ('MONTH', 'YEAR', 'DECADE', 'CENTURY')")
+    assert made["letter_levels"].endswith('AUTO ON "more"."letter"')
+    assert made["share_levels"].endswith("AS INTERVALS (0.05, 0.1, 0.2, 0.4)")
+    # What is unique by itself is an identifier, and n is.
+    assert set(made) == {"gain_levels", "moment_levels", "long_ago_levels", "letter_levels", "share_levels", "more"}
+    con.execute("CREATE HIERARCHY codes AUTO ON more.code")
+    con.execute("CREATE HIERARCHY numbers AUTO ON more.n")
+    shown = {row[0]: row[-1] for row in con.execute("SHOW HIERARCHIES").fetchall()}
+    assert shown["codes"].endswith("AS PREFIXES (3, 2, 1)")
+    assert shown["numbers"].endswith("AS INTERVALS (50, 100, 200, 400)")
+
+
+def test_groups_have_values_that_are_neighbours_and_like_frequencies() -> None:
+    con = sqlanon.connect()
+    con.execute("CREATE TABLE t AS SELECT chr(97 + i::INTEGER) AS letter FROM range(16) AS r(i), range(10)")
+    con.execute("INSERT INTO t VALUES (NULL)")
+    con.execute("CREATE HIERARCHY h AUTO ON t.letter")
+    labels = con.execute(
+        "SELECT level, label, count(*) FROM anon.hierarchy_value WHERE level > 0 GROUP BY ALL ORDER BY 1, 2"
+    )
+    assert labels.fetchall() == [
+        *((1, f"{low} to {high}", 2) for low, high in zip("acegikmo", "bdfhjlnp", strict=True)),
+        *((2, f"{low} to {high}", 8) for low, high in (("a", "h"), ("i", "p"))),
+    ]
+
+
+def test_auto_says_create_or_replace_and_if_not_exists(con: Connection) -> None:
+    assert con.execute("CREATE HIERARCHY h AUTO ON people.age").fetchall()[0][2] == "created"
+    assert con.execute("CREATE HIERARCHY IF NOT EXISTS h AUTO ON main.people.job").fetchall()[0][2] == "exists"
+    assert con.execute("CREATE OR REPLACE HIERARCHY h AUTO ON memory.main.people.job").fetchall()[0][2] == "created"
+    with pytest.raises(PolicyError, match="exists"):
+        con.execute("CREATE HIERARCHY h AUTO ON people.age")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("CREATE HIERARCHY h AUTO ON people.sex", "too few values"),
+        ("CREATE HIERARCHY h AUTO ON people.ages", "no column ages"),
+        ("CREATE HIERARCHY h AUTO ON persons.age", "no table or view persons"),
+        ("CREATE HIERARCHY h AUTO ON people", "expected"),
+        ("CREATE HIERARCHY h AUTO people.age", "expected ON"),
+        ("CREATE HIERARCHY h ON people.age", "expected AS or AUTO"),
+        ("PROFILE persons", "no table or view persons"),
+        ("PROFILE people (age, agee)", "no column agee"),
+        ("PROFILE people ()", "expected"),
+        ("PROFILE", "expected"),
+        ("PROFILE people REQUIRE k_anonymity(k => 2)", "expected"),
+        ("PROFILE (SELECT nothing FROM people)", "nothing"),
+    ],
+)
+def test_what_is_refused(con: Connection, statement: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        con.execute(statement)
+    assert con.execute("SHOW HIERARCHIES").fetchall() == []
+
+
+def test_no_value_is_in_the_answer(con: Connection) -> None:
+    con.execute(
+        "CREATE TABLE secrets AS SELECT 'xyzzy' || i % 40 AS word, 4711 + i * 7919 AS number FROM range(80) AS t(i)"
+    )
+    text = str(con.execute("PROFILE secrets").fetchall())
+    assert "xyzzy" not in text
+    assert "4711" not in text
+
+
+def test_queries_files_and_frames(con: Connection, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("age", "sex"), *((i % 50, "mf"[i % 2]) for i in range(100))])
+    frame = pd.DataFrame({"age": [i % 50 for i in range(100)], "job": ["abcdefgh"[i % 8] for i in range(100)]})
+    for source, policy in (
+        (f"'{path}'", "proposed"),
+        ("(SELECT age, sex FROM people)", "proposed"),
+        ("frame", "frame"),
+    ):
+        answer = con.execute(f"PROFILE {source}").fetchall()
+        assert answer[-1][1] == policy
+        con.execute(";".join(row[7] for row in answer if row[0] == "statement"))
+        con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY {policy} METHOD mondrian")
+        con.execute(f"DROP ANONYMIZED TABLE r; DROP POLICY {policy}; DROP HIERARCHY age_levels")
+    assert len(frame) == 100
+
+
+def test_a_read_only_database_can_be_profiled(tmp_path: Path) -> None:
+    path = tmp_path / "people.duckdb"
+    with sqlanon.connect(str(path)) as writer:
+        writer.execute("CREATE TABLE people AS SELECT i % 60 AS age FROM range(100) AS t(i)")
+    with sqlanon.connect(str(path), read_only=True) as reader:
+        assert [row["part"] for row in parts(reader, "PROFILE people")] == [
+            "column",
+            "columns",
+            "statement",
+            "statement",
+        ]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_few_rows(rows: int) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT i AS age, 'a' AS sex, NULL AS diagnosis FROM range({rows}) AS r(i)")
+    answer = parts(con, "PROFILE t")
+    con.execute(script(answer))
+    assert (answer[0]["distinction"], answer[0]["separation"]) == (
+        (1, 1) if rows > 1 else (1, None) if rows else (None, None)
+    )
+
+
+@pytest.mark.parametrize("column_type", TYPES)
+def test_every_type(column_type: str) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT ({TYPES[column_type]})::{column_type} AS x FROM range(5) AS r(i), range(3)")
+    con.execute(script(parts(con, "PROFILE t")))
+
+
+def test_hostile_names() -> None:
+    con = sqlanon.connect()
+    for name in HOSTILE:
+        table = quoted(name if name not in ("temp", "main", "anon") else f"{name} ")
+        con.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT i % 30 AS {quoted(name)} FROM range(60) AS t(i)")
+        con.execute(f"CREATE OR REPLACE HIERARCHY h AUTO ON {table}.{quoted(name)}")
+        con.execute(script(parts(con, f"PROFILE {table}")))
+
+
+def test_sets_stop_where_they_would_read_too_much() -> None:
+    con = sqlanon.connect()
+    columns = ", ".join(f"(i * {7 + n}) % {11 + n} AS c{n}" for n in range(8))
+    con.execute(f"CREATE TABLE t AS SELECT {columns} FROM range(100) AS r(i)")
+    with sizes.replaced(set_cells=28 * 100, columns=7):
+        rows = parts(con, "PROFILE t")
+    found = [row for row in rows if row["part"] in ("columns", "key")]
+    assert max(str(row["subject"]).count(",") for row in found) == 1
+    assert found[-1]["why"] == "1 column more are in none of these sets"
