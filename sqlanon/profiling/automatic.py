@@ -158,8 +158,8 @@ def _widths(engine: Engine, table: QualifiedName, name: str, column_type: str, r
     if most > sizes().crowded * rows:
         return ()
     widths = [width * 2**level for level in range(_MOST_LEVELS)]
-    kept = [width for width in widths if width < Decimal(high) - Decimal(low)] or widths[:1]
-    return tuple(int(width) if width == width.to_integral_value() else width.normalize() for width in kept)
+    narrow = [width for width in widths if width < Decimal(high) - Decimal(low)] or widths[:1]
+    return tuple(int(width) if width == width.to_integral_value() else width.normalize() for width in narrow)
 
 
 def _round_width(least: Decimal, smallest: int) -> Decimal | None:

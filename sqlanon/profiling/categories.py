@@ -117,21 +117,21 @@ def categories(
 
     The form of values counts more than a name. It is looked for in the first rows, and in text alone.
     """
-    told: dict[str, tuple[Category, str]] = {}
+    recognized: dict[str, tuple[Category, str]] = {}
     for name, _ in columns:
         words = words_of(name)
         for category in _CATEGORIES:
             if re.fullmatch(category.words, words):
-                told[name] = (category, "name")
+                recognized[name] = (category, "name")
                 break
     texts = [name for name, kind in columns if kind in ("VARCHAR", "UUID") or kind.startswith("ENUM(")]
     if texts:
         for number, *shares in engine.rows(_forms(table, texts)):
             for category, share in zip(_with_form(), shares, strict=True):
                 if share is not None and share >= sizes().pattern:
-                    told[texts[int(number)]] = (category, "values")
+                    recognized[texts[int(number)]] = (category, "values")
                     break
-    return told
+    return recognized
 
 
 def _with_form() -> list[Category]:

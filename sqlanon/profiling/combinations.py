@@ -94,7 +94,7 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
     """
     looked_at = [column.columns[0] for column in columns[: sizes().columns]]
     alone = tuple(columns[: sizes().columns])
-    keys = [one for one in alone if _is_key(one)]
+    keys = [counted for counted in alone if _is_key(counted)]
     by_size = [alone]
     rows = alone[0].rows if alone else 0
     parts = [name for name in looked_at if (name,) not in {key.columns for key in keys}]
@@ -110,7 +110,7 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
             scratch.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)]
         )
         by_size.append(tuple(counted))
-        keys += [one for one in counted if _is_key(one)]
+        keys += [combination for combination in counted if _is_key(combination)]
     return Search(tuple(by_size), tuple(keys), len(by_size), len(columns) - len(looked_at))
 
 

@@ -65,8 +65,8 @@ def values_of(
         parts.append(alias(f.call("avg", f.length(as_text(column(name)))), f"length_{i}"))
     (figures,) = engine.rows(exp.select(*parts).from_(relation(table)))
     return [
-        Values(name, kind, one, one.rows - int(figures[2 * i]), float(figures[2 * i + 1] or 0))
-        for i, ((name, kind), one) in enumerate(zip(columns, counted, strict=True))
+        Values(name, kind, combinations, combinations.rows - int(figures[2 * i]), float(figures[2 * i + 1] or 0))
+        for i, ((name, kind), combinations) in enumerate(zip(columns, counted, strict=True))
     ]
 
 
@@ -76,10 +76,10 @@ def proposed_role(values: Values, categories: Mapping[str, tuple[Category, str]]
     An identifier that repeats may name the respondent, ENTITY; which of several does is the user's to say.
     """
     category, told_by = categories.get(values.name, (None, ""))
-    told = f"{'an' if category and category.name[0] in 'aeioI' else 'a'} {category.name}" if category else ""
+    called = f"{'an' if category and category.name[0] in 'aeioI' else 'a'} {category.name}" if category else ""
     says = "says" if told_by == "name" else "say"
     if category and category.identifies:
-        return Role.IDENTIFIER, f"its {told_by} {says} {told}{_repeating(values)}"
+        return Role.IDENTIFIER, f"its {told_by} {says} {called}{_repeating(values)}"
     if not values.type.startswith((*_TEXT, "ENUM(")) and _is_nested(values.type):
         return Role.IDENTIFIER, f"values of type {values.type.split('(')[0]} cannot be made coarser"
     if values.counted.values == 1 and values.counted.rows > 1:
@@ -90,7 +90,7 @@ def proposed_role(values: Values, categories: Mapping[str, tuple[Category, str]]
     if is_text and values.length > sizes().free_text:
         return Role.IDENTIFIER, "it is free text, which may name anybody"
     if category:
-        return Role.QUASI_IDENTIFIER, f"its {told_by} {says} {told}"
+        return Role.QUASI_IDENTIFIER, f"its {told_by} {says} {called}"
     if values.is_unique and not values.type.startswith(_MEASURED):
         alone = per_cent(values.counted.unique or 0)
         return Role.IDENTIFIER, f"{alone} of its rows have a value that no other row has"

@@ -58,16 +58,16 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
         table = source.relation
         alone = count_alone(engine, table, [name for name, _ in columns])
         values = values_of(engine, table, columns, alone)
-        told = categories(engine, table, columns)
-        roles = [(one, *proposed_role(one, told)) for one in values]
+        recognized = categories(engine, table, columns)
+        roles = [(column_values, *proposed_role(column_values, recognized)) for column_values in values]
         taken = {fold(name) for name in hierarchies.listing(engine)}
         proposed = proposed_columns(engine, table, statement.source, roles, taken)
         quasi = [c.values.counted for c in proposed if c.attribute.role is Role.QUASI_IDENTIFIER]
-        found = search(scratch, table, quasi) if quasi else None
+        searched = search(scratch, table, quasi) if quasi else None
         name = free_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
         return [
             *(_of_column(column) for column in proposed),
-            *(_of_sets(found) if found else ()),
+            *(_of_sets(searched) if searched else ()),
             *(_statement(made, text) for made, text in statements(proposed, statement.source, name)),
             *([] if quasi else [_statement(name, None)]),
         ]
@@ -116,24 +116,38 @@ def _of_column(column: ProposedColumn) -> Row:
     return "column", values.name, values.distinct, missing, *figures, clauses(column.attribute), column.why
 
 
-def _of_sets(found: Search) -> Iterator[Row]:
-    for size, sets in enumerate(found.by_size, 1):
-        telling = sorted(sets, key=lambda one: (-one.alone, one.alike, one.columns))[:_LISTED]
-        mean = sum(one.unique or 0 for one in sets) / len(sets) if sets else 0
-        for number, one in enumerate(telling, 1):
+def _of_sets(searched: Search) -> Iterator[Row]:
+    for size, sets in enumerate(searched.by_size, 1):
+        telling = sorted(sets, key=lambda combination: (-combination.alone, combination.alike, combination.columns))[
+            :_LISTED
+        ]
+        mean = sum(combination.unique or 0 for combination in sets) / len(sets) if sets else 0
+        for number, combination in enumerate(telling, 1):
             columns = counted(size, "column")
             rank = f"rank {number} of {counted(len(sets), 'set')} of {columns}"
             why = f"{rank}, whose mean of unique_rows is {per_cent(mean)}"
-            yield _of_set("columns", one, why)
-    for key in sorted(found.keys, key=lambda one: (len(one.columns), -one.alone, one.columns))[:_LISTED_KEYS]:
+            yield _of_set("columns", combination, why)
+    for key in sorted(
+        searched.keys, key=lambda combination: (len(combination.columns), -combination.alone, combination.columns)
+    )[:_LISTED_KEYS]:
         yield _of_set("key", key, "tells nearly all rows apart, and no part of it does")
-    if found.left_out:
-        left_out = counted(found.left_out, "column")
+    if searched.left_out:
+        left_out = counted(searched.left_out, "column")
         yield "columns", None, None, None, None, None, None, None, f"{left_out} more are in none of these sets"
 
 
-def _of_set(part: str, one: Combinations, why: str) -> Row:
-    return part, ", ".join(one.columns), one.values, None, one.distinction, one.separation, one.unique, None, why
+def _of_set(part: str, combination: Combinations, why: str) -> Row:
+    return (
+        part,
+        ", ".join(combination.columns),
+        combination.values,
+        None,
+        combination.distinction,
+        combination.separation,
+        combination.unique,
+        None,
+        why,
+    )
 
 
 def _statement(made: str, text: str | None) -> Row:

@@ -238,9 +238,9 @@ class ScriptRun:
         self._output.result(Rows(rows.columns, columns).without("part"))
         if sets:
             self._output.result(Rows(rows.columns, sets).without("missing").without("proposal"))
-        for text in Rows(rows.columns, statements).column("proposal"):
-            if text is not None:
-                self._output.text(f"{text};")
+        texts = [f"{text};" for text in Rows(rows.columns, statements).column("proposal") if text is not None]
+        if texts:
+            self._output.text("\n".join(["", *texts]))
 
     def _judge(self, statement: Statement, rows: Rows) -> bool:
         """Whether a CHECK's requirements are all met; prints an error and sets the exit code if not.

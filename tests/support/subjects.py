@@ -39,6 +39,7 @@ _FILES = {
         "t_closeness thresholds"
     ),
     "attacks": "attack attacks attacks_composition attacks_linkage bounds_of_attacks",
+    "profile": "profile",
     "check": (
         "bucket_checks check check_export check_figures check_relation composition macros_arguments "
         "macros_bare_client macros_models steps"
