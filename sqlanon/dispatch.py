@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import astuple, dataclass
 from typing import Any
 
 from sqlanon.catalog import migrations, releases
 from sqlanon.catalog.digests import require_own_rows
+from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.counts import counted
+from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
@@ -40,6 +42,7 @@ from sqlanon.statements.measure_task import measure_task
 from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
 from sqlanon.statements.preconditions import prepared
 from sqlanon.statements.profile import PROFILED, profile, propose_hierarchy
+from sqlanon.statements.unbounded import unbounded
 from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
 
@@ -48,10 +51,11 @@ __all__ = ["Answer", "run_statement"]
 
 @dataclass(frozen=True)
 class Answer:
-    """A statement's result: columns with their types, and rows of numbers, texts, booleans and NULL."""
+    """Columns with their types, rows of numbers, texts, booleans and NULL, and sentences about them as `remarks`."""
 
     columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Any, ...], ...]
+    remarks: tuple[str, ...] = ()
 
 
 def run_statement(engine: Engine, statement: s.Statement, progress: Watching | None = None) -> Answer:
@@ -189,22 +193,26 @@ def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching
     release = _load_or_table(engine, statement.name, "CHECK")
     measurements = check_release(engine, release).measurements
     assumed = (measurement.stated for measurement in assumed_of(release))
-    return _checked(str(release.name), PrivacyReport((*measurements, *assumed)))
+    sensitive = [a.name for a in policy_of(release).having(Role.SENSITIVE)]
+    return _checked(str(release.name), (*measurements, *assumed), sensitive)
 
 
 def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Watching | None) -> Answer:
-    return _checked(str(statement.source), check_relation(engine, statement))
+    sensitive = statement.sensitive if statement.requirements else ()
+    return _checked(str(statement.source), check_relation(engine, statement).measurements, sensitive)
 
 
 def _check_export(engine: Engine, statement: s.CheckExport, progress: Watching | None) -> Answer:
     with about("path"):
         checked = check_export(engine, statement.path)
-    rows = ((checked.release, e.measurement.question, *_measured(e.measurement), e.known_by) for e in checked.evidence)
-    return Answer((*answer_columns.CHECKED, ("known_by", "VARCHAR")), tuple(rows))
+    answer = _checked(checked.release, [e.measurement for e in checked.evidence], checked.sensitive)
+    rows = tuple((*row, e.known_by) for row, e in zip(answer.rows, checked.evidence, strict=True))
+    return Answer((*answer.columns, ("known_by", "VARCHAR")), rows, answer.remarks)
 
 
-def _checked(name: str, report: PrivacyReport) -> Answer:
-    return Answer(answer_columns.CHECKED, tuple((name, m.question, *_measured(m)) for m in report.measurements))
+def _checked(name: str, measurements: Sequence[Measurement], sensitive: Sequence[str]) -> Answer:
+    rows = tuple((name, m.question, *_measured(m)) for m in measurements)
+    return Answer(answer_columns.CHECKED, rows, unbounded(measurements, sensitive))
 
 
 def _measured(measurement: Measurement) -> tuple[Any, ...]:

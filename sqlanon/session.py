@@ -46,13 +46,14 @@ Observer = Callable[[str, str | None, int | None, int | None, str | None], None]
 class StatementEvent:
     """One statement of a script, before it runs (`phase` 'start') and after it ('end').
 
-    `result` is a DuckDB relation, or None where the statement returns nothing.
+    `result` is a DuckDB relation, or None where the statement returns nothing; `remarks` are sentences about it.
     """
 
     statement: Statement
     phase: str
     result: DuckDBRelation | None = None
     seconds: float = 0.0
+    remarks: tuple[str, ...] = ()
 
 
 def connect(
@@ -153,8 +154,10 @@ class Connection(ConnectionMethods):
                     continue
                 on_statement(StatementEvent(statement, "start"))
                 begun = time.perf_counter()
-                result = self._run(statement)
-                on_statement(StatementEvent(statement, "end", result, time.perf_counter() - begun))
+                answer = None if isinstance(statement, PassThrough) else self._answer(statement)
+                result = self._run(statement) if answer is None else self._connection.sql(_answer_query(answer))
+                seconds, remarks = time.perf_counter() - begun, answer.remarks if answer else ()
+                on_statement(StatementEvent(statement, "end", result, seconds, remarks))
 
     def cursor(self) -> Connection:
         """A second connection to the same database, with a transaction of its own."""

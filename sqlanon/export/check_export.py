@@ -49,10 +49,11 @@ class Evidence:
 
 @dataclass(frozen=True)
 class CheckedExport:
-    """The name of an exported release, and what is known of it."""
+    """The name of an exported release, what is known of it, and its sensitive attributes."""
 
     release: str
     evidence: tuple[Evidence, ...]
+    sensitive: tuple[str, ...] = ()
 
 
 def check_export(engine: Engine, path: str) -> CheckedExport:
@@ -86,7 +87,8 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
     known_by = {name: FROM_FILES if figure.in_files else FROM_CERTIFICATE for name, figure in figures.items()}
     evidence += [Evidence(measurement, known_by[measurement.question]) for measurement in structure.measurements]
-    return CheckedExport(recorded.name, (Evidence(_files_measured(read.export), FROM_FILES), *evidence))
+    sensitive = tuple(attribute.name for attribute in recorded.policy.having(Role.SENSITIVE))
+    return CheckedExport(recorded.name, (Evidence(_files_measured(read.export), FROM_FILES), *evidence), sensitive)
 
 
 def _files_measured(export: Export) -> Measurement:

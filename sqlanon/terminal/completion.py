@@ -28,10 +28,15 @@ def _wrapped(comment: str) -> str:
 
 # The first words of each of sqlanon's statements, with its form as `.help` shows it.
 STATEMENTS: dict[str, str] = {
+    "PROFILE": (
+        "PROFILE table | (SELECT ...) | 'file' [(column, ...)];\n"
+        "    -- by which columns people could be found, and a policy to begin with"
+    ),
     "CREATE HIERARCHY": (
         "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS\n"
         "    INTERVALS (5, 10, 20) | PREFIXES (4, 3, 2) | CALENDAR (MONTH, YEAR, DECADE)\n"
-        "    | LEVELS (SELECT value, level_1, ...) | PARENTS (SELECT node, parent ...);"
+        "    | LEVELS (SELECT value, level_1, ...) | PARENTS (SELECT node, parent ...);\n"
+        "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AUTO ON table.column;  -- what fits its values"
     ),
     "DROP HIERARCHY": "DROP HIERARCHY [IF EXISTS] name;",
     "CREATE POLICY": (

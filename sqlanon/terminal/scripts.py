@@ -159,6 +159,8 @@ class ScriptRun:
             self._watch.start()
         else:
             self._ended(event.statement, event.result)
+            for remark in event.remarks:
+                self._output.warning(remark, event.statement.position, self._script, kind="remark")
 
     def _ended(self, statement: Statement, result: Any) -> None:
         is_sqlanons = not isinstance(statement, PassThrough)

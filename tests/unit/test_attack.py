@@ -10,6 +10,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, SqlanonError
+from sqlanon.session import StatementEvent
 
 ROWS = [(20 + i % 4, "uv"[i % 2], ("flu", "cold", "asthma", None)[(i + i // 4) % 4], i % 7) for i in range(24)]
 
@@ -176,3 +177,39 @@ def test_a_release_whose_rows_were_changed_is_attacked_as_it_is(con: Connection)
     con.execute("CREATE ANONYMIZED TABLE changed AS POLICY p")
     con.duckdb.execute("UPDATE changed SET disease = 'flu'")
     assert attacked(con, "changed SENSITIVE disease", "homogeneity")[0][3] == len(ROWS)
+
+
+_ALL = ("background", "homogeneity", "similarity", "similarity_within", "skewness", "skewness_difference")
+
+
+@pytest.mark.parametrize(
+    ("required", "bounded"),
+    [
+        ("k_anonymity(k => 2)", set()),
+        ("l_diversity(l => 2)", set()),
+        ("l_diversity(l => 1.5, variant => 'probabilistic')", {"background", "homogeneity"}),
+        ("t_closeness(t => 0.9, distance => 'equal')", {"skewness_difference"}),
+        (
+            "beta_likeness(beta => 100), alpha_k_anonymity(alpha => 1, k => 2)",
+            {"background", "homogeneity", "skewness"},
+        ),
+        # What is not met bounds nothing.
+        ("l_diversity(l => 100, variant => 'probabilistic')", set()),
+        ("l_diversity(l => 1.5, variant => 'probabilistic', attribute => disease)", {"background", "homogeneity"}),
+    ],
+)
+def test_check_names_the_attacks_that_nothing_bounds(con: Connection, required: str, bounded: set[str]) -> None:
+    events: list[StatementEvent] = []
+    con.script(f"CHECK people (ward) SENSITIVE disease REQUIRE {required}; CHECK people (ward)", events.append)
+    (remark,) = events[1].remarks
+    assert remark.startswith("what is learned of disease by ")
+    names = remark.removeprefix("what is learned of disease by ").partition(" is bounded")[0].split(", ")
+    assert names == [name for name in _ALL if name not in bounded]
+    # Nothing was required.
+    assert events[3].remarks == ()
+
+
+def test_checks_of_releases_and_exports_name_them_too(con: Connection, tmp_path: Path) -> None:
+    events: list[StatementEvent] = []
+    con.script(f"EXPORT made TO '{tmp_path}/out'; CHECK made; CHECK '{tmp_path}/out'", events.append)
+    assert events[3].remarks == events[5].remarks != ()
