@@ -18,7 +18,7 @@ from tests.support.figures import FRACTION, OF_MORE, SUPPRESSED, classes_of, mea
 pytestmark = pytest.mark.drawn
 
 
-@settings(max_examples=draws(15, long=120), deadline=None)
+@settings(max_examples=draws(15, long=50), deadline=None)
 @given(tables, st.booleans())
 def test_figures_are_what_the_papers_write(table: list[tuple[Any, ...]], labelled: bool) -> None:
     classes = classes_of(table)
@@ -35,7 +35,7 @@ def test_figures_are_what_the_papers_write(table: list[tuple[Any, ...]], labelle
         assert figures[name] == (None if value is None else pytest.approx(value, abs=1e-9, rel=1e-9)), name
 
 
-@settings(max_examples=draws(5, long=40), deadline=None)
+@settings(max_examples=draws(5, long=15), deadline=None)
 @given(tables.filter(bool))
 def test_the_divergence_is_scipy_s(table: list[tuple[Any, ...]]) -> None:
     """SciPy gives the square root of the divergence, which turns a rounding error of 1e-16 into one of 1e-8."""
@@ -46,7 +46,7 @@ def test_the_divergence_is_scipy_s(table: list[tuple[Any, ...]]) -> None:
     assert measured(table)["p_loss"] == pytest.approx(worst**2, abs=1e-8)
 
 
-@settings(max_examples=draws(15, long=120), deadline=None)
+@settings(max_examples=draws(15, long=50), deadline=None)
 @given(tables.filter(bool))
 def test_what_is_said_to_fall_falls_where_classes_are_merged(table: list[tuple[Any, ...]]) -> None:
     first, *others = {row[:2] for row in table}

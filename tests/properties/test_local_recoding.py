@@ -33,7 +33,7 @@ from tests.support.policies import Case
 pytestmark = pytest.mark.drawn
 
 # Each example makes a database, and a few searches of it.
-FEW = settings(max_examples=draws(2, long=4), deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=list(HealthCheck))
 LIVE = (
     "distinct_l_diversity",
     "equal_t_closeness",
@@ -42,7 +42,7 @@ LIVE = (
     "k_map",
     "delta_presence",
 )
-SOME = settings(max_examples=draws(2, long=10), deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=draws(2, long=6), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def levels_of_rounds(con: Connection, width: int) -> list[Node]:

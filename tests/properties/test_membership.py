@@ -60,7 +60,7 @@ def laid_out(draw: st.DrawFn) -> Buckets:
     )
 
 
-@settings(max_examples=draws(20, long=150), deadline=None)
+@settings(max_examples=draws(20, long=50), deadline=None)
 @example(Buckets("abcd", [], SEVERAL[1], [], TYPES))
 @example(Buckets("abcd", [(1, None, None, "x")], SEVERAL[3], [[0]], TYPES))
 @example(Buckets("abcd", [(1, None, None, "x")] * 3, SEVERAL[0], [[0, 1], [2]], TYPES))
@@ -70,7 +70,7 @@ def test_buckets_that_are_laid_out(release: Buckets) -> None:
     same(release.figures(), figures(release.source, release.of_oracle(), buckets))
 
 
-@settings(max_examples=draws(3, long=15), deadline=None)
+@settings(max_examples=draws(3, long=8), deadline=None)
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_shares_of_many_buckets(first: int, second: int) -> None:
     """Two tuples in so many buckets each, and the tuples between them in as many as both share."""
@@ -150,7 +150,7 @@ def of_regions(con: Connection, task: Published) -> list[Column]:
     ids=["anatomy", "mondrian"],
 )
 def test_releases_of_buckets(method: str, columns_of: Callable[[Connection, Published], list[Column]]) -> None:
-    @settings(max_examples=draws(4, long=40), deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=draws(4, long=8), deadline=None, suppress_health_check=[*HealthCheck])
     @given(published())
     def holds(task: Published) -> None:
         try:
@@ -168,7 +168,7 @@ def test_releases_of_buckets(method: str, columns_of: Callable[[Connection, Publ
 SLICED = (((0,), (1,), (2,), (3,)), ((0, 1), (2, 3)), ((0, 1, 2), (3,)), ((0, 1), (1, 2), (3,)), ((0, 2), (1, 2, 3)))
 
 
-@settings(max_examples=draws(4, long=40), deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=draws(4, long=8), deadline=None, suppress_health_check=[*HealthCheck])
 @given(st.data(), st.sampled_from(SLICED))
 def test_slices(data: st.DataObject, columns: Sequence[Sequence[int]]) -> None:
     """Attributes in several columns, too."""
@@ -192,7 +192,7 @@ def test_slices(data: st.DataObject, columns: Sequence[Sequence[int]]) -> None:
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("release", METHODS)
 def test_fragments_and_groups(release: str) -> None:
-    @settings(max_examples=draws(2, long=12), deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=draws(2, long=6), deadline=None, suppress_health_check=[*HealthCheck])
     @given(apart(release))
     def holds(task: Any) -> None:
         try:

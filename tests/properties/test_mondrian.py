@@ -91,7 +91,7 @@ def at_once_from(few: int) -> Iterator[None]:
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_strict_regions_of_every_model(question: str) -> None:
     @given(case=cases(question), few=FEWS)
-    @settings(FEW, max_examples=draws(2, long=6))
+    @settings(FEW, max_examples=draws(2, long=4))
     def check(case: Case, few: int) -> None:
         with at_once_from(few):
             assert_released(case, ["s", "c", "n"])
@@ -120,7 +120,7 @@ def crowds(draw: st.DrawFn) -> Case:
 
 
 @given(case=crowds(), few=FEWS)
-@settings(FEW, max_examples=draws(3, long=12))
+@settings(FEW, max_examples=draws(3, long=8))
 def test_regions_of_many_rows_with_many_ties(case: Case, few: int) -> None:
     with at_once_from(few):
         assert_released(case, ["s", "c", "n"] if case.options.mode == "strict" else [])
@@ -140,7 +140,7 @@ def test_strict_regions_by_every_way(subject: Adjustable[Any], small: dict[str, 
     """How many rows there are, of how many kinds, decides how they are cut, never where."""
 
     @given(case=cases("distinct_l_diversity"), few=FEWS)
-    @settings(FEW, max_examples=draws(2, long=6))
+    @settings(FEW, max_examples=draws(2, long=4))
     def check(case: Case, few: int) -> None:
         with at_once_from(few):
             assert_released(case, ["s", "c", "n"])

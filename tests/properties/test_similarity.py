@@ -30,7 +30,7 @@ ratings_of = pairs.map(lambda known: [(who, item, value) for (who, item), value 
 
 
 @pytest.mark.drawn
-@settings(max_examples=draws(15, long=100), deadline=None)
+@settings(max_examples=draws(15, long=35), deadline=None)
 @given(ratings_of)
 def test_similarity_is_that_of_the_definition(ratings: list[Rating]) -> None:
     connection = rated(ratings)
@@ -44,7 +44,7 @@ def test_similarity_is_that_of_the_definition(ratings: list[Rating]) -> None:
 
 
 @pytest.mark.drawn
-@settings(max_examples=draws(8, long=60), deadline=None)
+@settings(max_examples=draws(8, long=20), deadline=None)
 @given(ratings_of, st.sampled_from([0, 62]), st.integers(min_value=1, max_value=3), st.sampled_from([None, 1, 2]))
 def test_each_bucket_has_the_rows_of_the_source(
     ratings: list[Rating], coded: int, size: int, sensitive_attributes: int | None

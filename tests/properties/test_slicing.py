@@ -51,7 +51,7 @@ def small(draw: st.DrawFn, most: int = 6) -> Sliced:
     return Sliced(rows, columns, buckets, SENSITIVE, draw(st.sampled_from((frozenset(), frozenset({2})))))
 
 
-@settings(max_examples=draws(25, long=200), deadline=None)
+@settings(max_examples=draws(25, long=60), deadline=None)
 @given(small())
 def test_the_share_of_a_class_is_what_is_believed(sliced: Sliced) -> None:
     """Whatever else is known of the bucket's people; and who does not know the buckets believes no more."""
@@ -66,7 +66,7 @@ def test_the_share_of_a_class_is_what_is_believed(sliced: Sliced) -> None:
     assert max(max(sliced.likely(row).values()) for row in sliced.rows) <= most
 
 
-@settings(max_examples=draws(25, long=200), deadline=None)
+@settings(max_examples=draws(25, long=60), deadline=None)
 @given(small(8), st.integers(2, 3), st.sampled_from(VARIANTS), st.sampled_from((Fraction(1, 2), Fraction(2))))
 def test_good_buckets_match_well_and_so_does_their_union(sliced: Sliced, l: int, variant: str, c: Fraction) -> None:  # noqa: E741
     satisfied = diversity(l, variant, c)
@@ -77,7 +77,7 @@ def test_good_buckets_match_well_and_so_does_their_union(sliced: Sliced, l: int,
     assert matching_check(whole, satisfied) == bucket_check(whole, satisfied)
 
 
-@settings(max_examples=draws(25, long=150), deadline=None)
+@settings(max_examples=draws(25, long=50), deadline=None)
 @given(small(12), st.integers(2, 3), st.sampled_from(VARIANTS))
 def test_a_queue_that_looks_at_buckets_cuts_as_mondrian_does(sliced: Sliced, l: int, variant: str) -> None:  # noqa: E741
     """Whether a bucket is good does not depend on the others, so that they may be cut in any order."""
@@ -202,13 +202,13 @@ def tasks(draw: st.DrawFn, further: Sequence[str]) -> tuple[Case, list[tuple[str
 RANDOM = (", grouping => 'random', bucket_size => 3", ", grouping => 'random'")
 
 
-@settings(max_examples=draws(6, long=30), deadline=None)
+@settings(max_examples=draws(6, long=15), deadline=None)
 @given(tasks(("",)))
 def test_buckets_are_those_of_mondrian_and_satisfy(task: tuple[Case, list[tuple[str, dict[str, Any]]]]) -> None:
     assert_published(*task)
 
 
-@settings(max_examples=draws(3, long=20), deadline=None)
+@settings(max_examples=draws(3, long=10), deadline=None)
 @given(tasks(RANDOM))
 def test_buckets_that_are_drawn_satisfy(task: tuple[Case, list[tuple[str, dict[str, Any]]]]) -> None:
     assert_published(*task)
@@ -224,7 +224,7 @@ def test_buckets_that_are_drawn_satisfy(task: tuple[Case, list[tuple[str, dict[s
     ids=["equal rows counted", "rows sorted each time", "keys of many words"],
 )
 def test_the_same_buckets_by_each_way(subject: Adjustable[Any], small: dict[str, int]) -> None:
-    @settings(max_examples=draws(2, long=8), deadline=None)
+    @settings(max_examples=draws(2, long=5), deadline=None)
     @given(tasks(("",)))
     def check(task: tuple[Case, list[tuple[str, dict[str, Any]]]]) -> None:
         assert_published(*task)
@@ -233,7 +233,7 @@ def test_the_same_buckets_by_each_way(subject: Adjustable[Any], small: dict[str,
         check()
 
 
-@settings(max_examples=draws(5, long=30), deadline=None)
+@settings(max_examples=draws(5, long=15), deadline=None)
 @given(cases(shared=False), st.sampled_from((*RANDOM, "")))
 def test_matching_rows_are_diverse(case: Case, grouping: str) -> None:
     """What the paper asks, with the sizes of buckets; refused where the whole table is not diverse as one bucket."""

@@ -87,7 +87,7 @@ def nodes_by_value(table: Sequence[Row], columns: Sequence[int], each_level: boo
     return [nodes_of({row[i]: () for row in table}, each_level=each_level) for i in columns]
 
 
-@settings(max_examples=draws(4, long=12), deadline=None)
+@settings(max_examples=draws(4, long=8), deadline=None)
 @given(rows, st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0, 3)))
 def test_of_generalized_rows(table: list[Row], levels: tuple[int, int, int]) -> None:
     fixed = [f"MIN LEVEL {level} MAX LEVEL {level}" for level in levels]
@@ -122,7 +122,7 @@ def test_of_generalized_rows(table: list[Row], levels: tuple[int, int, int]) -> 
     require_loss(con, table, nodes, atoms)
 
 
-@settings(max_examples=draws(4, long=12), deadline=None)
+@settings(max_examples=draws(4, long=8), deadline=None)
 @given(rows)
 def test_of_regions(table: list[Row]) -> None:
     con = released(
@@ -151,7 +151,7 @@ def test_of_regions(table: list[Row]) -> None:
     require_loss(con, narrow, lambda each_level: nodes_by_value(narrow, (0, 1), each_level), atoms)
 
 
-@settings(max_examples=draws(4, long=12), deadline=None)
+@settings(max_examples=draws(4, long=8), deadline=None)
 @given(rows, st.sampled_from(("anatomy(l => 2)", "slicing(l => 2)", "slicing(l => 2, columns => 3)")))
 def test_of_buckets(table: list[Row], method: str) -> None:
     con = released(

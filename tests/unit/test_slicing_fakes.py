@@ -88,7 +88,7 @@ def test_tables_with_fewer_values_do_not_pass(con: sqlanon.Connection) -> None:
 
 
 @pytest.mark.drawn
-@settings(max_examples=draws(8, long=60), deadline=None)
+@settings(max_examples=draws(8, long=20), deadline=None)
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from([None, 1, 2, 3]), st.sampled_from("xy"), st.sampled_from(["u", "v", "w", None])),
