@@ -14,6 +14,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.inputs.session_settings import is_writable
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
+from sqlanon.statements.attribute_loss import granularity_loss
 from sqlanon.statements.class_figures import ClassFigure, class_figures, why_not
 from sqlanon.statements.membership import membership
 from sqlanon.statements.u_loss import u_loss
@@ -35,7 +36,11 @@ def _membership(
 
 
 # What takes more than a query over the classes, by its name.
-COMPUTED: Mapping[str, Computed] = {"membership": _membership, "u_loss": u_loss}
+COMPUTED: Mapping[str, Computed] = {
+    "granularity_loss": granularity_loss,
+    "membership": _membership,
+    "u_loss": u_loss,
+}
 
 
 def figure_names() -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.statements.large_populations import Nodes, large_nodes
 
-__all__ = ["PopulationColumn", "population_column"]
+__all__ = ["PopulationColumn", "leaves_of_labels", "population_column"]
 
 
 # The most pairs of a label and a value that are looked at.
@@ -59,7 +59,7 @@ def population_column(
     if generalized is None:
         nodes = large_nodes(scratch, b, seen, least, each_level=each_level)
         return PopulationColumn(b.column, nodes, nodes.chains, None)
-    labels, leaf = _leaves(scratch, model, generalized, values, listed_star=b.stored)
+    labels, leaf = leaves_of_labels(scratch, model, generalized, values, listed_star=b.stored)
     unseen = exp.select(column("value"), alias(literal(0), "n")).from_(relation(leaf))
     every_value = union_all([seen, unseen]).subquery("every_value")
     counted = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(every_value).group_by(column("value"))
@@ -67,7 +67,7 @@ def population_column(
     return PopulationColumn(b.column, nodes, scratch.table("shares", _shares(labels, leaf, nodes)), labels)
 
 
-def _leaves(
+def leaves_of_labels(
     scratch: Scratch, model: ReleaseModel, generalized: Generalized, values: str, *, listed_star: bool
 ) -> tuple[str, str]:
     """The tables of label, shown, n and code, and of label, value and weight: the leaves that ESTIMATE uses.
