@@ -61,8 +61,8 @@ _FILES = {
         "lookup_keys loose_estimates steps"
     ),
     "measure": (
-        "add_a_figure estimate_fragments exact_bounds figures frontier granularity_loss masks measure measure_figures measure_task "
-        "learning_task linked_rows measure_together membership ratings templates u_loss workloads"
+        "add_a_figure estimate_fragments exact_bounds figures frontier granularity_loss masks measure measure_figures "
+        "measure_task learning_task linked_rows measure_together membership ratings templates u_loss workloads"
     ),
     "export": (
         "readings "
