@@ -1,4 +1,4 @@
-"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export` and `migrate`.
+"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report` and `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
 standard output, everything else to standard error.
@@ -264,6 +264,31 @@ def export(
             runner = ScriptRun(connection, output)
             runner.run(statement, "sqlanon export", is_script=False)
         raise typer.Exit(runner.exit_code)
+
+
+@app.command(epilog=_examples("sqlanon report hospital_2026 -o report.html --database hospital.duckdb"))
+def report(
+    name: Annotated[str, typer.Argument(metavar="RELEASE", help="The release; schema.name works too.")],
+    output_file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; replaced.")],
+    database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
+    read_only: ReadOnly = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Write what CHECK, MEASURE and ATTACK say of a release to one HTML page, for a privacy officer."""
+    from sqlanon.report.page import report_page
+    from sqlanon.terminal.command_arguments import release_name
+    from sqlanon.terminal.presentation import Output
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output):
+        with connected(existing(database), read_only=read_only) as connection:
+            page = report_page(lambda text: connection.execute(text).fetchall(), release_name(name))
+        output_file.write_text(page, encoding="utf-8")
+        if as_json:
+            output.json_line({"report": str(output_file)})
+        output.status(f"wrote {output_file}")
 
 
 @app.command(epilog=_examples("sqlanon migrate hospital.duckdb"))
