@@ -33,5 +33,5 @@ def test_a_report_shows_what_measure_says(method: str) -> None:
     assert "<script" not in page
     assert "http" not in page
     if method == "generalization":
-        # Ends of ranges are labels; no other age is in a page.
-        assert set(re.findall(r"700\d\d", page)) <= {"70000", "70009", "70010", "70019", "70020", "70029", "70099"}
+        # The ends of ranges are labels, whole tens; no other age is in the page.
+        assert re.findall(r"700\d[1-9]", page) == []
