@@ -1,91 +1,106 @@
-"""The report of a release: one HTML page without network, of what CHECK, MEASURE and ATTACK answer."""
+"""The report of a release: one HTML page for who decides whether it is given away."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from html import escape
-from typing import Any
+from collections.abc import Iterator
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.errors import PolicyError
-from sqlanon.syntax.render import to_sql
-from sqlanon.syntax.statements import Attack, CheckRelease, MeasureFigures
+from sqlanon.engines.base import Engine
+from sqlanon.report.charts import Charts
+from sqlanon.report.facts import Facts, facts_of
+from sqlanon.report.html import Markup, document, paragraph, section, table, text
+from sqlanon.report.plotted import classes, columns, frontiers, values
+from sqlanon.report.requirements import met, requirements
+from sqlanon.report.risks import attacks, figures, risks
 
-__all__ = ["Ask", "report_page"]
+__all__ = ["report_page"]
 
-# The rows that a statement answers with.
-Ask = Callable[[str], Sequence[tuple[Any, ...]]]
-
-# Those that need no other table, and no argument.
-_ATTACKS = ("homogeneity", "background", "skewness")
-# What MEASURE tells of single populations quotes values of the source.
-_OF_SOURCE_VALUES = " of "
-
-_STYLE = """
-:root { color-scheme: light dark; }
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: auto; padding: 1rem; overflow-wrap: anywhere; }
-table { border-collapse: collapse; width: 100%; }
-caption { text-align: left; font-weight: bold; padding: .5rem 0; }
-th, td { border: 1px solid; padding: .25rem .5rem; text-align: left; }
-@media print { body { max-width: none; padding: 0; } tr { break-inside: avoid; } }
-"""
+_LIMITS = (
+    "anything about columns that the policy takes for harmless, or about a column that the reader knows and nobody named",
+    "anything against a reader who knows more than the quasi-identifiers, such as the values of the others in a class",
+    "anything about this release beside others of the same people, of another time or by another method",
+    "that it stays hidden who is in the data, unless delta_presence is required",
+)
 
 
-def report_page(ask: Ask, name: QualifiedName) -> str:
-    """The report of a release as HTML; each figure is one that a statement answers with, and no row of the source.
+def report_page(engine: Engine, name: QualifiedName) -> str:
+    """The report of a release as one HTML page that loads nothing.
 
-    Raises what CHECK and MEASURE raise of the release.
+    Each figure is one that CHECK, MEASURE or ATTACK answers with, or is counted on the published rows. No row of the
+    source is in it; labels, and sensitive values, are those that the release shows. Raises what these statements raise,
+    and UserError where what draws the plots is not installed.
     """
-    checked = ask(to_sql(CheckRelease(name)))
-    measured = ask(to_sql(MeasureFigures(name, ())))
-    title = f"Report of the release {name}"
-    met = all(row[5] is not False for row in checked) and any(row[5] for row in checked)
+    charts = Charts()
+    facts = facts_of(engine, name)
     parts = [
-        f"<h1>{escape(title)}</h1>",
-        "<h2>What was required</h2>",
-        f"<p>{'Each requirement is met.' if met else 'Not all that was required is met: do not give it away.'}</p>",
-        _table(
-            "Requirements, computed again from the published rows (CHECK)",
-            ("requirement", "about", "required", "reached", "met"),
-            [row[1:] for row in checked],
-        ),
-        "<h2>What a reader learns</h2>",
-        "<p>These figures describe the release and promise nothing. They are for its owner.</p>",
-        _table(
-            "Figures (MEASURE)",
-            ("figure", "about", "value"),
-            [row[1:] for row in measured if _OF_SOURCE_VALUES not in row[1]],
-        ),
-        "<h2>Attacks</h2>",
-        "<p>Where no bound is named, no requirement that is met stops the attack.</p>",
-        *(_attack(ask, name, attack) for attack in _ATTACKS),
-        "<h2>Decision</h2><p>Name, date and signature: ______________________________</p>",
+        *_head(facts),
+        section("requirements", "What was required, and what is reached", *requirements(facts)),
+        section("columns", "What is published, and how coarse it is", *columns(facts, charts)),
+        section("classes", "How large the classes are", *classes(facts, charts)),
+        section("values", "Sensitive values of the worst classes", *values(facts, charts)),
+        section("risks", "Risks", *risks(facts)),
+        section("figures", "Figures", *figures(facts)),
+        section("attacks", "Attacks", *attacks(facts)),
+        *(section("frontier", "Other choices", *parts) for parts in [list(frontiers(facts, charts))] if parts),
+        section("limits", "What is not promised", *_limits(facts)),
+        section("identity", "What this report is about", *_identity(facts)),
+        section("decision", "Decision", paragraph("Name, date and signature: ______________________________")),
     ]
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_STYLE}</style></head>\n<body><main>\n" + "\n".join(parts) + "\n</main></body></html>\n"
+    return document(f"Report of the release {facts.release.name}", parts, charts.data, charts.scripts)
+
+
+def _head(facts: Facts) -> Iterator[Markup]:
+    release = facts.release
+    kind = "a live view, which follows its source" if release.kind == "view" else "a snapshot"
+    verdict = (
+        "Each requirement is met."
+        if met(facts)
+        else "Nothing is required that could be met."
+        if not facts.checked.violated
+        else "Not all that was required is met: do not give it away."
     )
-
-
-def _attack(ask: Ask, name: QualifiedName, attack: str) -> str:
-    try:
-        rows = ask(to_sql(Attack(attack, release=name)))
-    except PolicyError as error:
-        return f"<p>{escape(attack)}: {escape(error.message)}</p>"
-    columns = ("attack", "about", "targets", "succeeded", "highest", "mean", "bound", "worst classes")
-    return _table(f"{attack} (ATTACK)", columns, rows)
-
-
-def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(
-        f'<tr><th scope="row">{_text(row[0])}</th>{"".join(f"<td>{_text(value)}</td>" for value in row[1:])}</tr>\n'
-        for row in rows
+    yield Markup(f'<p class="verdict">{text(verdict)}</p>')
+    yield paragraph(
+        f"{release.name} is {kind}, made under the policy {release.policy} by the method {release.method} on "
+        f"{release.created_at:%Y-%m-%d}. It had {release.released_rows:,} of the {release.source_rows:,} rows of its "
+        f"source then; {release.suppressed_rows:,} were left out."
     )
-    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    if facts.other_releases:
+        yield paragraph(Markup("<strong>Beware:</strong> "), f"it is {facts.other_releases}.")
+    yield paragraph("This report is for the owner of the source. Publish it as you would any other aggregate.")
+    links = {
+        "requirements": "Requirements",
+        "columns": "Columns",
+        "classes": "Classes",
+        "values": "Values",
+        "risks": "Risks",
+        "figures": "Figures",
+        "attacks": "Attacks",
+        "limits": "Limits",
+        "identity": "Identity",
+    }
+    items = "".join(f'<li><a href="#{anchor}">{title}</a></li>' for anchor, title in links.items())
+    yield Markup(f'<nav aria-label="Parts of this report"><ul>{items}</ul></nav>')
 
 
-def _text(value: Any) -> str:
-    words = {None: "none", True: "yes", False: "no"}
-    return words[value] if value is None or isinstance(value, bool) else escape(str(value))
+def _limits(facts: Facts) -> Iterator[Markup]:
+    limits = [*_LIMITS]
+    if facts.policy.entity is None:
+        limits.insert(0, "that a class has as many people as rows: the policy names no ENTITY")
+    yield Markup(f"<ul>{''.join(f'<li>{text(limit)}.</li>' for limit in limits)}</ul>")
+
+
+def _identity(facts: Facts) -> Iterator[Markup]:
+    release = facts.release
+    content = release.content_fingerprint or "none: a live view has other rows when its source changes"
+    yield table(
+        "What this report is about",
+        ("part", "value"),
+        (
+            ("release", str(release.name)),
+            ("fingerprint of the policy and its hierarchies (SHA-256), as in a certificate", release.policy_fingerprint),
+            ("fingerprint of the published rows, whatever their order", content),
+            ("made", f"{release.created_at:%Y-%m-%d %H:%M:%S} UTC"),
+            ("made with", f"sqlanon {release.sqlanon_version} on {release.engine_version}"),
+        ),
+    )
