@@ -19,6 +19,8 @@ __all__ = ["Charts", "bars", "candidates", "distribution", "shares", "unique"]
 
 # Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
 _ENDS = ("</script", "<script", "<!--")
+# The height of a plot, and that of a line of one that has a line for each name, in pixels.
+_HEIGHT, _STEP = 240, 26
 _BLUE, _ORANGE = "#2f7fc1", "#c2700f"
 _DRAW = """
 for (const element of document.querySelectorAll("[data-chart]")) {
@@ -87,7 +89,7 @@ def _values(rows: Sequence[Mapping[str, Any]]) -> Any:
     return _altair().Data(values=list(rows))
 
 
-def _drawn(chart: Any, height: int | Mapping[str, int]) -> dict[str, Any]:
+def _drawn(chart: Any, height: int) -> dict[str, Any]:
     sized = chart.properties(width="container", height=height, autosize=_altair().AutoSizeParams(type="fit-x"))
     return {**sized.to_dict(), "config": _CONFIG}
 
@@ -98,7 +100,7 @@ def bars(rows: Sequence[tuple[str, int]], across: str, upwards: str) -> dict[str
     x = alt.X("label:O", sort=None, title=across, axis=alt.Axis(labelAngle=0, labelOverlap=True))
     y = alt.Y("count:Q", title=upwards, axis=alt.Axis(tickMinStep=1, format=",d"))
     values = [{"label": label, "count": count} for label, count in rows]
-    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), 220)
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _HEIGHT)
 
 
 def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
@@ -107,7 +109,7 @@ def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
     x = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
     y = alt.Y("label:N", sort=None, title=None)
     values = [{"label": label, "share": share} for label, share in rows]
-    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), {"step": 26})
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _STEP * max(len(rows), 1))
 
 
 def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str) -> dict[str, Any]:
@@ -119,9 +121,11 @@ def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str
     y = alt.Y("label:N", sort=None, title=None)
     axis = alt.Axis(format="%", tickCount=5)
     base = alt.Chart(_values(values))
-    bar = base.mark_bar(color=_BLUE).encode(x=alt.X("share:Q", title=f"bar: {part}; line: {whole}", scale=scale, axis=axis), y=y)
+    bar = base.mark_bar(color=_BLUE).encode(
+        x=alt.X("share:Q", title=f"bar: {part}; line: {whole}", scale=scale, axis=axis), y=y
+    )
     tick = base.mark_tick(color=_ORANGE, thickness=4, size=22).encode(x=alt.X("of_all:Q", scale=scale), y=y)
-    return _drawn(alt.layer(bar, tick), {"step": 26})
+    return _drawn(alt.layer(bar, tick), _STEP * max(len(rows), 1))
 
 
 def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: str) -> dict[str, Any]:
@@ -134,10 +138,14 @@ def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: s
     chart = encoded.encode(
         x=alt.X("x:Q", title=across, scale=scale),
         y=alt.Y("y:Q", title=upwards, scale=scale),
-        color=alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[_BLUE, "gray", _ORANGE])),
-        shape=alt.Shape("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=["circle", "cross", "diamond"])),
+        color=alt.Color(
+            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[_BLUE, "gray", _ORANGE])
+        ),
+        shape=alt.Shape(
+            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=["circle", "cross", "diamond"])
+        ),
     )
-    return _drawn(chart, 300)
+    return _drawn(chart, _HEIGHT)
 
 
 class Charts:
@@ -158,7 +166,7 @@ class Charts:
         self._specifications.append(specification)
         label = text(f"Plot: {title}. The table below has its values.")
         return Markup(
-            f'<figure><figcaption>{text(title)}</figcaption>'
+            f"<figure><figcaption>{text(title)}</figcaption>"
             f'<div class="chart" role="img" aria-label="{label}" data-chart="{name}"></div></figure>\n'
             f"{table(f'Values: {title}', columns, rows)}"
         )

@@ -85,7 +85,8 @@ def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     """A table with a heading for each column, and one for each row in its first column."""
     title = text(caption)
     numeric = [
-        bool(rows) and all(row[i] is None or (isinstance(row[i], int | float) and not isinstance(row[i], bool)) for row in rows)
+        bool(rows)
+        and all(row[i] is None or (isinstance(row[i], int | float) and not isinstance(row[i], bool)) for row in rows)
         for i in range(len(columns))
     ]
     kinds = [' class="number"' if is_number else "" for is_number in numeric]
@@ -108,7 +109,8 @@ def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], script
     `data` are elements that scripts read, `scripts` must not have the end of a script in them.
     """
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
-    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    style = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; script-src {hashes}; {style}"
     return "\n".join(
         (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',

@@ -16,7 +16,7 @@ from sqlanon.report.risks import attacks, figures, risks
 __all__ = ["report_page"]
 
 _LIMITS = (
-    "anything about columns that the policy takes for harmless, or about a column that the reader knows and nobody named",
+    "anything about columns that the policy takes for harmless, though a reader may know them",
     "anything against a reader who knows more than the quasi-identifiers, such as the values of the others in a class",
     "anything about this release beside others of the same people, of another time or by another method",
     "that it stays hidden who is in the data, unless delta_presence is required",
@@ -98,7 +98,10 @@ def _identity(facts: Facts) -> Iterator[Markup]:
         ("part", "value"),
         (
             ("release", str(release.name)),
-            ("fingerprint of the policy and its hierarchies (SHA-256), as in a certificate", release.policy_fingerprint),
+            (
+                "fingerprint of the policy and its hierarchies (SHA-256), as in a certificate",
+                release.policy_fingerprint,
+            ),
             ("fingerprint of the published rows, whatever their order", content),
             ("made", f"{release.created_at:%Y-%m-%d %H:%M:%S} UTC"),
             ("made with", f"sqlanon {release.sqlanon_version} on {release.engine_version}"),

@@ -21,6 +21,9 @@ __all__ = ["classes", "columns", "frontiers", "size_groups", "values"]
 # More sizes than these are drawn in groups, each twice as wide as the one before.
 _MANY_SIZES = 16
 
+# Figures that depend on what they are asked with: anon.candidate has their names alone.
+_BY_ARGUMENTS = ("p_loss_above", "u_loss", "populations")
+
 _READINGS = {
     Reading.EXACT: "as it is",
     Reading.LABEL: "as the label of a level",
@@ -45,7 +48,13 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
         "Published columns",
         ("column", "table", "role", "a value is published", "hierarchy"),
         [
-            (a.name, a.fragment, a.role.value.replace("_", "-"), _READINGS[a.reading] if a.reading else None, a.hierarchy)
+            (
+                a.name,
+                a.fragment,
+                a.role.value.replace("_", "-"),
+                _READINGS[a.reading] if a.reading else None,
+                a.hierarchy,
+            )
             for a in release.attributes
         ],
     )
@@ -114,11 +123,13 @@ def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
 def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
     """The worst classes of each sensitive attribute, beside all rows."""
     if not facts.worst:
-        yield paragraph(facts.without_classes or "No column is sensitive.")
+        yield paragraph(
+            facts.without_classes or ("No column is sensitive." if facts.sizes else "The release has no rows.")
+        )
         return
     yield paragraph(
-        "The classes whose sensitive values differ most from those of all published rows, by the divergence of p_loss: a "
-        "reader who knows that somebody is in such a class learns most. Labels and values are those that are published."
+        "The classes whose sensitive values differ most from those of all published rows, by the divergence of p_loss: "
+        "who knows that somebody is in such a class learns most. Labels and values are those that are published."
     )
     for worst in facts.worst:
         yield _worst(worst, charts)
@@ -128,7 +139,8 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
     listed: list[ValueShare] = [*worst.values, *([worst.others] if worst.others else [])]
     names = plots.unique([value.label for value in listed])
     shares = [
-        (name, value.rows / worst.size, value.rows_of_all / worst.total) for name, value in zip(names, listed, strict=True)
+        (name, value.rows / worst.size, value.rows_of_all / worst.total)
+        for name, value in zip(names, listed, strict=True)
     ]
     title = f"{worst.attribute} in the class {worst.name or 'of all rows'}"
     figure = charts.figure(
@@ -137,7 +149,9 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
         (worst.attribute, "rows of the class", "share of the class", "share of all rows"),
         [(name, value.rows, *both) for (name, *both), value in zip(shares, listed, strict=True)],
     )
-    about = paragraph("Rows: ", number(worst.size), "; divergence from all rows, in nats: ", number(worst.divergence), ".")
+    about = paragraph(
+        "Rows: ", number(worst.size), "; divergence from all rows, in nats: ", number(worst.divergence), "."
+    )
     return Markup(f"<h3>{text(title)}</h3>\n{about}\n{figure}")
 
 
@@ -145,6 +159,16 @@ def frontiers(facts: Facts, charts: Charts) -> Iterator[Markup]:
     """What else could have been published under the policy, where a frontier of it is there, and this release."""
     for name, candidates in facts.candidates.items():
         yield from _frontier(facts, name, candidates, charts)
+
+
+def _comparable(facts: Facts, figure: str) -> float | None:
+    """A figure of this release as candidates have it: of several sensitive attributes the worst.
+
+    None where it is not defined, and where it depends on arguments that nothing records.
+    """
+    measured = [f.value for f in facts.figures if f.name == figure and figure not in _BY_ARGUMENTS]
+    known = [value for value in measured if value is not None]
+    return max(known, default=None) if len(known) == len(measured) else None
 
 
 def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: Charts) -> Iterator[Markup]:
@@ -155,16 +179,15 @@ def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: C
         for c in candidates
         if c.reason is None
     ]
-    # Of several sensitive attributes the worst counts, as it does for candidates.
-    measured = {
-        figure: max((f.value for f in facts.figures if f.name == figure and f.value is not None), default=None)
-        for figure in names
-    }
-    rows.append(("this release", None, "this release", *measured.values()))
+    measured = [_comparable(facts, figure) for figure in names]
+    rows.append(("this release", None, "this release", *measured))
     title = f"Candidates of the frontier {name}"
     head = ("candidate", "required", "kind", *names)
-    points = [(str(row[2]), row[3], row[4]) for row in rows if len(names) > 1 and None not in row[3:5]]
-    yield paragraph("Less is better of each figure. An efficient candidate is one that no other is better than in all.")
+    both = [(str(row[2]), row[3], row[4]) for row in rows if len(names) > 1]
+    points = [(kind, float(x), float(y)) for kind, x, y in both if x is not None and y is not None]
+    yield paragraph("Less is better of each figure. No candidate dominates an efficient one.")
+    if None in measured:
+        yield paragraph("What FRONTIER may have measured with other arguments is not compared with this release.")
     if points:
         yield charts.figure(plots.candidates(points, names[0], names[1]), title, head, rows)
     else:

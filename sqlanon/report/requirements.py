@@ -45,7 +45,7 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
         question = load_question(measurement.question)
         meaning, parameter = question.title + _respondents(facts, question), question.required
     about = f" ({text(measurement.attribute)})" if measurement.attribute else ""
-    verdict = "met" if measurement.satisfied else "not met"
+    verdict = {True: "met", False: "not met", None: "nothing is required"}[measurement.satisfied]
     numbers = ""
     if measurement.required is not None:
         name = f"{text(parameter)} = " if parameter and parameter.isidentifier() else ""

@@ -8,6 +8,7 @@ from sqlanon.questions.attacks import attack_parts
 from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report.facts import Facts
 from sqlanon.report.html import Markup, number, paragraph, table, text
+from sqlanon.statements.class_figures import ClassFigure
 
 __all__ = ["attacks", "figures", "risks"]
 
@@ -19,15 +20,21 @@ _SENTENCES = {
         ".",
     ),
     "marketer_risk": ("Who points at a row for each person is right about a share of ", " of them."),
-    "p_loss": ("How far the sensitive values of a class are from those of all rows, at most, in nats: ", ", of at most 0.693147."),
-    "a_acc": ("By the most frequent value of a class, instead of that of all rows, more rows are guessed right, by a share of ", "."),
+    "p_loss": (
+        "How far the sensitive values of a class are from those of all rows, at most, in nats: ",
+        ", of at most 0.693147.",
+    ),
+    "a_acc": (
+        "The most frequent value of a class is right of more rows than that of all rows is, by a share of ",
+        ".",
+    ),
 }
 
 
 def risks(facts: Facts) -> Iterator[Markup]:
     """What the figures say of single people, in sentences."""
     sentences = [
-        f"<li>{text(before)}{number(figure.value)}{text(after)}{f' ({text(figure.attribute)})' if figure.attribute else ''}</li>"
+        f"<li>{text(_about(figure))}{text(before)}{number(figure.value)}{text(after)}</li>"
         for figure in facts.figures
         if figure.value is not None and figure.name in _SENTENCES
         for before, after in [_SENTENCES[figure.name]]
@@ -37,9 +44,13 @@ def risks(facts: Facts) -> Iterator[Markup]:
     if not any(figure.name == "prosecutor_risk" for figure in facts.figures):
         yield paragraph(
             facts.without_classes
-            or "The chance to find somebody is not measured: rows of one respondent count as one, and which they are is "
-            "not published."
+            or "The chance to find somebody is not measured: rows of one respondent count as one, and the release does "
+            "not say which they are."
         )
+
+
+def _about(figure: ClassFigure) -> str:
+    return f"{figure.attribute}: " if figure.attribute else ""
 
 
 def figures(facts: Facts) -> Iterator[Markup]:
@@ -49,11 +60,8 @@ def figures(facts: Facts) -> Iterator[Markup]:
     yield table("Figures of the release (MEASURE)", ("figure", "about", "value"), rows)
     names = {figure.name for figure in facts.figures}
     statistics = [load_statistic("figures", name) for name in statistic_names("figures")]
-    meanings = [
-        f"<dt>{text(', '.join(name for name in statistic.columns if name in names))}</dt><dd>{text(statistic.title)}</dd>"
-        for statistic in statistics
-        if names & {*statistic.columns}
-    ]
+    explained = [([name for name in file.columns if name in names], file.title) for file in statistics]
+    meanings = [f"<dt>{text(', '.join(of))}</dt><dd>{text(title)}</dd>" for of, title in explained if of]
     if meanings:
         yield Markup(f"<dl>{''.join(meanings)}</dl>")
 
@@ -61,7 +69,7 @@ def figures(facts: Facts) -> Iterator[Markup]:
 def attacks(facts: Facts) -> Iterator[Markup]:
     """The answers of ATTACK, for those attacks that need no other table."""
     if not facts.attacks:
-        yield paragraph(facts.without_classes or "No column is sensitive, and these attacks are about sensitive values.")
+        yield paragraph(facts.without_classes or "No column is sensitive: these attacks are about sensitive values.")
         return
     titles = {name: attack_parts(name, ())[0][0].title for name in dict.fromkeys(row[0] for row in facts.attacks)}
     items = "".join(f"<li><strong>{text(name)}</strong>: {text(title)}</li>" for name, title in titles.items())
@@ -73,7 +81,9 @@ def attacks(facts: Facts) -> Iterator[Markup]:
     )
     unbounded = list(dict.fromkeys(name for name, *_, bound, _ in facts.attacks if bound is None))
     if unbounded:
-        yield paragraph(f"Nothing that is required bounds {', '.join(unbounded)}: the numbers may be worse for other rows.")
+        yield paragraph(
+            f"Nothing that is required bounds {', '.join(unbounded)}: the numbers may be worse for other rows."
+        )
     yield paragraph(
         "Other attacks need more than the release: linkage a table of known people, similarity a hierarchy or a range, "
         "composition another release. Ask them with ATTACK."

@@ -28,6 +28,7 @@ app = typer.Typer(
 _datasets = typer.Typer(no_args_is_help=True, help="Load a public data set to try things on.")
 app.add_typer(_datasets, name="dataset")
 
+
 def main() -> None:
     """Runs the command line and leaves with its exit code."""
     open_streams()
