@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from sqlanon.errors import InternalError, UserError
 from sqlanon.pipeline.explain import printable
-from sqlanon.report.html import Markup, table, text
+from sqlanon.report.markup import Markup, table, text
 
 __all__ = ["Charts", "bars", "candidates", "distribution", "shares", "unique"]
 
@@ -68,7 +68,9 @@ def _scripts() -> tuple[str, ...]:
     import vl_convert
 
     version = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
-    bundle = str(vl_convert.javascript_bundle(vl_version=version))
+    # Its types say that it needs another argument, which it does not.
+    bundled: Callable[..., str] = vl_convert.javascript_bundle
+    bundle = bundled(vl_version=version)
     if any(mark in bundle.lower() for mark in _ENDS):
         raise InternalError("the scripts of vl-convert-python cannot stand in a page")
     return bundle, _DRAW

@@ -14,7 +14,7 @@ from sqlanon.report import charts as plots
 from sqlanon.report.charts import Charts
 from sqlanon.report.class_values import ValueShare, WorstClass
 from sqlanon.report.facts import Facts
-from sqlanon.report.html import Markup, number, paragraph, table, text
+from sqlanon.report.markup import Markup, number, paragraph, table, text
 
 __all__ = ["classes", "columns", "frontiers", "size_groups", "values"]
 

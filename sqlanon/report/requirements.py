@@ -8,7 +8,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.methods.registry import worded
 from sqlanon.questions.load import Question, load_question
 from sqlanon.report.facts import Facts
-from sqlanon.report.html import Markup, number, paragraph, table, text
+from sqlanon.report.markup import Markup, number, paragraph, table, text
 
 __all__ = ["met", "requirements"]
 

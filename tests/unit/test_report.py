@@ -21,7 +21,7 @@ from sqlanon.report import charts
 from sqlanon.report.page import report_page
 from sqlanon.report.plotted import size_groups
 from sqlanon.terminal.cli import app
-from tests.support.html import Page
+from tests.support.html_page import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = '</script><script>alert("ü")&amp;\u202e\n<!--'
@@ -68,6 +68,7 @@ def people(method: str, *, release: str = "r", value: str = "ill") -> Connection
 
 
 @pytest.mark.usefixtures("_without_scripts")
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", METHODS)
 def test_its_figures_are_those_of_the_statements(method: str) -> None:
     con = people(method)
@@ -177,7 +178,6 @@ def test_a_source_that_is_a_query_is_not_quoted() -> None:
     ("policy", "words"),
     [
         ("(age QUASI IDENTIFIER MIN LEVEL 1) REQUIRE k_anonymity(k => 2)", "No column is sensitive."),
-        ("(age QUASI IDENTIFIER MIN LEVEL 1, ill SENSITIVE)", "Nothing is required that could be met."),
         (
             "(id ENTITY, age QUASI IDENTIFIER MIN LEVEL 1, ill SENSITIVE) REQUIRE k_anonymity(k => 2)",
             "rows of one respondent",
@@ -279,7 +279,7 @@ def test_the_command_writes_a_file_or_says_why_not(tmp_path: Path) -> None:
         return ran.exit_code, ran.stderr
 
     code, words = run("q", "-o", str(report))
-    assert (code, "there is no release q" in words, report.exists()) == (2, True, False)
+    assert (code, "there is no release main.q" in words, report.exists()) == (2, True, False)
     assert run("r", "-o", str(report))[0] == 0
     assert "Each requirement is met." in Page(report.read_text(encoding="utf-8")).text
     assert run("r", "-o", str(report), "--read-only")[0] == 0
