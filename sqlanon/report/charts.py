@@ -126,7 +126,7 @@ def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str
     bar = base.mark_bar(color=_BLUE).encode(
         x=alt.X("share:Q", title=f"bar: {part}; line: {whole}", scale=scale, axis=axis), y=y
     )
-    tick = base.mark_tick(color=_ORANGE, thickness=4, size=22).encode(x=alt.X("of_all:Q", scale=scale), y=y)
+    tick = base.mark_tick(color="currentColor", thickness=4, size=22).encode(x=alt.X("of_all:Q", scale=scale), y=y)
     return _drawn(alt.layer(bar, tick), _STEP * max(len(rows), 1))
 
 

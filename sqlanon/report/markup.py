@@ -14,6 +14,7 @@ __all__ = ["Markup", "cell", "document", "number", "paragraph", "section", "tabl
 
 _STYLE = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 25%, transparent); }
+html { background: Canvas; color: CanvasText; }
 * { box-sizing: border-box; }
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 64rem; margin: auto; padding: 1rem; overflow-wrap: anywhere; }
 h1, h2, h3 { line-height: 1.25; }
@@ -84,11 +85,7 @@ def section(name: str, title: str, *parts: Markup) -> Markup:
 def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
     """A table with a heading for each column, and one for each row in its first column."""
     title = text(caption)
-    numeric = [
-        bool(rows)
-        and all(row[i] is None or (isinstance(row[i], int | float) and not isinstance(row[i], bool)) for row in rows)
-        for i in range(len(columns))
-    ]
+    numeric = [_is_numeric([row[index] for row in rows]) for index in range(len(columns))]
     kinds = [' class="number"' if is_number else "" for is_number in numeric]
     head = "".join(f'<th scope="col"{kind}>{text(name)}</th>' for name, kind in zip(columns, kinds, strict=True))
     body = "\n".join(f"<tr>{_row(row, kinds)}</tr>" for row in rows)
@@ -96,6 +93,11 @@ def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]
         f'<div class="table" role="region" tabindex="0" aria-label="{title}"><table><caption>{title}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
     )
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
 
 
 def _row(row: Sequence[Any], kinds: Sequence[str]) -> str:

@@ -94,7 +94,7 @@ def _identity(facts: Facts) -> Iterator[Markup]:
     release = facts.release
     content = release.content_fingerprint or "none: a live view has other rows when its source changes"
     yield table(
-        "What this report is about",
+        "The release and its fingerprints",
         ("part", "value"),
         (
             ("release", str(release.name)),

@@ -46,14 +46,14 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
     release = facts.release
     yield table(
         "Published columns",
-        ("column", "table", "role", "a value is published", "hierarchy"),
+        ("column", "role", "a value is published", "hierarchy", "table"),
         [
             (
                 a.name,
-                a.fragment,
                 a.role.value.replace("_", "-"),
                 _READINGS[a.reading] if a.reading else None,
                 a.hierarchy,
+                a.fragment or "the release",
             )
             for a in release.attributes
         ],
@@ -68,7 +68,7 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
             "How much each column is generalized: 0 % is the value itself, 100 % is *",
             ("column", "level", "of", "share"),
             [
-                (name, ", ".join(map(str, several)), a.height, share)
+                (name, several[0] if len(several) == 1 else ", ".join(map(str, several)), a.height, share)
                 for (name, share), (a, several) in zip(shares, levels, strict=True)
             ],
         )
