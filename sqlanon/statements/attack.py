@@ -45,7 +45,7 @@ from sqlanon.statements.check import require_own_columns
 from sqlanon.statements.estimate import recorded
 from sqlanon.syntax.statements import Attack
 
-__all__ = ["ATTACKED", "Target", "attack_relation", "attack_release", "attacked"]
+__all__ = ["ATTACKED", "Target", "attack_relation", "attack_release", "attacked", "class_text"]
 
 ATTACKED = (
     ("attack", "VARCHAR"),
@@ -259,7 +259,7 @@ def _answered(
     tables = {"attacked_class": scratch.table("attacked_class", query)}
     summary = engine.rows(reading(query_file("statements", "attack_summary"), tables))[0]
     worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
-    labels = "; ".join(_label(class_id) for (class_id,) in worst) or None
+    labels = "; ".join(class_text(class_id) for (class_id,) in worst) or None
     bound = _bound(engine, target, statistic)
     return statistic.question_name, ", ".join(statistic.attributes) or None, *summary, bound, labels
 
@@ -278,7 +278,7 @@ def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float |
     return min((float(value) for value in values if value is not None), default=None)
 
 
-def _label(class_id: object) -> str:
+def class_text(class_id: object) -> str:
     """What a release shows of a class: its labels, each behind its column, or the number of a bucket."""
     if isinstance(class_id, str):
         return class_id

@@ -1,4 +1,4 @@
-"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export` and `migrate`.
+"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report` and `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
 standard output, everything else to standard error.
@@ -13,6 +13,7 @@ import typer
 
 from sqlanon.terminal.databases import connected, either, existing, migrated
 from sqlanon.terminal.exit_codes import answering, open_streams
+from sqlanon.terminal.options import AsJson, Database, Limit, Quiet, ReadOnly, SameFile, Verbose
 
 __all__ = ["app", "main"]
 
@@ -26,38 +27,6 @@ app = typer.Typer(
 )
 _datasets = typer.Typer(no_args_is_help=True, help="Load a public data set to try things on.")
 app.add_typer(_datasets, name="dataset")
-
-Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file; created if missing.")]
-SameFile = Annotated[
-    str | None, typer.Option("--database", "-d", metavar="FILE", help="The same, as the other commands call it.")
-]
-# A flag takes no value: an empty metavar keeps its type out of the help.
-AsJson = Annotated[
-    bool, typer.Option("--json", metavar="", help="One JSON object a line; errors as JSON on standard error.")
-]
-ReadOnly = Annotated[
-    bool,
-    typer.Option(
-        "--read-only",
-        metavar="",
-        help="Open the file for reading only: others can read it meanwhile, and nothing is written.",
-    ),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="Print errors only.")]
-Verbose = Annotated[
-    int,
-    typer.Option(
-        "--verbose",
-        "-v",
-        count=True,
-        metavar="",
-        show_default=False,
-        help="Show the SQL of each stage; -vv also tracebacks.",
-    ),
-]
-Limit = Annotated[
-    int | None, typer.Option("--limit", min=0, metavar="ROWS", help="Rows shown of a result; 0 for all of them.")
-]
 
 
 def main() -> None:
@@ -264,6 +233,33 @@ def export(
             runner = ScriptRun(connection, output)
             runner.run(statement, "sqlanon export", is_script=False)
         raise typer.Exit(runner.exit_code)
+
+
+@app.command(epilog=_examples("sqlanon report hospital_2026 -o report.html --database hospital.duckdb"))
+def report(
+    name: Annotated[str, typer.Argument(metavar="RELEASE", help="The release; schema.name works too.")],
+    output_file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; replaced.")],
+    database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
+    read_only: ReadOnly = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Write a page about a release for a privacy officer: what it reaches, gives away, and how attacks fare.
+
+    Its plots need pip install 'sqlanon[report]'. The page loads nothing from a network.
+    """
+    from sqlanon.terminal.command_arguments import release_name
+    from sqlanon.terminal.presentation import Output
+    from sqlanon.terminal.report_file import write_report
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output):
+        with connected(existing(database), read_only=read_only) as connection:
+            write_report(connection, release_name(name), output_file, database)
+        if as_json:
+            output.json_line({"report": str(output_file)})
+        output.status(f"wrote {output_file}")
 
 
 @app.command(epilog=_examples("sqlanon migrate hospital.duckdb"))

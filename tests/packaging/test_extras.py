@@ -83,10 +83,13 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "py4j",
         "scipy",
         "sklearn",
+        "altair",
+        "vl_convert",
         *COMMAND_LINE,
     }
     assert imported["scipy"] == {"sqlanon/statements/learners.py", "sqlanon/statements/ratings_task.py"}
     assert imported["sklearn"] == {"sqlanon/statements/learners.py", "sqlanon/statements/learning_task.py"}
+    assert imported["altair"] == imported["vl_convert"] == {"sqlanon/report/charts.py"}
     assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/terminal/") for path in imported[name])

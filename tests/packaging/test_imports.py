@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlanon.methods.registry import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAVY = {"numpy", "pandas", "prompt_toolkit", "py4j", "pyarrow", "pyspark", "rich", "typer"}
+HEAVY = {"altair", "numpy", "pandas", "prompt_toolkit", "py4j", "pyarrow", "pyspark", "rich", "typer", "vl_convert"}
 
 
 def test_importing_the_package_imports_no_heavy_library() -> None:

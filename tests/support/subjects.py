@@ -62,7 +62,7 @@ _FILES = {
     ),
     "measure": (
         "add_a_figure estimate_fragments exact_bounds figures frontier granularity_loss masks measure measure_figures "
-        "measure_task learning_task linked_rows measure_together membership ratings templates u_loss workloads"
+        "measure_task learning_task linked_rows measure_together membership ratings report templates u_loss workloads"
     ),
     "export": (
         "readings "

@@ -1,0 +1,1 @@
+"""A page about one release, for whoever decides whether it may be given away."""

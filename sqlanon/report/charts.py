@@ -1,0 +1,193 @@
+"""Plots of a report: Vega-Lite by Altair, drawn in the reader's browser by scripts that stand in the page once.
+
+The scripts are those that vl-convert-python brings. They evaluate no text as a program: expressions are interpreted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from sqlanon.errors import InternalError, UserError
+from sqlanon.pipeline.explain import printable
+from sqlanon.report.markup import Markup, table, text
+
+__all__ = ["Charts", "bars", "candidates", "distribution", "shares", "unique"]
+
+# Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
+_ENDS = ("</script", "<script", "<!--")
+# The height of a plot, and that of a line of one that has a line for each name, in pixels.
+_HEIGHT, _STEP = 240, 26
+_BLUE, _ORANGE = "#2f7fc1", "#c2700f"
+_DRAW = """
+for (const element of document.querySelectorAll("[data-chart]")) {
+  const specification = JSON.parse(document.getElementById(element.dataset.chart).textContent);
+  vegaEmbed(element, specification, {
+    mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: false,
+  }).catch(console.error);
+}
+"""
+# The text of the page is dark or light, and so are the lines.
+_CONFIG: Mapping[str, Any] = {
+    "aria": False,
+    "background": "transparent",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": "currentColor",
+        "tickColor": "currentColor",
+        "gridColor": "currentColor",
+        "gridOpacity": 0.15,
+        "labelLimit": 140,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+    },
+    "legend": {"labelColor": "currentColor", "titleColor": "currentColor", "orient": "bottom", "labelFontSize": 12},
+}
+
+
+def _altair() -> Any:
+    """Altair, with what draws its plots. Raises UserError where one of them is not installed."""
+    try:
+        import altair
+        import vl_convert  # noqa: F401
+    except ImportError as error:
+        raise UserError(f"a report needs {error.name}", hint="pip install 'sqlanon[report]'") from None
+    return altair
+
+
+@cache
+def _scripts() -> tuple[str, ...]:
+    """What draws: Vega, Vega-Lite and Vega-Embed of the version that Altair writes for, and what calls them."""
+    altair = _altair()
+    import vl_convert
+
+    version = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
+    # Its types say that it needs another argument, which it does not.
+    bundled: Callable[..., str] = vl_convert.javascript_bundle
+    bundle = bundled(vl_version=version)
+    if any(mark in bundle.lower() for mark in _ENDS):
+        raise InternalError("the scripts of vl-convert-python cannot stand in a page")
+    return bundle, _DRAW
+
+
+def unique(labels: Sequence[str | None]) -> list[str]:
+    """The labels as texts on one line that differ, so that no plot takes two for one: a later one has its number."""
+    counts: Counter[str] = Counter()
+    texts: list[str] = []
+    for label in labels:
+        on_one_line = "NULL, no value" if label is None else printable(label)
+        counts[on_one_line] += 1
+        texts.append(on_one_line if counts[on_one_line] == 1 else f"{on_one_line} ({counts[on_one_line]})")
+    return texts
+
+
+def _values(rows: Sequence[Mapping[str, Any]]) -> Any:
+    return _altair().Data(values=list(rows))
+
+
+def _drawn(chart: Any, height: int) -> dict[str, Any]:
+    sized = chart.properties(width="container", height=height, autosize=_altair().AutoSizeParams(type="fit-x"))
+    return {**sized.to_dict(), "config": _CONFIG}
+
+
+def bars(rows: Sequence[tuple[str, int]], across: str, upwards: str) -> dict[str, Any]:
+    """A bar for each of the named counts, side by side in their order."""
+    alt = _altair()
+    x = alt.X("label:O", sort=None, title=across, axis=alt.Axis(labelAngle=0, labelOverlap=True))
+    y = alt.Y("count:Q", title=upwards, axis=alt.Axis(tickMinStep=1, format=",d"))
+    values = [{"label": label, "count": count} for label, count in rows]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _HEIGHT)
+
+
+def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
+    """A bar for each of the named shares, from 0 to 1, one below the other."""
+    alt = _altair()
+    x = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
+    y = alt.Y("label:N", sort=None, title=None)
+    values = [{"label": label, "share": share} for label, share in rows]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _STEP * max(len(rows), 1))
+
+
+def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str) -> dict[str, Any]:
+    """For each name its share of a part as a bar, and its share of the whole as a line across it."""
+    alt = _altair()
+    values = [{"label": label, "share": share, "of_all": of_all} for label, share, of_all in rows]
+    top = max((max(share, of_all) for _, share, of_all in rows), default=1) or 1
+    scale = alt.Scale(domain=[0, top])
+    y = alt.Y("label:N", sort=None, title=None)
+    axis = alt.Axis(format="%", tickCount=5)
+    base = alt.Chart(_values(values))
+    bar = base.mark_bar(color=_BLUE).encode(
+        x=alt.X("share:Q", title=f"bar: {part}; line: {whole}", scale=scale, axis=axis), y=y
+    )
+    tick = base.mark_tick(color="currentColor", thickness=4, size=22).encode(x=alt.X("of_all:Q", scale=scale), y=y)
+    return _drawn(alt.layer(bar, tick), _STEP * max(len(rows), 1))
+
+
+def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: str) -> dict[str, Any]:
+    """A point for each candidate, by its kind and two figures; the kinds differ in shape and color."""
+    alt = _altair()
+    kinds = list(dict.fromkeys(kind for kind, _, _ in rows))
+    values = [{"kind": kind, "x": x, "y": y} for kind, x, y in rows]
+    scale = alt.Scale(zero=False, nice=True)
+    encoded = alt.Chart(_values(values)).mark_point(size=90, strokeWidth=2.5)
+    chart = encoded.encode(
+        x=alt.X("x:Q", title=across, scale=scale),
+        y=alt.Y("y:Q", title=upwards, scale=scale),
+        color=alt.Color(
+            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[_BLUE, "gray", _ORANGE])
+        ),
+        shape=alt.Shape(
+            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=["circle", "cross", "diamond"])
+        ),
+    )
+    return _drawn(chart, _HEIGHT)
+
+
+class Charts:
+    """The plots of one page: each is a figure with a table of its values, and the scripts stand in the page once.
+
+    Raises UserError where what draws them is not installed.
+    """
+
+    def __init__(self) -> None:
+        _altair()
+        self._specifications: list[Mapping[str, Any]] = []
+
+    def figure(
+        self, specification: Mapping[str, Any], title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+    ) -> Markup:
+        """A plot, and the same values as a table."""
+        name = f"chart-{len(self._specifications) + 1}"
+        self._specifications.append(specification)
+        label = text(f"Plot: {title}. The table below has its values.")
+        return Markup(
+            f"<figure><figcaption>{text(title)}</figcaption>"
+            f'<div class="chart" role="img" aria-label="{label}" data-chart="{name}"></div></figure>\n'
+            f"{table(f'Values: {title}', columns, rows)}"
+        )
+
+    @property
+    def data(self) -> list[Markup]:
+        """The specifications, as elements that no browser runs."""
+        return [
+            Markup(f'<script type="application/json" id="chart-{index}">{_json(specification)}</script>')
+            for index, specification in enumerate(self._specifications, start=1)
+        ]
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """What draws them; nothing where there is no plot."""
+        return _scripts() if self._specifications else ()
+
+
+def _json(specification: Mapping[str, Any]) -> str:
+    """JSON without a character that HTML knows: names may look like the end of a script."""
+    written = json.dumps(specification, allow_nan=False)
+    return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

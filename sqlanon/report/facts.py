@@ -1,0 +1,114 @@
+"""What a report is made of: the answers of CHECK, MEASURE and ATTACK, and what the catalog has of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlanon.catalog import frontiers, migrations, releases
+from sqlanon.catalog.digests import require_own_rows
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.frontiers import Measured
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import Assumption, PrivacyReport
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import within_statement
+from sqlanon.errors import PolicyError
+from sqlanon.inputs.source import qualified
+from sqlanon.methods.registry import assumed_of
+from sqlanon.releases.classes import classes_of
+from sqlanon.releases.composition import others_of, warning
+from sqlanon.report.class_values import WorstClass, class_sizes, worst_classes
+from sqlanon.statements.attack import attack_release
+from sqlanon.statements.check import check_release
+from sqlanon.statements.class_figures import ClassFigure
+from sqlanon.statements.measure_figures import measure_figures
+from sqlanon.statements.preconditions import prepared
+from sqlanon.syntax.statements import Attack, CheckRelease
+
+__all__ = ["Facts", "facts_of"]
+
+# Those that need no other table, and no argument.
+_ATTACKS = ("homogeneity", "background", "skewness")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A release as it is at one moment.
+
+    `attacks` are rows of ATTACKED. `without_classes` says why a release has no classes, and then `sizes`, `worst` and
+    `attacks` are empty. `candidates` are those of each frontier of the release's policy. `levels` has the levels of the
+    rounds of a local recoding, by folded names.
+    """
+
+    release: Release
+    policy: Policy
+    checked: PrivacyReport
+    assumptions: tuple[Assumption, ...]
+    figures: Sequence[ClassFigure]
+    attacks: Sequence[tuple[Any, ...]]
+    sizes: Sequence[tuple[int, int]]
+    worst: Sequence[WorstClass]
+    without_classes: str | None
+    candidates: Mapping[str, Sequence[Measured]]
+    levels: Mapping[str, tuple[int, ...]]
+    other_releases: str | None
+
+
+def facts_of(engine: Engine, name: QualifiedName) -> Facts:
+    """What CHECK, MEASURE and ATTACK answer of a release, all of the same moment. Raises as they do.
+
+    MEASURE's figures are recorded in the catalog, as those of the statement are.
+    """
+    with within_statement(engine):
+        prepared(engine, CheckRelease(name))
+        with migrations.known_to_be_ready(engine), engine.transaction():
+            release = releases.load(engine, qualified(engine, name))
+            require_own_rows(engine, release)
+            return _facts(engine, release)
+
+
+def _facts(engine: Engine, release: Release) -> Facts:
+    checked = check_release(engine, release)
+    without_classes = _without_classes(engine, release)
+    has_classes = without_classes is None
+    has_values = has_classes and bool(classes_of(engine, release).bound.sensitive)
+    return Facts(
+        release=release,
+        policy=policy_of(release),
+        checked=checked,
+        assumptions=assumed_of(release),
+        # What is not recorded is about single populations, and names values of the source.
+        figures=[figure for figure in measure_figures(engine, release, ()) if figure.recorded],
+        attacks=list(_attacked(engine, release)) if has_values else (),
+        sizes=class_sizes(engine, release) if has_classes else (),
+        worst=worst_classes(engine, release) if has_values else (),
+        without_classes=without_classes,
+        candidates=_candidates(engine, release),
+        levels=releases.rounds(engine, release),
+        other_releases=warning(others_of(engine, release)),
+    )
+
+
+def _without_classes(engine: Engine, release: Release) -> str | None:
+    try:
+        classes_of(engine, release)
+    except PolicyError as error:
+        return error.message
+    return None
+
+
+def _attacked(engine: Engine, release: Release) -> Iterator[tuple[Any, ...]]:
+    for attack in _ATTACKS:
+        yield from attack_release(engine, release, Attack(attack, release=release.name))
+
+
+def _candidates(engine: Engine, release: Release) -> dict[str, list[Measured]]:
+    """The candidates of each frontier of the very policy that the release was made under, whatever was required."""
+    made_by = fingerprint(replace(policy_of(release), requirements=()), hierarchies_of(release))
+    loaded = {name: frontiers.load(engine, name) for name in frontiers.listing(engine)}
+    return {name: several for name, several in loaded.items() if several[0].policy_fingerprint == made_by}

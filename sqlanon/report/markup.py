@@ -1,0 +1,135 @@
+"""Pieces of HTML: text that is escaped, tables that a screen reader can read and the keyboard can scroll."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from sqlanon.pipeline.explain import printable
+
+__all__ = ["Markup", "cell", "document", "number", "paragraph", "section", "table", "text"]
+
+_STYLE = """
+:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 25%, transparent); }
+html { background: Canvas; color: CanvasText; }
+* { box-sizing: border-box; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 64rem; margin: auto; padding: 1rem; overflow-wrap: anywhere; }
+h1, h2, h3 { line-height: 1.25; }
+h2 { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+a { color: LinkText; }
+:focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
+nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; list-style: none; }
+.table { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; min-width: 50%; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+caption { text-align: left; font-weight: bold; padding: .5rem 0; }
+th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
+tbody th { font-weight: normal; }
+.number { text-align: right; }
+figure { margin: 1rem 0; }
+figcaption { font-weight: bold; }
+.chart { width: 100%; min-height: 1rem; }
+.chart svg { max-width: 100%; height: auto; }
+.verdict { border: 2px solid; border-radius: .5rem; padding: .5rem 1rem; font-weight: bold; }
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  nav { display: none; }
+  .table { overflow: visible; }
+  h2, h3, caption, figcaption { break-after: avoid; }
+  tr, figure { break-inside: avoid; }
+}
+"""
+
+
+class Markup(str):
+    """Text that is HTML: what is not is escaped where it is put in."""
+
+    __slots__ = ()
+
+
+def text(value: object) -> Markup:
+    """A value as HTML, whatever characters are in it: those that nobody could see are written out."""
+    return value if isinstance(value, Markup) else Markup(escape(printable(str(value))))
+
+
+def number(value: float | int) -> Markup:
+    """A number that reads easily; the element has it in full."""
+    rounded = f"{value:,}" if isinstance(value, int) or float(value).is_integer() else f"{value:.6g}"
+    return Markup(f'<data value="{value!r}">{rounded.removesuffix(".0")}</data>')
+
+
+def cell(value: Any) -> Markup:
+    """What stands in a cell of a table: `none` for None."""
+    match value:
+        case None:
+            return Markup("none")
+        case bool():
+            return Markup("yes" if value else "no")
+        case int() | float():
+            return number(value)
+    return text(value)
+
+
+def paragraph(*parts: object) -> Markup:
+    return Markup(f"<p>{''.join(map(text, parts))}</p>")
+
+
+def section(name: str, title: str, *parts: Markup) -> Markup:
+    """A part of the page, with `name` for links to it."""
+    head = f'<section aria-labelledby="{text(name)}"><h2 id="{text(name)}">{text(title)}</h2>'
+    return Markup("\n".join((head, *parts, "</section>")))
+
+
+def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
+    """A table with a heading for each column, and one for each row in its first column."""
+    title = text(caption)
+    numeric = [_is_numeric([row[index] for row in rows]) for index in range(len(columns))]
+    kinds = [' class="number"' if is_number else "" for is_number in numeric]
+    head = "".join(f'<th scope="col"{kind}>{text(name)}</th>' for name, kind in zip(columns, kinds, strict=True))
+    body = "\n".join(f"<tr>{_row(row, kinds)}</tr>" for row in rows)
+    return Markup(
+        f'<div class="table" role="region" tabindex="0" aria-label="{title}"><table><caption>{title}</caption>'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
+
+
+def _row(row: Sequence[Any], kinds: Sequence[str]) -> str:
+    cells = (f"<td{kind}>{cell(value)}</td>" for value, kind in zip(row[1:], kinds[1:], strict=True))
+    return f'<th scope="row"{kinds[0]}>{cell(row[0])}</th>{"".join(cells)}'
+
+
+def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], scripts: Sequence[str]) -> str:
+    """The page. A reader's browser loads nothing for it, and runs these scripts and no others.
+
+    `data` are elements that scripts read, `scripts` must not have the end of a script in them.
+    """
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
+    style = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; script-src {hashes}; {style}"
+    return "\n".join(
+        (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="referrer" content="no-referrer">',
+            '<link rel="icon" href="data:,">',
+            f"<title>{text(title)}</title><style>{_STYLE}</style></head>\n<body><main>",
+            f"<h1>{text(title)}</h1>",
+            *parts,
+            "</main>",
+            *data,
+            *(f"<script>{script}</script>" for script in scripts),
+            "</body></html>\n",
+        )
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

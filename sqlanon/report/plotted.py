@@ -1,0 +1,194 @@
+"""The parts of a report that have plots: columns, classes, sensitive values and frontiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlanon.catalog.frontiers import Measured
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import ReleaseAttribute
+from sqlanon.methods.registry import worded
+from sqlanon.report import charts as plots
+from sqlanon.report.charts import Charts
+from sqlanon.report.class_values import ValueShare, WorstClass
+from sqlanon.report.facts import Facts
+from sqlanon.report.markup import Markup, number, paragraph, table, text
+
+__all__ = ["classes", "columns", "frontiers", "size_groups", "values"]
+
+# More sizes than these are drawn in groups, each twice as wide as the one before.
+_MANY_SIZES = 16
+
+# Figures that depend on what they are asked with: anon.candidate has their names alone.
+_BY_ARGUMENTS = ("p_loss_above", "u_loss", "populations")
+
+_READINGS = {
+    Reading.EXACT: "as it is",
+    Reading.LABEL: "as the label of a level",
+    Reading.RANGE: "as the range of a region",
+    Reading.CENTROID: "as the centre of a region",
+    Reading.LOWER_BOUND: "the least value of a region",
+    Reading.UPPER_BOUND: "the greatest value of a region",
+    Reading.TOKEN: "as a token",
+    Reading.BUCKET: "the number of a bucket",
+    Reading.BUCKET_VALUE: "as a value of some row of a bucket",
+    Reading.BUCKET_RANGE: "as a range that has a value of some row of a bucket",
+    Reading.COUNT: "how many rows of a bucket have the value",
+    Reading.GROUP: "the number of a group",
+    Reading.LINK: "the group that a row has in another table",
+}
+
+
+def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """What stands in each published column, how far up its hierarchy that is, and what is lost by it."""
+    release = facts.release
+    yield table(
+        "Published columns",
+        ("column", "role", "a value is published", "hierarchy", "table"),
+        [
+            (
+                a.name,
+                a.role.value.replace("_", "-"),
+                _READINGS[a.reading] if a.reading else None,
+                a.hierarchy,
+                a.fragment or "the release",
+            )
+            for a in release.attributes
+        ],
+    )
+    levels = [(a, _levels(facts, a)) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
+    levels = [(attribute, several) for attribute, several in levels if several]
+    if levels:
+        names = plots.unique([a.name for a, _ in levels])
+        shares = [(name, max(several) / (a.height or 1)) for name, (a, several) in zip(names, levels, strict=True)]
+        yield charts.figure(
+            plots.shares(shares, "level, as a share of the height of its hierarchy"),
+            "How much each column is generalized: 0 % is the value itself, 100 % is *",
+            ("column", "level", "of", "share"),
+            [
+                (name, several[0] if len(several) == 1 else ", ".join(map(str, several)), a.height, share)
+                for (name, share), (a, several) in zip(shares, levels, strict=True)
+            ],
+        )
+    if any(len(several) > 1 for _, several in levels):
+        yield paragraph("Rows are published at different levels; the plot has the coarsest.")
+    if release.loss is not None:
+        name = release.loss_name or "granularity_loss"
+        definition = worded(release.method, release.method_arguments).losses.get(name)
+        meaning = f", the {definition}" if definition else ""
+        yield paragraph(f"The loss over all of them is the {name}{meaning}: ", number(release.loss), ".")
+
+
+def _levels(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
+    return facts.levels.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
+
+
+def size_groups(sizes: Sequence[tuple[int, int]]) -> list[tuple[str, int, int]]:
+    """Sizes in groups that are not too many: what each is called, its classes, and the rows of these."""
+    if len(sizes) <= _MANY_SIZES:
+        return [(f"{size:,}", count, size * count) for size, count in sizes]
+    groups: dict[int, tuple[int, int]] = {}
+    for size, count in sizes:
+        exponent = size.bit_length() - 1
+        many, rows = groups.get(exponent, (0, 0))
+        groups[exponent] = many + count, rows + size * count
+    named = ((f"{2**e:,}" if e == 0 else f"{2**e:,} to {2 ** (e + 1) - 1:,}", *counts) for e, counts in groups.items())
+    return list(named)
+
+
+def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """How many classes there are of each size."""
+    if facts.without_classes:
+        yield paragraph(f"{facts.without_classes}.")
+        return
+    if not facts.sizes:
+        yield paragraph("The release has no rows, and no class.")
+        return
+    groups = size_groups(facts.sizes)
+    count, rows = sum(many for _, many, _ in groups), sum(many for *_, many in groups)
+    yield paragraph(
+        "A class is the rows that a reader cannot tell apart. There are ", number(count), " with ", number(rows),
+        " rows in all; the smallest has ", number(facts.sizes[0][0]), ", the largest ", number(facts.sizes[-1][0]), ".",
+    )  # fmt: skip
+    yield charts.figure(
+        plots.bars([(name, many) for name, many, _ in groups], "rows of a class", "classes"),
+        "How many classes there are of each size",
+        ("rows of a class", "classes", "rows in all"),
+        groups,
+    )
+
+
+def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """The worst classes of each sensitive attribute, beside all rows."""
+    if not facts.worst:
+        yield paragraph(
+            facts.without_classes or ("No column is sensitive." if facts.sizes else "The release has no rows.")
+        )
+        return
+    yield paragraph(
+        "The classes whose sensitive values differ most from those of all published rows, by the divergence of p_loss: "
+        "who knows that somebody is in such a class learns most. Labels and values are those that are published."
+    )
+    for worst in facts.worst:
+        yield _worst(worst, charts)
+
+
+def _worst(worst: WorstClass, charts: Charts) -> Markup:
+    listed: list[ValueShare] = [*worst.values, *([worst.others] if worst.others else [])]
+    names = plots.unique([value.label for value in listed])
+    shares = [
+        (name, value.rows / worst.size, value.rows_of_all / worst.total)
+        for name, value in zip(names, listed, strict=True)
+    ]
+    title = f"{worst.attribute} in the class {worst.name or 'of all rows'}"
+    figure = charts.figure(
+        plots.distribution(shares, "share of the class", "share of all rows"),
+        title,
+        (worst.attribute, "rows of the class", "share of the class", "share of all rows"),
+        [(name, value.rows, *both) for (name, *both), value in zip(shares, listed, strict=True)],
+    )
+    about = paragraph(
+        "Rows: ", number(worst.size), "; divergence from all rows, in nats: ", number(worst.divergence), "."
+    )
+    return Markup(f"<h3>{text(title)}</h3>\n{about}\n{figure}")
+
+
+def frontiers(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """What else could have been published under the policy, where a frontier of it is there, and this release."""
+    for name, candidates in facts.candidates.items():
+        yield from _frontier(facts, name, candidates, charts)
+
+
+def _comparable(facts: Facts, figure: str) -> float | None:
+    """A figure of this release as candidates have it: of several sensitive attributes the worst.
+
+    None where it is not defined, and where it depends on arguments that nothing records.
+    """
+    measured = [f.value for f in facts.figures if f.name == figure and figure not in _BY_ARGUMENTS]
+    known = [value for value in measured if value is not None]
+    return max(known, default=None) if len(known) == len(measured) else None
+
+
+def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: Charts) -> Iterator[Markup]:
+    names = [figure for figure, _ in candidates[0].figures]
+    kinds = {True: "efficient", False: "not efficient"}
+    rows = [
+        (f"{c.number}: {c.method}({c.arguments})", c.requirement or None, kinds[c.efficient], *dict(c.figures).values())
+        for c in candidates
+        if c.reason is None
+    ]
+    measured = [_comparable(facts, figure) for figure in names]
+    rows.append(("this release", None, "this release", *measured))
+    title = f"Candidates of the frontier {name}"
+    head = ("candidate", "required", "kind", *names)
+    both = [(str(row[2]), row[3], row[4]) for row in rows if len(names) > 1]
+    points = [(kind, float(x), float(y)) for kind, x, y in both if x is not None and y is not None]
+    yield paragraph("Less is better of each figure. No candidate dominates an efficient one.")
+    if None in measured:
+        yield paragraph("What FRONTIER may have measured with other arguments is not compared with this release.")
+    if points:
+        yield charts.figure(plots.candidates(points, names[0], names[1]), title, head, rows)
+    else:
+        yield table(title, head, rows)

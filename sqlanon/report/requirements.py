@@ -1,0 +1,61 @@
+"""What was required of a release and what it reaches, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlanon.domain.report import Measurement
+from sqlanon.methods.registry import worded
+from sqlanon.questions.load import Question, load_question
+from sqlanon.report.facts import Facts
+from sqlanon.report.markup import Markup, number, paragraph, table, text
+
+__all__ = ["met", "requirements"]
+
+
+def met(facts: Facts) -> bool:
+    """Whether something was required and all of it is met."""
+    return facts.checked.satisfied
+
+
+def requirements(facts: Facts) -> Iterator[Markup]:
+    """A sentence for each requirement, and the answer of CHECK."""
+    if not facts.checked.measurements:
+        yield paragraph("The policy requires nothing that can be computed from the published rows.")
+        return
+    sentences = "".join(f"<li>{_sentence(facts, measurement)}</li>" for measurement in facts.checked.measurements)
+    yield Markup(f"<ul>{sentences}</ul>")
+    yield table(
+        "Computed again from the published rows (CHECK)",
+        ("requirement", "about", "required", "reached", "met"),
+        [(m.question, m.attribute, m.required, m.achieved, m.satisfied) for m in facts.checked.measurements],
+    )
+    if facts.assumptions:
+        yield paragraph("This rests on assumptions that no row of the release can show:")
+        items = (f"<li>{text(item.meaning)} {text(item.leaves)}</li>" for item in facts.assumptions)
+        yield Markup(f"<ul>{''.join(items)}</ul>")
+
+
+def _sentence(facts: Facts, measurement: Measurement) -> Markup:
+    """What the requirement means, the numbers, and whether it is met."""
+    explained = worded(facts.release.method, facts.release.method_arguments).figures
+    if measurement.question in explained:
+        meaning, parameter = explained[measurement.question].meaning, explained[measurement.question].parameter
+    else:
+        question = load_question(measurement.question)
+        meaning, parameter = question.title + _respondents(facts, question), question.required
+    about = f" ({text(measurement.attribute)})" if measurement.attribute else ""
+    verdict = {True: "met", False: "not met", None: "nothing is required"}[measurement.satisfied]
+    numbers = ""
+    if measurement.required is not None:
+        name = f"{text(parameter)} = " if parameter and parameter.isidentifier() else ""
+        reached = "nothing" if measurement.achieved is None else number(measurement.achieved)
+        numbers = f" Required: {name}{number(measurement.required)}; reached: {reached}."
+    return Markup(f"<strong>{text(measurement.question)}</strong>{about}, {verdict}: {text(meaning)}{numbers}")
+
+
+def _respondents(facts: Facts, question: Question) -> str:
+    """What a respondent is where the policy names none."""
+    if "respondents" not in question.title or facts.policy.entity is not None:
+        return ""
+    return " Each row counts as a respondent, since the policy names no ENTITY."

@@ -1,0 +1,321 @@
+"""The report of a release: its figures are those of CHECK, MEASURE and ATTACK, and nothing that it quotes is markup."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from math import log
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import sqlanon
+from sqlanon import Connection, UserError
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.report import charts
+from sqlanon.report.page import report_page
+from sqlanon.report.plotted import size_groups
+from sqlanon.terminal.cli import app
+from tests.support.html_page import Page
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = '</script><script>alert("ü")&amp;\u202e\n<!--'
+QUOTED = '"' + HOSTILE.replace('"', '""') + '"'
+METHODS = {
+    "generalization": "USING tens MIN LEVEL 1",
+    "generalization(recoding => 'local', suppression => 0.2)": "USING tens MIN LEVEL 1",
+    "mondrian": "",
+    "mondrian(publish => 'none')": "",
+    "anatomy(l => 2)": "",
+    "slicing(l => 2) COLUMNS EACH": "",
+    "trivial": "",
+}
+ATTACKS = ("homogeneity", "background", "skewness")
+# What the page is made of; anything else would come from a name.
+ELEMENTS = set(
+    "html head meta link title style body main h1 h2 h3 p strong nav ul li a section div table caption thead tbody tr "
+    "th td data dl dt dd figure figcaption script".split()
+)
+
+
+@pytest.fixture
+def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scripts are a megabyte and take seconds; what they draw is another test's."""
+    monkeypatch.setattr(charts, "_scripts", lambda: ("0;",))
+
+
+def page_of(con: Connection, name: str) -> Page:
+    return Page(report_page(DuckDBEngine(con.duckdb), QualifiedName((name,))))
+
+
+def people(method: str, *, release: str = "r", value: str = "ill") -> Connection:
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute(f"""
+        CREATE TABLE people AS
+            SELECT 70000 + i AS age, i % 2 AS ward, ['flu', 'cold', 'x', NULL][1 + i % 7 % 4] AS {value}
+            FROM range(24) t(i);
+        CREATE HIERARCHY tens AS INTERVALS (10, 100);
+        CREATE POLICY p ON people (
+            age QUASI IDENTIFIER {METHODS.get(method, "")}, ward QUASI IDENTIFIER, {value} SENSITIVE
+        ) REQUIRE k_anonymity(k => 4), l_diversity(l => 2, variant => 'distinct');
+        CREATE ANONYMIZED TABLE {release} AS POLICY p METHOD {method}""")
+    return con
+
+
+@pytest.mark.usefixtures("_without_scripts")
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("method", METHODS)
+def test_its_figures_are_those_of_the_statements(method: str) -> None:
+    con = people(method)
+    page = page_of(con, "r")
+    measured = [row[1:] for row in con.execute("MEASURE r").fetchall()]
+    assert [tuple(row) for row in page.table("Figures")] == measured
+    checked = [row[1:] for row in con.execute("CHECK r").fetchall() if not row[1].startswith("assumes_")]
+    assert [tuple(row) for row in page.table("Computed again")] == checked
+    attacked = [row for attack in ATTACKS for row in con.execute(f"ATTACK r WITH {attack}").fetchall()]
+    assert [tuple(row) for row in page.table("What attacks")] == attacked
+    values = {(name, attribute): value for name, attribute, value in measured}
+    sizes = page.table("Values: How many classes")
+    assert sum(count for _, count, _ in sizes) == values["classes", None]
+    assert sum(rows for *_, rows in sizes) == values["row_count", None]
+    assert float(sizes[0][0]) == values["least_class_size", None]
+    assert float(sizes[-1][0]) == values["greatest_class_size", None]
+    divergences = [
+        float(number) for number in re.findall(r"divergence from all rows, in nats: ([\d.e-]+)\.", page.text)
+    ]
+    assert divergences[0] == pytest.approx(values["p_loss", "ill"], rel=1e-5)
+    assert divergences == sorted(divergences, reverse=True)
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_the_worst_classes_are_counted_as_they_are() -> None:
+    """The divergence from its definition, and the shares of each value, on the published rows."""
+    con = people("generalization")
+    rows = con.duckdb.execute("SELECT 'age ' || age || ', ward ' || ward, ill FROM r").fetchall()
+    of_all = Counter(ill for _, ill in rows)
+    classes = {name: Counter(ill for other, ill in rows if other == name) for name, _ in rows}
+
+    def divergence(counts: Counter[str | None]) -> float:
+        total = 0.0
+        for value, n in of_all.items():
+            q, p = n / len(rows), counts[value] / counts.total()
+            total += sum(x * log(2 * x / (p + q)) / 2 for x in (p, q) if x)
+        return total
+
+    page = page_of(con, "r")
+    tables = {caption: body for caption, body in page.tables.items() if caption.startswith("Values: ill in")}
+    names = [caption.removeprefix("Values: ill in the class ") for caption in tables]
+    worst = sorted((divergence(counts) for counts in classes.values()), reverse=True)[:3]
+    assert [divergence(classes[name]) for name in names] == pytest.approx(worst)
+    for name, body in zip(names, tables.values(), strict=True):
+        counts = classes[name]
+        listed = {None if label.startswith("NULL") else label: other for label, *other in body}
+        assert set(listed) == set(of_all)
+        for value, (n, share, share_of_all) in listed.items():
+            assert (n, share) == (counts[value], counts[value] / counts.total())
+            assert share_of_all == of_all[value] / len(rows)
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_plots_have_the_values_of_their_tables() -> None:
+    page = page_of(people("generalization"), "r")
+    levels, sizes, *worst = [chart["data"]["values"] for chart in page.charts]
+    assert [[row["label"], row["share"]] for row in levels] == [
+        [name, share] for name, _, _, share in page.table("Values: How much")
+    ]
+    assert [[float(row["label"]), row["count"]] for row in sizes] == [
+        [float(s), n] for s, n, _ in page.table("Values: How many")
+    ]
+    tables = [body for caption, body in page.tables.items() if caption.startswith("Values: ill in")]
+    for values, body in zip(worst, tables, strict=True):
+        assert [[row["label"], row["share"], row["of_all"]] for row in values] == [[r[0], *r[2:]] for r in body]
+    plots = [attributes for tag, attributes in page.elements if attributes.get("data-chart")]
+    assert len(plots) == len(page.charts) == 2 + len(tables)
+    assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in plots)
+
+
+@pytest.mark.usefixtures("_without_scripts")
+@pytest.mark.parametrize("method", ["generalization", "anatomy(l => 2)"])
+def test_names_and_values_are_never_markup(method: str) -> None:
+    con = people(method, release=QUOTED, value=QUOTED)
+    con.execute(f"UPDATE people SET {QUOTED} = '{HOSTILE}' WHERE {QUOTED} = 'flu'")
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE {QUOTED} AS POLICY p METHOD {method}")
+    page = page_of(con, HOSTILE)
+    assert {tag for tag, _ in page.elements} <= ELEMENTS
+    # Those of the plots, and one.
+    assert sum(tag == "script" for tag, _ in page.elements) == len(page.charts) + 1
+    assert all(not name.startswith("on") for _, attributes in page.elements for name in attributes)
+    assert '</script><script>alert("ü")&amp;\\u202e\\n<!--' in page.text
+    assert "\u202e" not in page.text
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_it_quotes_labels_and_no_value_below_them() -> None:
+    con = people("generalization")
+    text = report_page(DuckDBEngine(con.duckdb), QualifiedName(("r",)))
+    # The ends of ranges are labels, whole tens; no other age is in the page.
+    assert re.findall(r"700\d[1-9]", text) == []
+    assert "700" in text
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_a_source_that_is_a_query_is_not_quoted() -> None:
+    con = sqlanon.connect()
+    con.execute("CREATE TABLE people AS SELECT i AS age, i % 2 AS ill FROM range(8) AS t(i)")
+    con.execute("CREATE POLICY p ON (SELECT * FROM people WHERE age <> 4711) (age QUASI IDENTIFIER, ill SENSITIVE) "
+                "REQUIRE k_anonymity(k => 2)")  # fmt: skip
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    assert "4711" not in report_page(DuckDBEngine(con.duckdb), QualifiedName(("r",)))
+
+
+@pytest.mark.usefixtures("_without_scripts")
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("(age QUASI IDENTIFIER MIN LEVEL 1) REQUIRE k_anonymity(k => 2)", "No column is sensitive."),
+        (
+            "(id ENTITY, age QUASI IDENTIFIER MIN LEVEL 1, ill SENSITIVE) REQUIRE k_anonymity(k => 2)",
+            "rows of one respondent",
+        ),
+        (
+            "(age QUASI IDENTIFIER, ill SENSITIVE) CONFIDENTIAL (age, ill)@fragments FRAGMENTS (age), (ill)",
+            "in several tables without buckets",
+        ),
+    ],
+)
+def test_what_a_release_does_not_have_is_said(policy: str, words: str) -> None:
+    con = sqlanon.connect()
+    con.execute("CREATE TABLE people AS SELECT i AS id, i % 3 AS age, i % 2 AS ill FROM range(8) AS t(i)")
+    roles, _, method = policy.partition("@")
+    con.execute(f"CREATE POLICY p ON people {roles}")
+    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method or 'generalization'}")
+    assert words in page_of(con, "r").text
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_an_empty_release_and_a_live_view_have_reports() -> None:
+    con = sqlanon.connect()
+    con.execute("CREATE TABLE people (age INTEGER, ill VARCHAR)")
+    con.execute("CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED VIEW r AS POLICY p")
+    page = page_of(con, "r")
+    assert "The release has no rows" in page.text
+    assert "a live view, which follows its source" in page.text
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_what_is_not_met_is_said_first() -> None:
+    con = people("generalization")
+    con.execute("DELETE FROM r WHERE rowid > 0")
+    page = page_of(con, "r")
+    assert page.text.index("do not give it away") < page.text.index("What was required")
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_frontiers_of_its_policy_have_the_release_among_their_candidates() -> None:
+    con = people("generalization")
+    con.execute("CREATE POLICY other ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    for name in ("p", "other"):
+        con.execute(
+            f"FRONTIER of_{name} ON POLICY {name} METHODS (generalization) SWEEP k IN (2, 12) MEASURE p_loss, a_know"
+        )
+    page = page_of(con, "r")
+    assert not any("of_other" in caption for caption in page.tables)
+    *candidates, release = page.table("Values: Candidates of the frontier of_p")
+    measured = {(name, attribute): value for _, name, attribute, value in con.execute("MEASURE r").fetchall()}
+    assert release == ["this release", None, "this release", measured["p_loss", "ill"], measured["a_know", "ill"]]
+    stored = con.duckdb.execute(
+        "SELECT max(value) FILTER (figure = 'p_loss'), max(value) FILTER (figure = 'a_know') FROM anon.candidate "
+        "WHERE frontier = 'of_p' AND reason IS NULL GROUP BY number ORDER BY number"
+    ).fetchall()
+    assert [tuple(row[3:]) for row in candidates] == stored
+
+
+def test_many_sizes_stand_in_groups_that_lose_no_class() -> None:
+    sizes = [(size, size % 3 + 1) for size in range(1, 1000, 7)]
+    groups = size_groups(sizes)
+    assert groups[0][0] == "1"
+    assert groups[-1][0] == "512 to 1,023"
+    assert sum(many for _, many, _ in groups) == sum(many for _, many in sizes)
+    assert sum(rows for *_, rows in groups) == sum(size * many for size, many in sizes)
+    assert size_groups(sizes[:3]) == [("1", 2, 2), ("8", 3, 24), ("15", 1, 15)]
+
+
+def test_labels_that_look_the_same_differ() -> None:
+    assert charts.unique(["a", None, "a", "b\n", "NULL, no value"]) == [
+        "a",
+        "NULL, no value",
+        "a (2)",
+        "b\\n",
+        "NULL, no value (2)",
+    ]
+
+
+@pytest.mark.parametrize("package", ["altair", "vl_convert"])
+def test_a_missing_extra_says_what_to_install(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    con = people("generalization")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UserError, match=f"a report needs {package}") as error:
+        page_of(con, "r")
+    assert error.value.hint == "pip install 'sqlanon[report]'"
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_the_command_writes_a_file_or_says_why_not(tmp_path: Path) -> None:
+    database, report = tmp_path / "d.duckdb", tmp_path / "report.html"
+    con = sqlanon.connect(database)
+    con.execute("CREATE TABLE people AS SELECT i % 2 AS age, i % 3 AS ill FROM range(12) AS t(i)")
+    con.execute("CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.close()
+
+    def run(*arguments: str) -> tuple[int, str]:
+        ran = CliRunner().invoke(app, ["report", *arguments, "--database", str(database)])
+        return ran.exit_code, ran.stderr
+
+    code, words = run("q", "-o", str(report))
+    assert (code, "there is no release main.q" in words, report.exists()) == (2, True, False)
+    assert run("r", "-o", str(report))[0] == 0
+    assert "Each requirement is met." in Page(report.read_text(encoding="utf-8")).text
+    assert run("r", "-o", str(report), "--read-only")[0] == 0
+    code, words = run("r", "-o", str(database))
+    assert (code, "is the database" in words) == (2, True)
+    code, words = run("r", "-o", str(tmp_path / "nowhere" / "report.html"))
+    assert (code, "cannot be written" in words) == (2, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["d.duckdb", "report.html"]
+
+
+@pytest.mark.long
+def test_a_browser_draws_it_and_complains_of_nothing(tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("there is no Chromium")
+    con = people("generalization", value=QUOTED)
+    path = tmp_path / "report.html"
+    path.write_text(report_page(DuckDBEngine(con.duckdb), QualifiedName(("r",))), encoding="utf-8")
+    options = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        f"--user-data-dir={tmp_path}/b",
+    ]
+    command = [browser, *options, "--virtual-time-budget=20000", "--dump-dom", path.as_uri()]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
+    assert [line for line in ran.stderr.splitlines() if "CONSOLE" in line] == []
+    page = Page(ran.stdout)
+    plots = sum(1 for _, attributes in page.elements if attributes.get("data-chart"))
+    assert plots == len(page.charts) > 2
+    assert sum(1 for tag, _ in page.elements if tag == "svg") == plots
+    drawn = re.findall(r'<g class="mark-rect role-mark[^"]*"[^>]*>(.*?)</g>', ran.stdout)
+    bars = [marks.count("<path") for marks in drawn]
+    expected = [len(page.table("Values: How much")), len(page.table("Values: How many"))]
+    for caption, body in page.tables.items():
+        # The bars of the class, and the lines of all rows.
+        expected += [len(body), len(body)] if " in the class " in caption else []
+    assert bars == expected
