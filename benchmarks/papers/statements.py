@@ -92,7 +92,7 @@ def candidates(
 
 def cell(number: float | None, digits: int = 4) -> str:
     """A number as a table has it; without one there is no release, or no such figure."""
-    return "-" if number is None else f"{number:.{digits}f}"
+    return "-" if number is None else f"{round(number, digits) + 0.0:.{digits}f}"
 
 
 def table(heads: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
