@@ -1,0 +1,119 @@
+"""What the experiments on the complete rows of Adult have in common: policies, frontiers, and tables of their answers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import sqlanon
+
+__all__ = ["Attributes", "Candidate", "Family", "candidates", "cell", "declare", "parser", "rows_of", "table"]
+
+POLICY = "paper"
+_FRONTIER = "paper_frontier"
+_QUICK_ROWS = 600
+# Sexes have the values themselves and '*'; the others have hierarchies in adult_hierarchies.sql.
+_WITHOUT_HIERARCHY = frozenset({"sex"})
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """Attributes of Adult by their role; neutral ones are published as they are."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: str
+    neutral: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Family:
+    """A privacy model with one parameter that is swept; `requirement` is REQUIRE's with the first of its values."""
+
+    name: str
+    requirement: str
+    parameter: str
+    values: tuple[float, ...]
+
+    def reduced(self) -> Family:
+        """The family with the first of its values alone."""
+        return Family(self.name, self.requirement, self.parameter, self.values[:1])
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A release that FRONTIER measured; a figure is None where the release cannot be made or the figure is undefined."""
+
+    method: str
+    requirement: str
+    figures: dict[str, float | None]
+
+
+def declare(
+    connection: sqlanon.Connection, attributes: Attributes, requirement: str, levels: Sequence[int] | None = None
+) -> str:
+    """Creates the policy on `people` and returns its name; `levels` has the only level of each quasi-identifier."""
+    roles = []
+    for position, name in enumerate(attributes.quasi_identifiers):
+        using = "" if name in _WITHOUT_HIERARCHY else f" USING adult_{name}"
+        only = "" if levels is None else f" MIN LEVEL {levels[position]} MAX LEVEL {levels[position]}"
+        roles.append(f"{name} QUASI IDENTIFIER{using}{only}")
+    roles.append(f"{attributes.sensitive} SENSITIVE")
+    roles += [f"{name} INSENSITIVE" for name in attributes.neutral]
+    connection.sql(f"CREATE OR REPLACE POLICY {POLICY} ON people ({', '.join(roles)}) REQUIRE {requirement}")
+    return POLICY
+
+
+def candidates(
+    connection: sqlanon.Connection,
+    attributes: Attributes,
+    family: Family,
+    methods: Sequence[str],
+    figures: Sequence[str],
+) -> list[Candidate]:
+    """The candidates of a FRONTIER, those first with which every frontier begins: intact, and the two trivial ones."""
+    policy = declare(connection, attributes, family.requirement)
+    values = ", ".join(f"{value:g}" for value in family.values)
+    connection.sql(
+        f"FRONTIER {_FRONTIER} ON POLICY {policy} METHODS ({', '.join(methods)}) "
+        f"SWEEP {family.parameter} IN ({values}) MEASURE {', '.join(figures)}"
+    )
+    rows = connection.duckdb.execute(
+        "SELECT any_value(method || coalesce('(' || nullif(arguments, '') || ')', '')), any_value(requirement), "
+        "list(figure ORDER BY figure), list(value ORDER BY figure) "
+        "FROM anon.candidate WHERE frontier = ? GROUP BY number ORDER BY number",
+        [_FRONTIER],
+    ).fetchall()
+    return [
+        Candidate(method, requirement or "", dict(zip(names, numbers, strict=True)))
+        for method, requirement, names, numbers in rows
+    ]
+
+
+def cell(number: float | None, digits: int = 4) -> str:
+    """A number as a table has it; without one there is no release, or no such figure."""
+    return "-" if number is None else f"{round(number, digits) + 0.0:.{digits}f}"
+
+
+def table(heads: Sequence[str], rows: Iterator[Sequence[str]]) -> Iterator[str]:
+    """The lines of a Markdown table, each as soon as its row is there."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{' --- |' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def parser(module: str, description: str | None, parts: Sequence[str]) -> argparse.ArgumentParser:
+    """The options that the modules share."""
+    options = argparse.ArgumentParser(prog=f"python -m benchmarks.papers.{module}", description=description)
+    options.add_argument("--part", action="append", choices=parts, help="this part; can be repeated (default: all)")
+    options.add_argument("--quick", action="store_true", help="few rows and few parameters: does everything work?")
+    options.add_argument("--rows", type=int, metavar="N", help="so many rows of Adult instead of all complete ones")
+    options.add_argument("--seed", type=int, default=1, metavar="N", help="of the rows, workloads and folds")
+    return options
+
+
+def rows_of(options: argparse.Namespace) -> int | None:
+    """How many rows of Adult the options ask for; None: all complete ones."""
+    rows: int | None = options.rows or (_QUICK_ROWS if options.quick else None)
+    return rows
