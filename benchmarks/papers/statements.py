@@ -1,4 +1,4 @@
-"""What the experiments on the complete rows of Adult have in common: policies, frontiers, and tables of their answers."""
+"""What experiments on the complete rows of Adult have in common: policies, frontiers, and tables of answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A release that FRONTIER measured; a figure is None where the release cannot be made or the figure is undefined."""
+    """A release that FRONTIER measured; a figure is None where it is undefined, or the release cannot be made."""
 
     method: str
     requirement: str

@@ -83,8 +83,8 @@ _FILES = {
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed",
     "project": (
-        "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing plug_ins "
-        "subjects tree words"
+        "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "
+        "paper_tables plug_ins subjects tree words"
     ),
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}
