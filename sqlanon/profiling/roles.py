@@ -20,7 +20,6 @@ from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["Values", "proposed_role", "values_of"]
 
-_TEXT = ("VARCHAR", "BLOB", "JSON", "BIT")
 _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 
 
@@ -80,15 +79,15 @@ def proposed_role(values: Values, categories: Mapping[str, tuple[Category, str]]
     says = "says" if told_by == "name" else "say"
     if category and category.identifies:
         return Role.IDENTIFIER, f"its {told_by} {says} {called}{_repeating(values)}"
-    if not values.type.startswith((*_TEXT, "ENUM(")) and _is_nested(values.type):
+    if _is_nested(values.type):
         return Role.IDENTIFIER, f"values of type {values.type.split('(')[0]} cannot be made coarser"
     if values.counted.values == 1 and values.counted.rows > 1:
         return Role.INSENSITIVE, "it says the same in all rows"
+    # Also where it is called a diagnosis: sensitive values are published as they are.
+    if values.type == "VARCHAR" and values.length > sizes().free_text:
+        return Role.IDENTIFIER, "it is free text, which may name anybody"
     if SENSITIVE_WORDS.fullmatch(words_of(values.name)):
         return Role.SENSITIVE, "its name is that of something people would keep to themselves"
-    is_text = values.type == "VARCHAR"
-    if is_text and values.length > sizes().free_text:
-        return Role.IDENTIFIER, "it is free text, which may name anybody"
     if category:
         return Role.QUASI_IDENTIFIER, f"its {told_by} {says} {called}"
     if values.is_unique and not values.type.startswith(_MEASURED):

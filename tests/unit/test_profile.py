@@ -20,7 +20,8 @@ CREATE TABLE people AS SELECT i AS customer_id, 'user' || i || '@example.org' AS
     DATE '1940-01-01' + (i * 37 % 20000)::INTEGER AS "birthDate", printf('%05d', 10000 + i * 13 % 400) AS zip,
     CASE WHEN i % 2 = 0 THEN 'm' ELSE 'f' END AS sex, ['baker','clerk','driver','farmer','guard'][1 + i % 5] AS job,
     ['flu','cold','asthma','cancer'][1 + i % 4] AS diagnosis, 1 AS batch, i * 1.5 AS amount,
-    CASE WHEN i % 10 > 0 THEN i % 4 END AS "weekly hours", repeat('on and on ', 10) || i AS notes
+    CASE WHEN i % 10 > 0 THEN i % 4 END AS "weekly hours", repeat('on and on ', 10) || i AS notes,
+    repeat('she said ', 10) || i AS diagnosis_notes
 FROM range(1000) AS t(i)
 """
 
@@ -61,6 +62,8 @@ def test_roles_by_names_types_and_values(con: Connection) -> None:
         "amount": "QUASI IDENTIFIER",
         "weekly hours": "QUASI IDENTIFIER",
         "notes": "IDENTIFIER",
+        # Called like a sensitive column, but sensitive values are published as they are.
+        "diagnosis_notes": "IDENTIFIER",
     }
     why = {row["subject"]: row["why"] for row in rows if row["part"] == "column"}
     assert why["contact"] == "its values say an e-mail address"
@@ -242,3 +245,12 @@ def test_sets_stop_where_they_would_read_too_much() -> None:
     found = [row for row in rows if row["part"] in ("columns", "key")]
     assert max(str(row["subject"]).count(",") for row in found) == 1
     assert found[-1]["why"] == "1 column more are in none of these sets"
+
+
+@pytest.mark.parametrize(
+    "value", ["('a' || i % 3)::BLOB", "[i % 3]", "{'a': i % 3}", "(i % 3)::INTEGER::BIT", "MAP {1: i % 3}"]
+)
+def test_what_cannot_be_made_coarser_is_left_out(value: str) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT {value} AS x FROM range(9) AS r(i)")
+    assert roles(parts(con, "PROFILE t")) == {"x": "IDENTIFIER"}
