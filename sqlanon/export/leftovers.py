@@ -56,8 +56,11 @@ def _remove(folder: Path) -> None:
     if lock is None:
         return
     try:
-        is_ours = os.fstat(lock).st_uid == os.getuid() and set(os.listdir(folder)) <= {EXPORT, FORMER, SPILL}
-        if is_ours and not _is_needed(folder):
+        locked = os.fstat(lock)
+        # Between its opening and its lock the folder may have been removed, and made again by one who works in it now.
+        is_still_there = os.path.samestat(locked, os.lstat(folder))
+        is_ours = locked.st_uid == os.getuid() and set(os.listdir(folder)) <= {EXPORT, FORMER, SPILL}
+        if is_still_there and is_ours and not _is_needed(folder):
             shutil.rmtree(folder, ignore_errors=True)
     finally:
         _close(lock)

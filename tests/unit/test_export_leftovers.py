@@ -157,6 +157,24 @@ def test_many_at_once(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_made_again_while_the_former_is_locked_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock on a folder that is gone says nothing of another that has its name."""
+    import fcntl
+
+    folder = tmp_path / ".sqlanon-0123456789abcdef"
+    folder.mkdir()
+    lock = fcntl.flock
+
+    def made_again(descriptor: int, operation: int) -> None:
+        folder.rmdir()
+        (folder / "export").mkdir(parents=True)
+        lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", made_again)
+    remove_leftovers(tmp_path)
+    assert (folder / "export").is_dir()
+
+
 def test_a_place_that_cannot_be_listed_is_no_hindrance(con: sqlanon.Connection, tmp_path: Path) -> None:
     remove_leftovers(tmp_path / "missing")
     with working(tmp_path / "killed") as (process, folder):
