@@ -143,25 +143,23 @@ def counts_in_populations(scratch: Scratch, populations: str, cells: str, shares
     """population, value and n: how many rows of the cells are in each population.
 
     `shares` are, of each quasi-identifier, the tables of code, node and share. The populations are the leaves of a tree
-    with the nodes of one quasi-identifier at each level; a cell goes down all branches that it has a share of. That is
-    one pass over the cells, of which nothing is kept but the sums.
+    with the nodes of one quasi-identifier at each level. The rows go down one level after the other, along all branches
+    that they have a share of; those that differ in a code of a level above alone are added up before they go on.
     """
     paths = scratch.table("path", _paths(populations, len(shares)))
-    rows = exp.select(column("value", "cell")).from_(relation(cells, as_="cell"))
-    number: exp.Expr = column("n", "cell")
+    rows = exp.select("*").from_(relation(cells))
     for i, of_index in enumerate(shares):
         steps = scratch.table("step", _steps(paths, cells, of_index, i))
-        at = f"step_{i}"
-        same: exp.Expr = identical(column(code_name(i), "cell"), column("code", at))
+        same: exp.Expr = identical(column(code_name(i), "cell"), column("code", "step"))
         if i:
-            same = exp.and_(column(_path(i), f"step_{i - 1}").eq(column(_path(i), at)), same)
-        rows = rows.join(relation(steps, as_=at), on=same, copy=False)
-        number = number * column("share", at)
-    last = column(_path(len(shares)), f"step_{len(shares) - 1}")
-    summed = rows.select(alias(last, "population"), alias(f.sum(number), "n"))
-    return exp.select("*").from_(
-        relation(scratch.table("counted", summed.group_by(last.copy(), column("value", "cell"))))
-    )
+            same = exp.and_(column(_path(i), "cell").eq(column(_path(i), "step")), same)
+        keys = [column(_path(i + 1), "step"), *(column(code_name(j), "cell") for j in range(i + 1, len(shares)))]
+        keys.append(column("value", "cell"))
+        number = alias(f.sum(column("n", "cell") * column("share", "step")), "n")
+        rows = exp.select(*keys, number).from_(rows.subquery("cell", copy=False))
+        rows = rows.join(relation(steps, as_="step"), on=same, copy=False).group_by(*(key.copy() for key in keys))
+    counted = exp.select(alias(column(_path(len(shares))), "population"), column("value"), column("n"))
+    return exp.select("*").from_(relation(scratch.table("counted", counted.from_(rows.subquery("cell", copy=False)))))
 
 
 def _path(index: int) -> str:
