@@ -75,8 +75,14 @@ class Scratch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # After an error the transaction that made them is rolled back, and they with it.
-        if error is not None:
-            return
+        if error is None:
+            self.drop()
+
+    def drop(self) -> None:
+        """Drops what was made, and hands its names on to the next statement.
+
+        For what outlives a transaction, after an error as well; `with` sees to the rest.
+        """
         if self._made:
             drops = (exp.Drop(kind=made, tables=[relation(name)], exists=True) for made, name in reversed(self._made))
             self.engine.run("; ".join(map(to_sql, drops)))

@@ -17,6 +17,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
 from sqlanon.inputs.bind_policy import hierarchies_of
 from sqlanon.inputs.source import qualified
@@ -67,32 +68,47 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
     measured = []
     compared = [_intact(policy), *_baselines(policy)]
     total = len(candidates) + len(compared)
-    for number, candidate_of_number in enumerate([*compared, *candidates]):
-        each = candidate_of_number
-        if progress:
-            progress("candidates", number, total, each.method.name)
-        values, reason = _figures(engine, each, figures)
-        compares_only = each.intact
-        if reason and each.baseline:
-            # Where it cannot be published it is there to compare with.
-            each, compares_only = _without_requirements(each), True
-            values, reason = _figures(engine, each, figures)
-        measured.append(
-            Measured(
-                number=number,
-                policy=policy.name,
-                policy_fingerprint=mark,
-                method=INTACT if each.intact else each.method.name,
-                arguments="" if each.intact else ", ".join(arguments_text(each.method.arguments)),
-                requirement="" if compares_only else ", ".join(map(render.requirement, each.policy.requirements)),
-                statement=None if compares_only or reason else _statement(statement.name, each),
-                reason=reason,
-                figures=tuple(values.items()),
-            )
-        )
+    with _prepared(engine, policy, figures) as prepared:
+        for number, each in enumerate([*compared, *candidates]):
+            if progress:
+                progress("candidates", number, total, each.method.name)
+            measured.append(replace(_measured(engine, statement.name, each, prepared, number), policy_fingerprint=mark))
     with engine.transaction():
         frontiers.save(engine, statement.name, measured)
     return _answer(engine, statement.name)
+
+
+@contextmanager
+def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure]) -> Iterator[list[Figure]]:
+    """The figures, with what all candidates have in common computed; the tables of it last as long as the block."""
+    scratch = Scratch(engine)
+    try:
+        with engine.transaction():
+            prepared = [f.prepared(engine, policy, scratch) if f.prepared else f for f in figures]
+        yield prepared
+    finally:
+        scratch.drop()
+
+
+def _measured(engine: Engine, frontier: str, each: Candidate, figures: Sequence[Figure], number: int) -> Measured:
+    """A candidate with its figures, and the statement that publishes it."""
+    compares_only = each.intact
+    values, reason = _figures(engine, each, figures)
+    if reason and each.baseline:
+        # Where it cannot be published it is there to compare with.
+        each, compares_only = _without_requirements(each), True
+        values, reason = _figures(engine, each, figures)
+    return Measured(
+        number=number,
+        policy=each.policy.name,
+        policy_fingerprint="",
+        method=INTACT if each.intact else each.method.name,
+        arguments="" if each.intact else ", ".join(arguments_text(each.method.arguments)),
+        requirement="" if compares_only else ", ".join(map(render.requirement, each.policy.requirements)),
+        statement=None if compares_only or reason else _statement(frontier, each),
+        reason=reason,
+        figures=tuple(values.items()),
+    )
 
 
 def _answer(engine: Engine, frontier: str) -> tuple[Columns, Rows]:

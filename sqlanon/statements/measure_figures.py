@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from sqlanon.catalog import releases
 from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
@@ -17,7 +18,7 @@ from sqlanon.questions.statistics import Statistic, load_statistic, statistic_na
 from sqlanon.statements.attribute_loss import granularity_loss
 from sqlanon.statements.class_figures import ClassFigure, class_figures, why_not
 from sqlanon.statements.membership import membership
-from sqlanon.statements.u_loss import u_loss
+from sqlanon.statements.u_loss import u_loss, u_loss_of_policy
 from sqlanon.syntax.statements import FigureCall
 
 __all__ = ["figure_names", "measure_figures", "remember"]
@@ -42,16 +43,23 @@ COMPUTED: Mapping[str, Computed] = {
     "u_loss": u_loss,
 }
 
+# Of those, what can be begun for all releases of a policy, from its source.
+OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {
+    "u_loss": u_loss_of_policy,
+}
+
 
 def figure_names() -> tuple[str, ...]:
     """The names that figures are asked for by."""
     return (*statistic_names("figures"), *COMPUTED)
 
 
-def measure_figures(engine: Engine, release: Release, calls: Sequence[FigureCall]) -> list[ClassFigure]:
+def measure_figures(
+    engine: Engine, release: Release, calls: Sequence[FigureCall], computed: Mapping[str, Computed] = COMPUTED
+) -> list[ClassFigure]:
     """The figures of these names, each with its value, which `anon.release_figure` then has if it can be written.
 
-    All without a name.
+    All without a name. `computed` has what takes more than a query over the classes.
 
     Raises UserError for an unknown name, and PolicyError for what cannot be measured of the release. Where all are
     asked for, what cannot be measured is left out, and what needs an argument.
@@ -59,7 +67,9 @@ def measure_figures(engine: Engine, release: Release, calls: Sequence[FigureCall
     for call in calls:
         _require_known(call)
     with engine.transaction(), Scratch(engine) as scratch:
-        figures = list(_measured(engine, release, calls, scratch) if calls else _all(engine, release, scratch))
+        figures = list(
+            _measured(engine, release, calls, scratch, computed) if calls else _all(engine, release, scratch)
+        )
         remember(engine, release, figures)
     return figures
 
@@ -80,7 +90,13 @@ def _require_known(call: FigureCall) -> None:
             )
 
 
-def _measured(engine: Engine, release: Release, calls: Sequence[FigureCall], scratch: Scratch) -> Iterator[ClassFigure]:
+def _measured(
+    engine: Engine,
+    release: Release,
+    calls: Sequence[FigureCall],
+    scratch: Scratch,
+    computed: Mapping[str, Computed] = COMPUTED,
+) -> Iterator[ClassFigure]:
     """The figures in the order in which they were asked for, those of classes in one go."""
     statistics = {call: load_statistic("figures", call.name) for call in calls if call.name not in COMPUTED}
     of_classes: dict[FigureCall, list[ClassFigure]] = {}
@@ -91,7 +107,7 @@ def _measured(engine: Engine, release: Release, calls: Sequence[FigureCall], scr
         if call in of_classes:
             yield from of_classes[call]
         else:
-            yield from COMPUTED[call.name](engine, release, dict(call.arguments), scratch)
+            yield from computed[call.name](engine, release, dict(call.arguments), scratch)
 
 
 def _named(statistic: Statistic, call: FigureCall) -> dict[str, Value]:

@@ -1,4 +1,4 @@
-"""A quasi-identifier of a release: its large nodes, and how much of what each label stands for is below them."""
+"""A quasi-identifier of a release: how much of what each of its labels stands for is below the large nodes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
@@ -19,10 +19,9 @@ from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import identical, real, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.statements.large_populations import Nodes, large_nodes
+from sqlanon.statements.population_nodes import Nodes, codes_of_others
 
-__all__ = ["PopulationColumn", "leaves_of_labels", "population_column"]
+__all__ = ["ReleasedColumn", "leaves_of_labels", "released_column"]
 
 
 # The most pairs of a label and a value that are looked at.
@@ -30,41 +29,30 @@ _MOST_COMPARED = 20_000_000
 
 
 @dataclass(frozen=True)
-class PopulationColumn:
-    """A quasi-identifier and its large nodes.
+class ReleasedColumn:
+    """What a release shows of a quasi-identifier.
 
     `shares` is the table of code, node and share: the share of what a code of the release stands for that is below each
     large node. `labels` is the table of label and code; without one the release shows values, whose codes are those of
     the source.
     """
 
-    name: str
-    nodes: Nodes
     shares: str
     labels: str | None
 
 
-def population_column(
-    scratch: Scratch, model: ReleaseModel, b: BoundAttribute, bound: BoundPolicy, least: float, each_level: bool
-) -> PopulationColumn:
-    """The large nodes of a quasi-identifier: those with at least so many rows of the source.
+def released_column(
+    scratch: Scratch, model: ReleaseModel, b: BoundAttribute, values: str, nodes: Nodes
+) -> ReleasedColumn:
+    """What a release shows of a quasi-identifier with these nodes, whose values in the source are in a table.
 
     Raises PolicyError where the values below a label are not known, or where there are too many.
     """
-    value = published_value(b)
-    occurring = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(bound.relation))
-    values = scratch.table("occurring", occurring.group_by(value.copy()))
-    seen = exp.select(column("value"), column("n")).from_(relation(values))
     generalized = model.generalized.get(fold(b.column))
     if generalized is None:
-        nodes = large_nodes(scratch, b, seen, least, each_level=each_level)
-        return PopulationColumn(b.column, nodes, nodes.chains, None)
+        return ReleasedColumn(nodes.chains, None)
     labels, leaf = leaves_of_labels(scratch, model, generalized, values, listed_star=b.stored)
-    unseen = exp.select(column("value"), alias(literal(0), "n")).from_(relation(leaf))
-    every_value = union_all([seen, unseen]).subquery("every_value")
-    counted = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(every_value).group_by(column("value"))
-    nodes = large_nodes(scratch, b, counted, least, each_level=each_level)
-    return PopulationColumn(b.column, nodes, scratch.table("shares", _shares(labels, leaf, nodes)), labels)
+    return ReleasedColumn(scratch.table("shares", _shares(scratch, labels, leaf, nodes)), labels)
 
 
 def leaves_of_labels(
@@ -120,14 +108,21 @@ def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, 
         )
 
 
-def _shares(coded: str, leaf: str, nodes: Nodes) -> exp.Select:
+def _shares(scratch: Scratch, coded: str, leaf: str, nodes: Nodes) -> exp.Select:
     """The share of each label's leaves that is below each large node."""
+    codes: exp.Query = exp.select(column("value"), column("code")).from_(relation(nodes.codes))
+    others = codes_of_others(scratch, nodes, exp.select(column("value")).from_(relation(leaf)))
+    if others is not None:
+        codes = union_all([codes, others])
     size = window(f.sum(column("weight")), [column("label")])
     weighed = exp.select("*", alias(size, "size")).from_(relation(leaf)).subquery("leaf")
-    share = f.sum(column("weight", "leaf") / column("size", "leaf"))
-    rows = exp.select(column("code", "coded"), column("node", "below"), alias(share, "share")).from_(weighed)
-    rows = rows.join(
-        relation(nodes.below, as_="below"), on=identical(column("value", "leaf"), column("value", "below"))
-    )
-    rows = rows.join(relation(coded, as_="coded"), on=identical(column("label", "leaf"), column("label", "coded")))
-    return rows.group_by(column("code", "coded"), column("node", "below"))
+    # Leaves of one code are added up before the nodes above it multiply them.
+    of_code = exp.select(column("label", "leaf"), column("code", "codes"))
+    of_code = of_code.select(alias(f.sum(column("weight", "leaf") / column("size", "leaf")), "share")).from_(weighed)
+    same = identical(column("value", "leaf"), column("value", "codes"))
+    of_code = of_code.join(codes.subquery("codes"), on=same).group_by(column("label", "leaf"), column("code", "codes"))
+    rows = exp.select(column("code", "coded"), column("node", "above"), alias(f.sum(column("share", "part")), "share"))
+    rows = rows.from_(of_code.subquery("part"))
+    rows = rows.join(relation(nodes.chains, as_="above"), on=column("code", "part").eq(column("code", "above")))
+    rows = rows.join(relation(coded, as_="coded"), on=identical(column("label", "part"), column("label", "coded")))
+    return rows.group_by(column("code", "coded"), column("node", "above"))

@@ -27,8 +27,8 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.statements.large_populations import TOP, code_name, node_name
-from sqlanon.statements.population_columns import PopulationColumn
+from sqlanon.statements.population_columns import ReleasedColumn
+from sqlanon.statements.population_nodes import TOP, Nodes, code_name, node_name
 
 __all__ = ["cells_of_value", "counts_in_populations", "released_cells", "source_cells", "source_value"]
 
@@ -38,18 +38,17 @@ def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
     return f"value_{bound.sensitive.index(sensitive)}"
 
 
-def source_cells(scratch: Scratch, bound: BoundPolicy, columns: Sequence[PopulationColumn]) -> str:
-    """The table of the source's rows: `code_name` of each quasi-identifier, `source_value` of each attribute, and n."""
-    values = [published_value(b) for b in bound.quasi_identifiers]
-    outputs = [alias(value, _key(i)) for i, value in enumerate(values)]
-    for sensitive in bound.sensitive:
-        value = _text(as_text(published_value(sensitive)))
-        values.append(value)
-        outputs.append(alias(value.copy(), source_value(bound, sensitive)))
-    rows = exp.select(*outputs, alias(f.count(), "n")).from_(relation(bound.relation))
-    rows = rows.group_by(*(value.copy() for value in values))
-    codes = {i: (part.nodes.codes, "value") for i, part in enumerate(columns)}
-    return scratch.table("cell", _coded(rows, codes, [source_value(bound, b) for b in bound.sensitive]))
+def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes]) -> str:
+    """The table of the source's rows: `code_name` of each quasi-identifier, `source_value` of each attribute, and n.
+
+    Rows get their codes before they are grouped: there are far fewer codes than values.
+    """
+    values = [alias(published_value(b), _key(i)) for i, b in enumerate(bound.quasi_identifiers)]
+    others = [source_value(bound, sensitive) for sensitive in bound.sensitive]
+    for sensitive, name in zip(bound.sensitive, others, strict=True):
+        values.append(alias(_text(as_text(published_value(sensitive))), name))
+    rows = exp.select(*values, alias(literal(1), "n")).from_(relation(bound.relation))
+    return scratch.table("cell", _coded(rows, {i: (part.codes, "value") for i, part in enumerate(nodes)}, others))
 
 
 def cells_of_value(cells: str, value: str, count: int) -> exp.Select:
@@ -63,7 +62,8 @@ def released_cells(
     scratch: Scratch,
     model: ReleaseModel,
     bound: BoundPolicy,
-    columns: Sequence[PopulationColumn],
+    nodes: Sequence[Nodes],
+    columns: Sequence[ReleasedColumn],
     sensitive: BoundAttribute,
 ) -> str:
     """The table of what the release says: `code_name` of each quasi-identifier, value and n, which may be a fraction.
@@ -95,7 +95,7 @@ def released_cells(
     for number, bucket in buckets.items():
         keys[bucket] = column(str(model.bucketed[number].bucket), ROW)
     codes = {
-        i: (part.labels, "label") if part.labels and i in of_rows else (part.nodes.codes, "value")
+        i: (part.labels, "label") if part.labels and i in of_rows else (nodes[i].codes, "value")
         for i, part in enumerate(columns)
     }
     rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(f.count(), "n"))
@@ -110,7 +110,7 @@ def released_cells(
     number_of: exp.Expr = column("n", "rows")
     joined = exp.select().from_(relation(table, as_="rows"))
     for number, parts in sets.items():
-        indexes = [i for i in range(len(columns)) if _key(i) in parts]
+        indexes = [i for i in range(len(nodes)) if _key(i) in parts]
         shares = scratch.table("set", _bucket_shares(model.bucketed[number].values, parts, indexes, codes))
         at = f"set_{number}"
         if number in buckets:
@@ -139,8 +139,8 @@ def _bucket_shares(
     return exp.select(*outputs, alias(share, "n")).from_(coded.subquery("coded", copy=False))
 
 
-def counts_in_populations(scratch: Scratch, populations: str, cells: str, shares: Sequence[str]) -> exp.Select:
-    """population, value and n: how many rows of the cells are in each population.
+def counts_in_populations(scratch: Scratch, populations: str, cells: str, shares: Sequence[str]) -> str:
+    """The table of population, value and n: how many rows of the cells are in each population.
 
     `shares` are, of each quasi-identifier, the tables of code, node and share. The populations are the leaves of a tree
     with the nodes of one quasi-identifier at each level. The rows go down one level after the other, along all branches
@@ -159,7 +159,7 @@ def counts_in_populations(scratch: Scratch, populations: str, cells: str, shares
         rows = exp.select(*keys, number).from_(rows.subquery("cell", copy=False))
         rows = rows.join(relation(steps, as_="step"), on=same, copy=False).group_by(*(key.copy() for key in keys))
     counted = exp.select(alias(column(_path(len(shares))), "population"), column("value"), column("n"))
-    return exp.select("*").from_(relation(scratch.table("counted", counted.from_(rows.subquery("cell", copy=False)))))
+    return scratch.table("counted", counted.from_(rows.subquery("cell", copy=False)))
 
 
 def _path(index: int) -> str:

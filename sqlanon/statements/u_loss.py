@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from sqlglot import exp
 
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
@@ -16,6 +18,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.inputs.bind_policy import bind
+from sqlanon.inputs.bind_policy import hierarchies_of as policy_hierarchies
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.releases.estimable import published
 from sqlanon.releases.unchanged_source import require_unchanged
@@ -26,27 +29,28 @@ from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.statements.check import require_own_columns
 from sqlanon.statements.class_figures import ClassFigure
 from sqlanon.statements.estimate import recorded
-from sqlanon.statements.large_populations import large_populations, node_name
-from sqlanon.statements.population_columns import PopulationColumn, population_column
-from sqlanon.statements.population_counts import (
-    cells_of_value,
-    counts_in_populations,
-    released_cells,
-    source_cells,
-    source_value,
-)
+from sqlanon.statements.population_columns import released_column
+from sqlanon.statements.population_counts import counts_in_populations, released_cells
+from sqlanon.statements.population_nodes import node_name
+from sqlanon.statements.source_populations import SourcePopulations, source_identity, source_populations
 
-__all__ = ["u_loss"]
+__all__ = ["u_loss", "u_loss_of_policy"]
 
 _LEAST = 0.05
 _PARAMETERS = ("min_support", "each_level", "worst")
 # The most quasi-identifiers: each has a search for its nodes.
 _MOST_COLUMNS = 32
-# A share of rows that is a whole number of them may be a little more in floating point.
-_ROUNDING = 1 - 1e-12
+
+UtilityLoss = Callable[[Engine, Release, Mapping[str, Value], Scratch], list[ClassFigure]]
 
 
-def u_loss(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def u_loss(
+    engine: Engine,
+    release: Release,
+    arguments: Mapping[str, Value],
+    scratch: Scratch,
+    former: SourcePopulations | None = None,
+) -> list[ClassFigure]:
     """The utility loss of each sensitive attribute, over the populations of at least `min_support` of the source.
 
     A population is a node of its hierarchy for each quasi-identifier. The loss is the mean, over all populations, of
@@ -54,8 +58,9 @@ def u_loss(engine: Engine, release: Release, arguments: Mapping[str, Value], scr
     (Li and Li, On the tradeoff between privacy and utility in data publishing, 2009, section 4.2). The number of
     populations comes with it, and as many of the worst as are asked for, by name: labels of hierarchies, and values.
 
-    Reads the source, in a transaction that is open already. Raises UserError for arguments that are none, PolicyError
-    for a release that does not show a quasi-identifier or the sensitive values, and for too many populations.
+    Reads the source, in a transaction that is open already; `former` is used in place of its populations where it is of
+    the same rows. Raises UserError for arguments that are none, PolicyError for a release that does not show a
+    quasi-identifier or the sensitive values, and for too many populations.
     """
     share, each_level, worst = _arguments(arguments)
     require_own_columns(engine, release)
@@ -69,17 +74,44 @@ def u_loss(engine: Engine, release: Release, arguments: Mapping[str, Value], scr
     ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(bound.relation)))
     if not rows:
         return [ClassFigure(name, b.column, None) for b in bound.sensitive for name in ("u_loss", "populations")]
-    least = share * rows * _ROUNDING
-    columns = [population_column(scratch, model, b, bound, least, each_level) for b in bound.quasi_identifiers]
-    of_source = source_cells(scratch, bound, columns)
-    populations = large_populations(scratch, [part.nodes for part in columns], of_source, least)
+    of_source = former
+    if of_source is None or of_source.identity != source_identity(engine, bound, hierarchies):
+        of_source = source_populations(scratch, bound, (), share, each_level=each_level)
+    columns = [
+        released_column(scratch, model, b, values, nodes)
+        for b, values, nodes in zip(bound.quasi_identifiers, of_source.values, of_source.nodes, strict=True)
+    ]
     figures: list[ClassFigure] = []
-    for sensitive in bound.sensitive:
-        value = source_value(bound, sensitive)
-        of_value = scratch.table("cell", cells_of_value(of_source, value, len(columns)))
-        of_release = released_cells(scratch, model, bound, columns, sensitive)
-        figures += _loss(scratch, (of_value, of_release), sensitive.column, columns, populations, worst)
+    for sensitive, counts in zip(bound.sensitive, of_source.counts, strict=True):
+        cells = released_cells(scratch, model, bound, of_source.nodes, columns, sensitive)
+        of_release = counts_in_populations(scratch, of_source.populations, cells, [part.shares for part in columns])
+        figures += _loss(scratch, of_source, (counts, of_release, cells), sensitive.column, worst)
     return figures
+
+
+def u_loss_of_policy(engine: Engine, policy: Policy, arguments: Mapping[str, Value], scratch: Scratch) -> UtilityLoss:
+    """`u_loss` of the releases of a policy, which looks for the populations of its source once.
+
+    A release whose source has other rows by then is measured by itself, as all are where the populations cannot be
+    told beforehand. The tables are made in a transaction that is open already, and live as long as `scratch`. Raises
+    UserError for arguments that are none.
+    """
+    share, each_level, _ = _arguments(arguments)
+    if policy.pivot:
+        # Its attributes are found when a release is made.
+        return u_loss
+    hierarchies = policy_hierarchies(engine, policy)
+    try:
+        bound = bind(policy, source_rows(engine, policy, scratch), hierarchies, fingerprint="")
+        if not bound.sensitive or not 0 < len(bound.quasi_identifiers) <= _MOST_COLUMNS:
+            return u_loss
+        of_source = source_populations(
+            scratch, bound, source_identity(engine, bound, hierarchies), share, each_level=each_level
+        )
+    except PolicyError:
+        # Why is said of each release.
+        return u_loss
+    return partial(u_loss, former=of_source)
 
 
 def _arguments(arguments: Mapping[str, Value]) -> tuple[float, bool, int]:
@@ -122,28 +154,20 @@ def _require_measurable(release: Release, model: ReleaseModel, bound: BoundPolic
 
 
 def _loss(
-    scratch: Scratch,
-    cells: tuple[str, str],
-    attribute: str,
-    columns: Sequence[PopulationColumn],
-    populations: str,
-    worst: int,
+    scratch: Scratch, of_source: SourcePopulations, counts: tuple[str, str, str], attribute: str, worst: int
 ) -> list[ClassFigure]:
-    """The figures of one sensitive attribute, by the cells of the source and those of the release."""
-    of_source, of_release = cells
-    chains, shares = ([part.nodes.chains for part in columns], [part.shares for part in columns])
-    whole = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(relation(of_release))
+    """The figures of one sensitive attribute, by the counts of the source, those of the release, and its cells."""
+    by_source, by_release, cells = counts
+    whole = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(relation(cells))
     tables: dict[str, str | exp.Query] = {
-        "population_source": counts_in_populations(scratch, populations, of_source, chains),
-        "population_release": counts_in_populations(scratch, populations, of_release, shares),
+        "population_source": by_source,
+        "population_release": by_release,
         "released_value": whole.group_by(column("value")),
     }
     losses = scratch.table("loss", reading(query_file("statements", "u_loss"), tables))
     summary = exp.select(f.call("avg", column("divergence")), f.count()).from_(relation(losses))
     ((loss, number),) = scratch.engine.rows(summary)
-    named = exp.select(column("name"), column("divergence")).from_(
-        _named(losses, columns, populations).subquery("named")
-    )
+    named = exp.select(column("name"), column("divergence")).from_(_named(losses, of_source).subquery("named"))
     named = named.order_by(descending(column("divergence")), ascending(column("name"))).limit(worst)
     return [
         ClassFigure("u_loss", attribute, loss),
@@ -155,15 +179,15 @@ def _loss(
     ]
 
 
-def _named(losses: str, columns: Sequence[PopulationColumn], populations: str) -> exp.Select:
+def _named(losses: str, of_source: SourcePopulations) -> exp.Select:
     """The divergence of each population, under the labels of its nodes."""
     rows = exp.select(column("divergence", "loss")).from_(relation(losses, as_="loss"))
     same = column("population", "loss").eq(column("population", "population"))
-    rows = rows.join(relation(populations, as_="population"), on=same, copy=False)
+    rows = rows.join(relation(of_source.populations, as_="population"), on=same, copy=False)
     texts: list[exp.Expr] = []
-    for i, part in enumerate(columns):
+    for i, part in enumerate(of_source.nodes):
         node = column(node_name(i), "population").eq(column("node", node_name(i)))
-        rows = rows.join(relation(part.nodes.labels, as_=node_name(i)), on=node, join_type="LEFT", copy=False)
+        rows = rows.join(relation(part.labels, as_=node_name(i)), on=node, join_type="LEFT", copy=False)
         # NULL where the population has no predicate on the column, which concat_ws leaves out.
-        texts.append(joined(literal(f"{part.name} "), column("label", node_name(i))))
+        texts.append(joined(literal(f"{part.attribute.column} "), column("label", node_name(i))))
     return rows.select(alias(f.call("concat_ws", literal(", "), *texts), "name"))

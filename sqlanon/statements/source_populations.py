@@ -1,0 +1,85 @@
+"""The large populations of a source, and its rows in them: the same for all releases of the same columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, relation
+from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.statements.large_populations import large_populations
+from sqlanon.statements.population_counts import cells_of_value, counts_in_populations, source_cells, source_value
+from sqlanon.statements.population_nodes import Nodes, large_nodes
+
+__all__ = ["SourcePopulations", "source_identity", "source_populations"]
+
+# A share of rows that is a whole number of them may be a little more in floating point.
+_ROUNDING = 1 - 1e-12
+
+
+@dataclass(frozen=True)
+class SourcePopulations:
+    """The populations with at least a share of the rows, as tables that live as long as their `Scratch`.
+
+    `values` has for each quasi-identifier the table of value and n, `nodes` its large nodes. `populations` is the table
+    of population and its node of each quasi-identifier, `counts` has for each sensitive attribute that of population,
+    value and n. `identity` is that of the source, by which another look at it is compared.
+    """
+
+    identity: Sequence[Any]
+    values: tuple[str, ...]
+    nodes: tuple[Nodes, ...]
+    populations: str
+    counts: tuple[str, ...]
+
+
+def source_identity(engine: Engine, bound: BoundPolicy, hierarchies: Mapping[str, StoredHierarchy]) -> Sequence[Any]:
+    """What populations depend on: columns, hierarchies, and rows, the latter as a number and a sum of hashes."""
+    parts = [*bound.quasi_identifiers, *bound.sensitive]
+    of_columns = tuple((b.role, b.column, b.published_type, b.hierarchy, _digest(b, hierarchies)) for b in parts)
+    hashed = f.call("hash", *(published_value(b) for b in parts))
+    query = exp.select(f.count(), f.sum(cast(hashed, "HUGEINT"))).from_(relation(bound.relation))
+    return (*of_columns, *engine.rows(query)[0])
+
+
+def _digest(b: BoundAttribute, hierarchies: Mapping[str, StoredHierarchy]) -> str | None:
+    return hierarchies[fold(b.hierarchy.name)].digest if b.hierarchy else None
+
+
+def source_populations(
+    scratch: Scratch, bound: BoundPolicy, identity: Sequence[Any], share: float, *, each_level: bool
+) -> SourcePopulations:
+    """The populations with at least a share of the source's rows, of which there is one.
+
+    Raises PolicyError where there are too many.
+    """
+    ((rows,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(bound.relation)))
+    least = share * rows * _ROUNDING
+    values = [_occurring(scratch, bound, b) for b in bound.quasi_identifiers]
+    nodes = [
+        large_nodes(scratch, b, of_column, least, each_level=each_level)
+        for b, of_column in zip(bound.quasi_identifiers, values, strict=True)
+    ]
+    cells = source_cells(scratch, bound, nodes)
+    populations = large_populations(scratch, nodes, cells, least)
+    counts = []
+    for sensitive in bound.sensitive:
+        of_value = scratch.table("cell", cells_of_value(cells, source_value(bound, sensitive), len(nodes)))
+        counts.append(counts_in_populations(scratch, populations, of_value, [part.chains for part in nodes]))
+    return SourcePopulations(identity, tuple(values), tuple(nodes), populations, tuple(counts))
+
+
+def _occurring(scratch: Scratch, bound: BoundPolicy, b: BoundAttribute) -> str:
+    value = published_value(b)
+    occurring = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(bound.relation))
+    return scratch.table("occurring", occurring.group_by(value.copy()))
