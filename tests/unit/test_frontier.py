@@ -11,7 +11,11 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
+from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import StatementError
+from sqlanon.statements.frontier import make_frontier
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import Frontier
 
 SETUP = """
 CREATE TABLE people AS SELECT
@@ -201,3 +205,63 @@ def test_a_process_that_ends_while_measuring_leaves_nothing(tmp_path: Path) -> N
         assert con.duckdb.execute(TABLES).fetchall() == [("main", "people")]
         assert con.duckdb.execute("SELECT count(*) FROM anon.release").fetchall() == [(0,)]
         assert con.sql("SHOW FRONTIERS").fetchall() == []
+
+
+POPULATIONS = "FRONTIER g ON POLICY p METHODS (generalization, mondrian) SWEEP k IN (2, 8) MEASURE u_loss"
+
+
+def test_populations_of_candidates_are_those_of_releases_by_themselves(con: Connection) -> None:
+    before = con.duckdb.execute(TABLES).fetchall()
+    answer = rows(con, POPULATIONS)
+    assert con.duckdb.execute(TABLES).fetchall() == before
+    for k, row in zip((2, 8), answer[3:5], strict=True):
+        assert row["method"] == "generalization"
+        assert row["u_loss"] == pytest.approx(_u_loss(con, k), abs=1e-12)
+
+
+def test_a_source_that_changes_meanwhile_is_looked_at_again() -> None:
+    """Populations that were found in other rows are not used."""
+    connection = sqlanon.connect()
+    connection.execute(SETUP)
+    changed = False
+
+    def change(stage: str, done: int, total: int, detail: str | None = None) -> None:
+        nonlocal changed
+        if done == 3 and not changed:
+            changed = True
+            with connection.duckdb.cursor() as other:
+                other.execute("INSERT INTO people SELECT 1, 'd', 'measles' FROM range(20)")
+
+    (statement,) = parse_script(POPULATIONS)
+    assert isinstance(statement, Frontier)
+    columns, answer = make_frontier(DuckDBEngine(connection.duckdb), statement, change)
+    names = [name for name, _ in columns]
+    assert changed
+    for k, row in zip((2, 8), answer[3:5], strict=True):
+        assert row[names.index("u_loss")] == pytest.approx(_u_loss(connection, k), abs=1e-12)
+
+
+def test_an_error_meanwhile_leaves_no_table() -> None:
+    connection = sqlanon.connect()
+    connection.execute(SETUP)
+    before = connection.duckdb.execute(TABLES).fetchall()
+
+    def stop(stage: str, done: int, total: int, detail: str | None = None) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    (statement,) = parse_script(POPULATIONS)
+    assert isinstance(statement, Frontier)
+    with pytest.raises(KeyboardInterrupt):
+        make_frontier(DuckDBEngine(connection.duckdb), statement, stop)
+    assert connection.duckdb.execute(TABLES).fetchall() == before
+
+
+def _u_loss(connection: Connection, k: int) -> float:
+    columns = 'age QUASI IDENTIFIER USING bands, ward QUASI IDENTIFIER, "the ill""ness" SENSITIVE'
+    connection.execute(f"CREATE OR REPLACE POLICY same ON people ({columns}) REQUIRE k_anonymity(k => {k})")
+    connection.execute("CREATE OR REPLACE ANONYMIZED TABLE alone AS POLICY same")
+    measured = connection.sql("MEASURE alone WITH FIGURES (u_loss)").filter("figure = 'u_loss'")
+    ((value,),) = measured.select("value").fetchall()
+    connection.execute("DROP ANONYMIZED TABLE alone")
+    return float(value)
