@@ -36,7 +36,7 @@ from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.frontier import drop_frontier, make_frontier
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
 from sqlanon.statements.listings import describe_policy, show
-from sqlanon.statements.measure import measure
+from sqlanon.statements.measure import measure, workload_figures
 from sqlanon.statements.measure_figures import measure_figures
 from sqlanon.statements.measure_task import measure_task
 from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
@@ -263,6 +263,8 @@ def _measure_figures(engine: Engine, statement: s.MeasureFigures | s.MeasureTask
         figures = measure_task(engine, release, statement.arguments)
     else:
         figures = measure_figures(engine, release, statement.figures)
+        if statement.workload is not None:
+            figures = [*workload_figures(engine, release, statement.workload, progress), *figures]
     return Answer(
         answer_columns.FIGURES_OF_RELEASE, tuple((str(release.name), f.name, f.attribute, f.value) for f in figures)
     )

@@ -29,14 +29,22 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.inputs.source import in_file, own_object
 from sqlanon.sqlgen.build.expressions import insert
 from sqlanon.sqlgen.build.names import relation
+from sqlanon.statements.class_figures import ClassFigure
 from sqlanon.statements.estimate import answer_alone, readable, require_parsed, require_same_source
 from sqlanon.statements.measure_results import Results, named, results_of
 from sqlanon.statements.measure_source import AskSource, NotAnswered, Note
 
-__all__ = ["measure"]
+__all__ = ["measure", "workload_figures"]
 
 # Fewer queries are asked one by one.
 _FEW = 2
+
+
+def workload_figures(
+    engine: Engine, release: Release, workload: str, progress: Watching | None = None
+) -> list[ClassFigure]:
+    """The summary of `measure` as figures of no attribute."""
+    return [ClassFigure(name, None, value) for name, value in measure(engine, release, workload, progress)]
 
 
 def measure(

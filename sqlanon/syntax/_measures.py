@@ -21,10 +21,14 @@ class Measure(Placed):
 
 @dataclass(frozen=True)
 class MeasureFigures(Placed):
-    """MEASURE release [WITH FIGURES (name [(argument => value, ...)], ...)]; without figures all are meant."""
+    """MEASURE release [[WITH WORKLOAD workload] WITH FIGURES (name [(argument => value, ...)], ...)].
+
+    Without figures all are meant, and there is no workload.
+    """
 
     release: QualifiedName
     figures: tuple[FigureCall, ...] = ()
+    workload: str | None = None
 
 
 @dataclass(frozen=True)

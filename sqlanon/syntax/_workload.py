@@ -38,7 +38,10 @@ def drop(reader: Reader, position: Position) -> DropWorkload:
 
 
 def measure(reader: Reader, position: Position) -> Measure | MeasureFigures | MeasureTask:
-    """MEASURE release [WITH WORKLOAD name | FIGURES (name [(argument => value)], ...) | TASK (argument => value)]."""
+    """MEASURE release [WITH WORKLOAD name] [WITH FIGURES (name [(argument => value)], ...) | TASK (argument => value)].
+
+    There is a task alone.
+    """
     reader.expect("MEASURE")
     skip_kind(reader)
     reader.mark("release")
@@ -53,12 +56,15 @@ def measure(reader: Reader, position: Position) -> Measure | MeasureFigures | Me
         reader.listed(lambda: _values.named(reader, arguments, "task"))
         reader.end()
         return MeasureTask(release, tuple(arguments.items()), position=position)
-    if what == "FIGURES":
-        figures: list[FigureCall] = []
-        reader.listed(lambda: figures.append(FigureCall(*_values.call(reader, "a figure", _EXAMPLE, "figures"))))
-        reader.end()
-        return MeasureFigures(release, tuple(dict.fromkeys(figures)), position=position)
-    reader.mark("workload")
-    workload = reader.name("the name of the workload")
+    workload = None
+    if what == "WORKLOAD":
+        reader.mark("workload")
+        workload = reader.name("the name of the workload")
+        if reader.peek().kind is Kind.END:
+            return Measure(release, workload, position=position)
+        reader.expect("WITH")
+        reader.expect("FIGURES")
+    figures: list[FigureCall] = []
+    reader.listed(lambda: figures.append(FigureCall(*_values.call(reader, "a figure", _EXAMPLE, "figures"))))
     reader.end()
-    return Measure(release, workload, position=position)
+    return MeasureFigures(release, tuple(dict.fromkeys(figures)), workload, position=position)

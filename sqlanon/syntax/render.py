@@ -92,8 +92,9 @@ def to_sql(statement: Statement) -> str:
         case Measure():
             return f"MEASURE {qualified_text(statement.release)} WITH WORKLOAD {name_text(statement.workload)}"
         case MeasureFigures():
+            workload = f" WITH WORKLOAD {name_text(statement.workload)}" if statement.workload is not None else ""
             figures = f" WITH FIGURES ({', '.join(map(figure_text, statement.figures))})" if statement.figures else ""
-            return f"MEASURE {qualified_text(statement.release)}{figures}"
+            return f"MEASURE {qualified_text(statement.release)}{workload}{figures}"
         case MeasureTask():
             arguments = ", ".join(arguments_text(statement.arguments))
             return f"MEASURE {qualified_text(statement.release)} WITH TASK ({arguments})"

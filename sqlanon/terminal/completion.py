@@ -97,7 +97,7 @@ STATEMENTS: dict[str, str] = {
         "MEASURE release WITH WORKLOAD workload;\n"
         "    -- how far the answers of a release are from those of its source\n"
         "MEASURE release WITH TASK (kind => 'ratings', rank => 10);\n"
-        "MEASURE release [WITH FIGURES (p_loss(above => 0.3), ...)];\n"
+        "MEASURE release [[WITH WORKLOAD workload] WITH FIGURES (p_loss(above => 0.3), ...)];\n"
         + _wrapped("figures: " + ", ".join(figure_names()))
     ),
     "ATTACK": (

@@ -195,6 +195,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(Measure, qualified, names),
     st.builds(MeasureTask, qualified, arguments.filter(bool)),
     st.builds(MeasureFigures, qualified, st.lists(figure_calls, max_size=3, unique=True).map(tuple)),
+    st.builds(MeasureFigures, qualified, st.lists(figure_calls, min_size=1, max_size=3, unique=True).map(tuple), names),
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements | st.just(()), publics),

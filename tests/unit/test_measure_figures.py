@@ -236,3 +236,20 @@ HEADER = "-- title: x.\n-- paper: y\n-- falls: {falls}\n-- reads: equivalence_cl
 def test_a_file_that_is_incomplete_is_refused(falls: str, statement: str, words: str) -> None:
     with pytest.raises(InternalError, match=words):
         parse_statistic("mine", HEADER.format(falls=falls, statement=statement))
+
+
+def test_a_workload_and_figures_are_one_table(con: Connection) -> None:
+    con.execute("CREATE OR REPLACE WORKLOAD w ON POLICY p (queries => 5, dimensions => 1, seed => 1)")
+    together = measured(con, "MEASURE r WITH WORKLOAD w WITH FIGURES (p_loss, class_sizes)")
+    alone = {(figure, None): value for *_, figure, value in con.execute("MEASURE r WITH WORKLOAD w").fetchall()}
+    assert alone["queries", None] == 5
+    assert together == alone | measured(con, "MEASURE r WITH FIGURES (p_loss, class_sizes)")
+
+
+def test_a_workload_is_not_asked_where_figures_are_refused(con: Connection) -> None:
+    con.execute("CREATE OR REPLACE WORKLOAD w2 ON POLICY p (queries => 5, dimensions => 1, seed => 1)")
+    with pytest.raises(UserError, match="no figures"):
+        con.execute("MEASURE r WITH WORKLOAD w2 WITH FIGURES (p_los)")
+    assert con.duckdb.execute("SELECT count(*) FROM anon.query_error WHERE workload = 'w2'").fetchall() == [(0,)]
+    with pytest.raises(StatementError, match="FIGURES"):
+        con.execute("MEASURE r WITH WORKLOAD w2 WITH TASK (target => bill)")
