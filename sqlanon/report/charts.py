@@ -15,7 +15,7 @@ from sqlanon.errors import InternalError, UserError
 from sqlanon.pipeline.explain import printable
 from sqlanon.report.markup import Markup, table, text
 
-__all__ = ["Charts", "bars", "candidates", "distribution", "shares", "unique"]
+__all__ = ["Charts", "amounts", "bars", "candidates", "distribution", "shares", "unique"]
 
 # Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
 _ENDS = ("</script", "<script", "<!--")
@@ -111,6 +111,15 @@ def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
     x = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
     y = alt.Y("label:N", sort=None, title=None)
     values = [{"label": label, "share": share} for label, share in rows]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _STEP * max(len(rows), 1))
+
+
+def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
+    """A bar for each of the named shares, which may be above 1, one below the other."""
+    alt = _altair()
+    x = alt.X("amount:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format="%", tickCount=5))
+    y = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=260))
+    values = [{"label": label, "amount": amount} for label, amount in rows]
     return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _STEP * max(len(rows), 1))
 
 

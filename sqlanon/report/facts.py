@@ -22,6 +22,7 @@ from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import assumed_of
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.composition import others_of, warning
+from sqlanon.report.answers import AnswerErrors, errors_of_workloads
 from sqlanon.report.class_values import WorstClass, class_sizes, worst_classes
 from sqlanon.statements.attack import attack_release
 from sqlanon.statements.check import check_release
@@ -40,9 +41,9 @@ _ATTACKS = ("homogeneity", "background", "skewness")
 class Facts:
     """A release as it is at one moment.
 
-    `attacks` are rows of ATTACKED. `without_classes` says why a release has no classes, and then `sizes`, `worst` and
-    `attacks` are empty. `candidates` are those of each frontier of the release's policy. `levels` has the levels of the
-    rounds of a local recoding, by folded names.
+    `attacks` are rows of ATTACKED, `answers` the errors of each workload that it was measured with. `without_classes`
+    says why a release has no classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each
+    frontier of the release's policy. `levels` has the levels of the rounds of a local recoding, by folded names.
     """
 
     release: Release
@@ -51,6 +52,7 @@ class Facts:
     assumptions: tuple[Assumption, ...]
     figures: Sequence[ClassFigure]
     attacks: Sequence[tuple[Any, ...]]
+    answers: Mapping[str, Sequence[AnswerErrors]]
     sizes: Sequence[tuple[int, int]]
     worst: Sequence[WorstClass]
     without_classes: str | None
@@ -85,6 +87,7 @@ def _facts(engine: Engine, release: Release) -> Facts:
         # What is not recorded is about single populations, and names values of the source.
         figures=[figure for figure in measure_figures(engine, release, ()) if figure.recorded],
         attacks=list(_attacked(engine, release)) if has_values else (),
+        answers=errors_of_workloads(engine, release),
         sizes=class_sizes(engine, release) if has_classes else (),
         worst=worst_classes(engine, release) if has_values else (),
         without_classes=without_classes,

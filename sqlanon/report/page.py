@@ -9,7 +9,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.report.charts import Charts
 from sqlanon.report.facts import Facts, facts_of
 from sqlanon.report.markup import Markup, document, paragraph, section, table, text
-from sqlanon.report.plotted import classes, columns, frontiers, values
+from sqlanon.report.plotted import answers, classes, columns, frontiers, values
 from sqlanon.report.requirements import met, requirements
 from sqlanon.report.risks import attacks, figures, risks
 
@@ -41,6 +41,7 @@ def report_page(engine: Engine, name: QualifiedName) -> str:
         section("risks", "Risks", *risks(facts)),
         section("figures", "Figures", *figures(facts)),
         section("attacks", "Attacks", *attacks(facts)),
+        section("answers", "Answers to queries", *answers(facts, charts)),
         *(section("frontier", "Other choices", *parts) for parts in [list(frontiers(facts, charts))] if parts),
         section("limits", "What is not promised", *_limits(facts)),
         section("identity", "What this report is about", *_identity(facts)),
@@ -76,6 +77,7 @@ def _head(facts: Facts) -> Iterator[Markup]:
         "risks": "Risks",
         "figures": "Figures",
         "attacks": "Attacks",
+        "answers": "Answers",
         "limits": "Limits",
         "identity": "Identity",
     }

@@ -16,13 +16,21 @@ from sqlanon.report.class_values import ValueShare, WorstClass
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import Markup, number, paragraph, table, text
 
-__all__ = ["classes", "columns", "frontiers", "size_groups", "values"]
+__all__ = ["answers", "classes", "columns", "frontiers", "size_groups", "values"]
 
 # More sizes than these are drawn in groups, each twice as wide as the one before.
 _MANY_SIZES = 16
 
 # Figures that depend on what they are asked with: anon.candidate has their names alone.
 _BY_ARGUMENTS = ("p_loss_above", "u_loss", "populations")
+
+_SHARES = {
+    1: "counts under 0.1 % of the rows",
+    2: "counts 0.1 to 1 % of the rows",
+    3: "counts 1 to 10 % of the rows",
+    4: "counts 10 % of the rows or more",
+    None: "is no count, or of a group that the source lacks",
+}
 
 _READINGS = {
     Reading.EXACT: "as it is",
@@ -74,6 +82,15 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
         )
     if any(len(several) > 1 for _, several in levels):
         yield paragraph("Rows are published at different levels; the plot has the coarsest.")
+    lost = [(f.attribute, f.value) for f in facts.figures if f.name == "granularity_loss" and f.attribute]
+    if known := [(name, value) for name, value in lost if value is not None]:
+        names = plots.unique([name for name, _ in known])
+        yield charts.figure(
+            plots.shares([(name, value) for name, (_, value) in zip(names, known, strict=True)], "granularity loss"),
+            "What each column loses: 0 % where each value is as it is, 100 % where any value could stand there",
+            ("column", "granularity loss"),
+            known,
+        )
     if release.loss is not None:
         name = release.loss_name or "granularity_loss"
         definition = worded(release.method, release.method_arguments).losses.get(name)
@@ -153,6 +170,38 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
         "Rows: ", number(worst.size), "; divergence from all rows, in nats: ", number(worst.divergence), "."
     )
     return Markup(f"<h3>{text(title)}</h3>\n{about}\n{figure}")
+
+
+def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """How far the answers to each workload are off that the release was measured with, by what they ask."""
+    if not facts.answers:
+        yield paragraph("It was not measured with a workload: nothing is known of how well it answers queries.")
+    for workload, errors in facts.answers.items():
+        kinds = [(_dimensions(e.dimensions), _SHARES[e.share]) for e in errors]
+        title = f"Errors of the answers to the workload {workload}"
+        rows = [
+            (*kind, e.results, e.compared, e.mean, e.median, e.high, e.not_estimated)
+            for kind, e in zip(kinds, errors, strict=True)
+        ]
+        head = ("conditions", "the result", "results", "compared", "mean relative error", "median", "95 % are at most",
+                "not estimated")  # fmt: skip
+        names = plots.unique([f"{conditions}, {share}" for conditions, share in kinds])
+        bars = [(name, e.mean) for name, e in zip(names, errors, strict=True) if e.mean is not None]
+        yield paragraph(
+            "The relative error of what ESTIMATE answers from the release, as MEASURE last measured it. Results that "
+            "are 0 in the source have none."
+        )
+        yield (
+            charts.figure(plots.amounts(bars, "mean relative error"), title, head, rows)
+            if bars
+            else table(title, head, rows)
+        )
+
+
+def _dimensions(count: int | None) -> str:
+    if count is None:
+        return "of a query that is not known any more"
+    return "no column" if not count else "1 column" if count == 1 else f"{count} columns"
 
 
 def frontiers(facts: Facts, charts: Charts) -> Iterator[Markup]:

@@ -124,10 +124,11 @@ def test_the_worst_classes_are_counted_as_they_are() -> None:
 @pytest.mark.usefixtures("_without_scripts")
 def test_plots_have_the_values_of_their_tables() -> None:
     page = page_of(people("generalization"), "r")
-    levels, sizes, *worst = [chart["data"]["values"] for chart in page.charts]
+    levels, losses, sizes, *worst = [chart["data"]["values"] for chart in page.charts]
     assert [[row["label"], row["share"]] for row in levels] == [
         [name, share] for name, _, _, share in page.table("Values: How much")
     ]
+    assert [[row["label"], row["share"]] for row in losses] == page.table("Values: What each column loses")
     assert [[float(row["label"]), row["count"]] for row in sizes] == [
         [float(s), n] for s, n, _ in page.table("Values: How many")
     ]
@@ -135,8 +136,45 @@ def test_plots_have_the_values_of_their_tables() -> None:
     for values, body in zip(worst, tables, strict=True):
         assert [[row["label"], row["share"], row["of_all"]] for row in values] == [[r[0], *r[2:]] for r in body]
     plots = [attributes for tag, attributes in page.elements if attributes.get("data-chart")]
-    assert len(plots) == len(page.charts) == 2 + len(tables)
+    assert len(plots) == len(page.charts) == 3 + len(tables)
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in plots)
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_errors_of_workloads_are_by_conditions_and_by_how_many_rows_match() -> None:
+    con = people("generalization")
+    assert "not measured with a workload" in page_of(con, "r").text
+    queries = {
+        1: "SELECT count(*) AS n FROM people",
+        2: "SELECT count(*) AS n FROM people WHERE age = 70003",
+        3: "SELECT count(*) AS n FROM people WHERE age = 70005 AND ward = 1",
+        4: "SELECT count(*) AS n, sum(age) AS s FROM people WHERE ward = 1 AND ward < 3",
+        5: "SELECT count(*) AS n FROM people WHERE age = 70003 AND ward = 0",
+    }
+    con.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [[*query] for query in queries.items()])
+    con.execute("MEASURE r WITH WORKLOAD w")
+    errors = dict(con.duckdb.execute("SELECT query_id || result, relative_error FROM anon.query_error").fetchall())
+    page = page_of(con, "r")
+    one, both = "1 column", "2 columns"
+    few, some, many = (
+        "counts 1 to 10 % of the rows",
+        "counts under 0.1 % of the rows",
+        "counts 10 % of the rows or more",
+    )
+    rows = {(conditions, share): rest for conditions, share, *rest in page.table("Values: Errors of the answers")}
+    assert {kind: (results, compared) for kind, (results, compared, *_) in rows.items()} == {
+        ("no column", many): (1, 1),
+        (one, few): (1, 1),
+        (one, many): (1, 1),
+        (one, "is no count, or of a group that the source lacks"): (1, 1),
+        (both, few): (1, 1),
+        (both, some): (1, 0),
+    }
+    assert rows[one, few][2] == errors["2n"]
+    assert rows[both, few][2] == errors["3n"]
+    assert rows[both, some][2:5] == [None, None, None]
+    (bars,) = [c["data"]["values"] for c in page.charts if "amount" in c["data"]["values"][0]]
+    assert sorted(bar["amount"] for bar in bars) == sorted(row[2] for row in rows.values() if row[2] is not None)
 
 
 @pytest.mark.usefixtures("_without_scripts")
