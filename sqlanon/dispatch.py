@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import astuple, dataclass
+from functools import partial
 from typing import Any
 
 from sqlanon.catalog import migrations, releases
@@ -20,6 +21,7 @@ from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError, about
 from sqlanon.export.attack_export import attack_export
 from sqlanon.export.check_export import check_export
+from sqlanon.export.layout import report_path
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
 from sqlanon.inputs.source import qualified
@@ -28,6 +30,7 @@ from sqlanon.pipeline import run
 from sqlanon.pipeline.explain import explanation, printable
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
+from sqlanon.report.page_file import with_report
 from sqlanon.statements import answer_columns
 from sqlanon.statements.advise import advise
 from sqlanon.statements.attack import ATTACKED, attack_relation, attack_release
@@ -58,6 +61,9 @@ class Answer:
     remarks: tuple[str, ...] = ()
 
 
+Handler = Callable[[Engine, Any, Watching | None], Answer]
+
+
 def run_statement(engine: Engine, statement: s.Statement, progress: Watching | None = None) -> Answer:
     """Runs one of sqlanon's statements: whole, or with an error and nothing done."""
     if type(statement) not in _HANDLERS:
@@ -80,22 +86,9 @@ def _hierarchy(engine: Engine, statement: s.CreateHierarchy | s.ProposeHierarchy
     return _done("CREATE HIERARCHY", name, "created" if made else "exists")
 
 
-def _drop_hierarchy(engine: Engine, statement: s.DropHierarchy, progress: Watching | None) -> Answer:
-    return _done("DROP HIERARCHY", statement.name, "dropped" if drop_hierarchy(engine, statement) else "absent")
-
-
 def _policy(engine: Engine, statement: s.CreatePolicy, progress: Watching | None) -> Answer:
     made = create_policy(engine, statement)
     return _done("CREATE POLICY", statement.policy.name, "created" if made else "exists")
-
-
-def _drop_policy(engine: Engine, statement: s.DropPolicy, progress: Watching | None) -> Answer:
-    return _done("DROP POLICY", statement.name, "dropped" if drop_policy(engine, statement) else "absent")
-
-
-def _alter_policy(engine: Engine, statement: s.AlterPolicy, progress: Watching | None) -> Answer:
-    changed = alter_policy(engine, statement)
-    return _done("ALTER POLICY", statement.name, "altered" if changed else "absent")
 
 
 def _table(table: tuple[tuple[tuple[str, str], ...], list[tuple[Any, ...]]]) -> Answer:
@@ -108,12 +101,11 @@ def _workload(engine: Engine, statement: s.CreateWorkload, progress: Watching | 
     return _done("CREATE WORKLOAD", statement.name, "exists" if made is None else counted(made, "query", "queries"))
 
 
-def _drop_workload(engine: Engine, statement: s.DropWorkload, progress: Watching | None) -> Answer:
-    return _done("DROP WORKLOAD", statement.name, "dropped" if drop_workload(engine, statement) else "absent")
-
-
-def _drop_frontier(engine: Engine, statement: s.DropFrontier, progress: Watching | None) -> Answer:
-    return _done("DROP FRONTIER", statement.name, "dropped" if drop_frontier(engine, statement) else "absent")
+def _says(called: str, act: Callable[[Engine, Any], object], done: str, otherwise: str) -> Handler:
+    """What runs a statement whose answer is whether anything was done."""
+    return lambda engine, statement, progress: _done(
+        called, statement.name, done if act(engine, statement) else otherwise
+    )
 
 
 def _done(statement: str, name: str, outcome: str) -> Answer:
@@ -230,8 +222,13 @@ def _attack(engine: Engine, statement: s.Attack, progress: Watching | None) -> A
 
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:
-    done = export_release(engine, _load(engine, statement.name), statement)
-    return Answer(answer_columns.EXPORTED, tuple(map(astuple, done)))
+    release = _load(engine, statement.name)
+    export = partial(export_release, engine, release, statement)
+    if statement.report:
+        with about("path"):
+            path = report_path(statement.path)
+        export = partial(with_report, engine, release.name, path, export, replace=statement.replace)
+    return Answer(answer_columns.EXPORTED, tuple(map(astuple, export())))
 
 
 def _estimate(engine: Engine, statement: s.Estimate, progress: Watching | None) -> Answer:
@@ -270,17 +267,17 @@ def _measure_figures(engine: Engine, statement: s.MeasureFigures | s.MeasureTask
     )
 
 
-_HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
+_HANDLERS: dict[type, Handler] = {
     s.CreateHierarchy: _hierarchy,
     s.ProposeHierarchy: _hierarchy,
-    s.DropHierarchy: _drop_hierarchy,
+    s.DropHierarchy: _says("DROP HIERARCHY", drop_hierarchy, "dropped", "absent"),
     s.CreatePolicy: _policy,
-    s.DropPolicy: _drop_policy,
-    s.AlterPolicy: _alter_policy,
+    s.DropPolicy: _says("DROP POLICY", drop_policy, "dropped", "absent"),
+    s.AlterPolicy: _says("ALTER POLICY", alter_policy, "altered", "absent"),
     s.DescribePolicy: lambda engine, statement, _: _table(describe_policy(engine, statement.name)),
     s.Show: lambda engine, statement, _: _table(show(engine, statement.kind)),
     s.CreateWorkload: _workload,
-    s.DropWorkload: _drop_workload,
+    s.DropWorkload: _says("DROP WORKLOAD", drop_workload, "dropped", "absent"),
     s.CreateRelease: _release,
     s.ExplainRelease: _explain,
     s.DropRelease: _drop_release,
@@ -296,5 +293,5 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.Estimate: _estimate,
     s.Frontier: lambda engine, statement, progress: _table(make_frontier(engine, statement, progress)),
     s.Advise: lambda engine, statement, _: _table(advise(engine, statement)),
-    s.DropFrontier: _drop_frontier,
+    s.DropFrontier: _says("DROP FRONTIER", drop_frontier, "dropped", "absent"),
 }

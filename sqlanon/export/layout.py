@@ -18,7 +18,7 @@ from sqlanon.errors import UserError
 from sqlanon.export.formats.base import export_format, suffixes
 from sqlanon.export.paths import local_path
 
-__all__ = ["Layout", "format_of", "layout_of", "require_known_suffix"]
+__all__ = ["Layout", "format_of", "layout_of", "report_path", "require_known_suffix"]
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # A folder of a version or a year, release.2026, is none.
@@ -81,14 +81,7 @@ def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
 
     Raises UserError for a path that cannot be one, that fits another format, or that names one file for several tables.
     """
-    if not path.strip() or "\0" in path:
-        raise UserError("the path of an export names a folder or a file", hint="write TO 'out/'")
-    if _REMOTE.match(path):
-        raise UserError(f"{path} is not on this machine", hint="export to a folder, then copy its files there")
-    target = local_path(path)
-    if target.is_symlink():
-        raise UserError(f"{path} is a symbolic link", hint="write the path that it leads to")
-    target = Path(os.path.realpath(target))
+    target = _target(path)
     as_file = suffixes().get(target.suffix.lower())
     if as_file is None or not _names_file(path):
         names = [name + export_format(format_).SUFFIXES[0] for name in _file_names((table, *others))]
@@ -104,6 +97,27 @@ def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
         )
     name = target.name
     return Layout(path, target, False, name, f"{name}.certificate.json", f"{name}.certificate.md")
+
+
+def _target(path: str) -> Path:
+    """The folder or file that the path of an export means. Raises UserError for a path that cannot be one."""
+    if not path.strip() or "\0" in path:
+        raise UserError("the path of an export names a folder or a file", hint="write TO 'out/'")
+    if _REMOTE.match(path):
+        raise UserError(f"{path} is not on this machine", hint="export to a folder, then copy its files there")
+    target = local_path(path)
+    if target.is_symlink():
+        raise UserError(f"{path} is a symbolic link", hint="write the path that it leads to")
+    return Path(os.path.realpath(target))
+
+
+def report_path(path: str) -> Path:
+    """The file for the report of what is exported to a path: beside it, for what is in a folder may be given away.
+
+    Raises UserError for a path that cannot be one.
+    """
+    target = _target(path)
+    return target.with_name(f"{target.name}.report.html")
 
 
 def require_known_suffix(layout: Layout) -> None:

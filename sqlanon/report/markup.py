@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlanon.pipeline.explain import printable
 
-__all__ = ["Markup", "cell", "document", "number", "paragraph", "section", "table", "text"]
+__all__ = ["GENERATOR", "Markup", "cell", "document", "number", "paragraph", "section", "table", "text"]
 
 _STYLE = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 25%, transparent); }
@@ -41,6 +41,8 @@ figcaption { font-weight: bold; }
   tr, figure { break-inside: avoid; }
 }
 """
+# In the head of each page: what a report is known by.
+GENERATOR = '<meta name="generator" content="sqlanon report">'
 
 
 class Markup(str):
@@ -116,6 +118,7 @@ def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], script
     return "\n".join(
         (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+            GENERATOR,
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="referrer" content="no-referrer">',

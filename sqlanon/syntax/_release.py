@@ -89,7 +89,7 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation | 
 
 
 def export(reader: Reader, position: Position) -> ExportRelease:
-    """EXPORT release TO 'path' [(FORMAT format, REPLACE [true|false])]."""
+    """EXPORT release TO 'path' [(FORMAT format, REPLACE [true|false], REPORT [true|false])]."""
     reader.expect("EXPORT")
     skip_kind(reader)
     name = _release_name(reader)
@@ -164,9 +164,9 @@ def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
 
 
 def _option(reader: Reader, before: dict[str, Any]) -> None:
-    """One option of EXPORT; REPLACE alone says true."""
+    """One option of EXPORT; REPLACE alone says true, and so does REPORT."""
     token = reader.peek()
-    option = reader.choose(("FORMAT", "REPLACE")).lower()
+    option = reader.choose(("FORMAT", "REPLACE", "REPORT")).lower()
     if option in before:
         raise reader.refused(f"{option.upper()} stands twice", hint=f"keep one {option.upper()}", token=token)
     reader.mark(option)

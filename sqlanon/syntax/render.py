@@ -117,7 +117,7 @@ def to_sql(statement: Statement) -> str:
             return profile_text(statement, _source(statement.source))
         case ExportRelease():
             options = [f"FORMAT {string_text(statement.format)}"] if statement.format is not None else []
-            options += ["REPLACE true"] if statement.replace else []
+            options += [f"{name} true" for name in ("REPLACE", "REPORT") if getattr(statement, name.lower())]
             behind = f" ({', '.join(options)})" if options else ""
             return f"EXPORT {qualified_text(statement.name)} TO {string_text(statement.path)}{behind}"
         case Estimate():

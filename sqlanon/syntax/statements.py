@@ -238,7 +238,7 @@ class Attack(Placed):
 
 @dataclass(frozen=True)
 class ExportRelease(Placed):
-    """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true])].
+    """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true] [, REPORT true])].
 
     Without a format it is that of the path's suffix, and Parquet where the path names a folder.
     """
@@ -247,6 +247,7 @@ class ExportRelease(Placed):
     path: str
     format: str | None = None
     replace: bool = False
+    report: bool = False
 
 
 @dataclass(frozen=True)

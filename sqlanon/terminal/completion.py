@@ -116,7 +116,7 @@ STATEMENTS: dict[str, str] = {
     ),
     "DROP FRONTIER": "DROP FRONTIER [IF EXISTS] name;",
     "EXPORT": (
-        "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb, REPLACE true)];\n"
+        "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb, REPLACE true, REPORT true)];\n"
         "    -- the format is that of the path's suffix; a folder gets Parquet"
     ),
 }

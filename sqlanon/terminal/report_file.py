@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +18,8 @@ def write_report(connection: Any, name: QualifiedName, path: Path, database: str
     """
     from sqlanon.engines.duckdb import DuckDBEngine
     from sqlanon.report.page import report_page
+    from sqlanon.report.page_file import write_page
 
     if path.exists() and path.samefile(database):
         raise UserError(f"{path} is the database", hint="write -o report.html")
-    page = report_page(DuckDBEngine(connection.duckdb), name)
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        aside.write_text(page, encoding="utf-8")
-        os.replace(aside, path)
-    except OSError as error:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
-        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+    write_page(path, report_page(DuckDBEngine(connection.duckdb), name))

@@ -200,7 +200,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(CheckRelease, qualified),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements | st.just(()), publics),
     st.builds(attack_of, words, arguments, qualified | texts | sources, columns.filter(bool), sensitive),
-    st.builds(ExportRelease, qualified, texts, st.none() | words, switch),
+    st.builds(ExportRelease, qualified, texts, st.none() | words, switch, switch),
     frontiers,
     st.builds(Advise, names, figures, st.lists(st.builds(Bound, figures, numbers, switch), max_size=2).map(tuple)),
     st.builds(DropFrontier, names, switch),

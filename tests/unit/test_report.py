@@ -357,3 +357,39 @@ def test_a_browser_draws_it_and_complains_of_nothing(tmp_path: Path) -> None:
         # The bars of the class, and the lines of all rows.
         expected += [len(body), len(body)] if " in the class " in caption else []
     assert bars == expected
+
+
+@pytest.mark.usefixtures("_without_scripts")
+@pytest.mark.parametrize(("path", "report"), [("out/", "out.report.html"), ("out.csv", "out.csv.report.html")])
+def test_an_export_has_a_report_beside_it(tmp_path: Path, path: str, report: str) -> None:
+    con = people("generalization")
+    format_ = "csv" if path.endswith("csv") else "parquet"
+    con.execute(f"EXPORT r TO '{tmp_path / path}{'/' * path.endswith('/')}' (FORMAT {format_}, REPORT true)")
+    written = (tmp_path / report).read_text(encoding="utf-8")
+    assert Page(written).table("Figures") == page_of(con, "r").table("Figures")
+    # What is given away does not have it.
+    assert not [file for file in tmp_path.rglob("*") if "report" in file.name and file.parent != tmp_path]
+    assert con.execute(f"CHECK '{tmp_path / path}'").fetchall()
+    with pytest.raises(UserError, match="is there"):
+        con.execute(f"EXPORT r TO '{tmp_path / path}' (FORMAT {format_}, REPORT true)")
+    con.execute(f"EXPORT r TO '{tmp_path / path}' (FORMAT {format_}, REPLACE true, REPORT true)")
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_only_a_report_is_replaced_and_nothing_is_exported_without_one(tmp_path: Path) -> None:
+    con = people("generalization")
+    (tmp_path / "out.report.html").write_text("mine")
+    with pytest.raises(UserError, match="is no report"):
+        con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPLACE true, REPORT true)")
+    assert [file.name for file in tmp_path.iterdir()] == ["out.report.html"]
+    assert (tmp_path / "out.report.html").read_text() == "mine"
+    with pytest.raises(UserError, match="not on this machine"):
+        con.execute("EXPORT r TO 's3://bucket/out' (REPORT true)")
+
+
+def test_a_report_that_cannot_be_made_leaves_no_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    con = people("generalization")
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(UserError, match="a report needs altair"):
+        con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPORT true)")
+    assert list(tmp_path.iterdir()) == []
