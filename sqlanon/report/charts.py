@@ -118,7 +118,7 @@ def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
     """A bar for each of the named shares, which may be above 1, one below the other."""
     alt = _altair()
     x = alt.X("amount:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format="%", tickCount=5))
-    y = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=260))
+    y = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=200))
     values = [{"label": label, "amount": amount} for label, amount in rows]
     return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _STEP * max(len(rows), 1))
 
