@@ -12,8 +12,8 @@ from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
-from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.methods.base import Method, PublishedTables, Structure, Wording, parts_lacking
+from sqlanon.errors import InternalError, PolicyError, PrivacyViolation
+from sqlanon.methods.base import Method, PublishedTables, Structure, Task, Wording, parts_lacking
 from sqlanon.methods.shared.arguments import given_or_default
 from sqlanon.plugins import incomplete, named_module
 
@@ -26,6 +26,7 @@ __all__ = [
     "assumed_of",
     "find_method",
     "options_of",
+    "preferred_to",
     "promised_by",
     "require_kept",
     "verified",
@@ -89,6 +90,23 @@ def find_method(name: str) -> Method:
 def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
     """Each option that a method goes by and its value, given or by default. Raises UserError as its `options` does."""
     return given_or_default(find_method(method).options(arguments))
+
+
+def preferred_to(
+    method: str, arguments: Sequence[tuple[str, Value]], task: Task, levels: tuple[int, ...], most: int
+) -> Sequence[tuple[int, ...]]:
+    """The levels that a method would have published in place of these, had they satisfied.
+
+    For methods with a part `preferred` beside those that each has: they publish the best levels that satisfy. `task`
+    requires what each class satisfies. Raises PolicyError for other methods, where it depends on more than the levels,
+    and for more than `most` to choose from.
+    """
+    module = find_method(method)
+    preferred = getattr(module, "preferred", None)
+    if preferred is None:
+        raise PolicyError(f"{method} does not publish the best of several levels")
+    chosen: Sequence[tuple[int, ...]] = preferred(task, module.options(arguments), levels, most)
+    return chosen
 
 
 def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:

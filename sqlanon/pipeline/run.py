@@ -23,7 +23,7 @@ from sqlanon.pipeline.solve import solve_stage
 from sqlanon.pipeline.state import State, need
 from sqlanon.syntax.statements import CreateRelease
 
-__all__ = ["PLAN", "RELEASE", "Stage", "candidate", "create", "explain"]
+__all__ = ["PLAN", "RELEASE", "Stage", "candidate", "create", "encoded", "explain"]
 
 Stage = Callable[[State], State]
 
@@ -73,6 +73,11 @@ def candidate(engine: Engine, statement: CreateRelease, policy: Policy) -> Relea
     with Scratch(engine) as scratch:
         stages = tuple((name, stage) for name, stage in RELEASE if stage is not remark_stage)
         return need(_through(stages, State(engine, statement, scratch, policy=policy)).release)
+
+
+def encoded(engine: Engine, statement: CreateRelease, policy: Policy, scratch: Scratch) -> State:
+    """What a release by this policy would be chosen from: the bound policy and its cells. Raises as the stages do."""
+    return _through(_CHOICE[:-1], State(engine, statement, scratch, policy=policy))
 
 
 def _through(stages: tuple[tuple[str, Stage], ...], state: State) -> State:

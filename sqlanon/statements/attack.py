@@ -39,6 +39,7 @@ from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 from sqlanon.statements.attack_background import background_of
 from sqlanon.statements.attack_composition import ComposedRelease, composed_respondent
 from sqlanon.statements.attack_definetti import believed_row
+from sqlanon.statements.attack_minimality import dealt_row
 from sqlanon.statements.attack_order import ordered_class
 from sqlanon.statements.attack_public import KnownColumns, known_columns, public_class_of
 from sqlanon.statements.check import require_own_columns
@@ -59,7 +60,7 @@ ATTACKED = (
 )
 
 # What attacks read beside the normal relations, made from the source.
-_OF_SOURCE = ("believed_row", "composed_respondent", "ordered_class")
+_OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class")
 
 Answered = list[tuple[Any, ...]]
 
@@ -109,6 +110,7 @@ def _released(engine: Engine, release: Release) -> Target:
         against=policy.against,
         made={
             "believed_row": lambda statistic, scratch: believed_row(engine, release, classes, statistic, scratch),
+            "dealt_row": lambda statistic, scratch: dealt_row(engine, release, statistic, scratch),
             "composed_respondent": lambda statistic, scratch: _composed(engine, release, statistic, scratch),
             "ordered_class": lambda statistic, scratch: ordered_class(
                 engine, _composed_release(engine, release), statistic, scratch
@@ -214,8 +216,9 @@ def attacked(engine: Engine, target: Target, statement: Attack, scratch: Scratch
 
 
 def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch) -> list[dict[str, str]]:
-    """For each statistic the tables that it reads beside the normal relations."""
+    """For each statistic the tables that it reads beside the normal relations; parts of an attack share theirs."""
     made: list[dict[str, str]] = []
+    known: dict[tuple[Any, ...], str] = {}
     for statistic in statistics:
         names = [name for name in statistic.reads if name in _OF_SOURCE]
         if names and not target.made:
@@ -224,7 +227,11 @@ def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch
                 hint="attack the release itself, in the database that it was made in",
                 part=("attack", statistic.statistic.model),
             )
-        made.append({name: target.made[name](statistic, scratch) for name in names})
+        key = (statistic.attributes, statistic.arguments)
+        for name in names:
+            if (name, key) not in known:
+                known[name, key] = target.made[name](statistic, scratch)
+        made.append({name: known[name, key] for name in names})
     return made
 
 

@@ -298,3 +298,33 @@ def test_two_releases_about_the_same_people() -> None:
         con.execute("UPDATE first SET year = 1950 WHERE name = 'John'")
         with pytest.raises(sqlanon.PolicyError, match="does not have one row"):
             con.execute("ATTACK second_release WITH composition(with => first_release)")
+
+
+# The sizes of q1, q2, ..., the rows with HIV, and with minimality the probability of a member of each to have it.
+WITH_MINIMALITY = [
+    ((2, 5), 2, (1, 0)),
+    ((2, 5), 3, (1 / 3, 7 / 15)),
+    ((3, 4, 5), 3, (19 / 42, 1 / 7, 3 / 14)),
+    ((4, 4, 4), 4, (1 / 3, 1 / 3, 1 / 3)),
+]
+
+
+@pytest.mark.parametrize(("class_sizes", "ill", "probabilities"), WITH_MINIMALITY)
+def test_minimality(class_sizes: tuple[int, ...], ill: int, probabilities: tuple[float, ...]) -> None:
+    """HIV at most half of a class, and q is published or not: that it is not says that some class has more."""
+    with sqlanon.connect(config={"threads": "1"}) as con:
+        con.execute("CREATE TABLE people (q VARCHAR, s VARCHAR)")
+        rows = [f"q{i}" for i, size in enumerate(class_sizes, start=1) for _ in range(size)]
+        values = ["HIV"] * ill + ["other"] * (len(rows) - ill)
+        con.executemany("INSERT INTO people VALUES (?, ?)", [list(row) for row in zip(rows, values, strict=True)])
+        con.execute("CREATE TABLE bounds AS SELECT 'HIV' AS value, CAST(NULL AS DOUBLE) AS low, 0.5 AS high")
+        con.execute(
+            "CREATE POLICY p ON people (q QUASI IDENTIFIER, s SENSITIVE) REQUIRE value_ranges(ranges => bounds)"
+        )
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 0)")
+        assert {q for (q,) in con.execute("SELECT q FROM r").fetchall()} == {"*"}
+        sure = [max(p, 1 - p) for p in probabilities]
+        mean = sum(n * p for n, p in zip(class_sizes, sure, strict=True)) / len(rows)
+        for row in con.execute("ATTACK r WITH minimality").fetchall():
+            assert row[1:3] == ("s", len(rows))
+            assert row[4:6] == (pytest.approx(max(sure)), pytest.approx(mean))

@@ -38,7 +38,9 @@ _FILES = {
         "models_end_to_end models_optimal normal_relations numbers portable pycanon questions requirements "
         "t_closeness thresholds"
     ),
-    "attacks": "attack attacks attacks_composition attacks_linkage bounds_of_attacks",
+    "attacks": (
+        "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks"
+    ),
     "profile": "profile",
     "check": (
         "bucket_checks check check_export check_figures check_relation composition macros_arguments "

@@ -25,6 +25,7 @@ from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible
 from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Progress, Settle, search
+from sqlanon.methods.generalization.less_lossy import less_lossy as preferred
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes
@@ -44,6 +45,7 @@ __all__ = [
     "encoding",
     "limits",
     "options",
+    "preferred",
     "promises",
     "reasons",
     "verify",
