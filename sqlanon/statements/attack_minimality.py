@@ -64,9 +64,9 @@ def dealt_row(engine: Engine, release: Release, statistic: BoundStatistic, scrat
     """
     levels = _levels(release)
     published = _published(engine, release, levels, scratch)
-    choices = _preferred(engine, release, published, scratch)
     arguments = dict(statistic.arguments)
     worlds, dealt_rows, exact = worlds_of(engine, published, arguments, scratch)
+    choices = _preferred(engine, release, published, scratch)
     remaining, left = _remaining(engine, published, choices, worlds, dealt_rows, scratch)
     if left < sizes().least_worlds and not exact:
         raise _refused(
@@ -177,7 +177,19 @@ def _preferred(engine: Engine, release: Release, made: Published, scratch: Scrat
         choices = preferred_to(release.method, release.method_arguments, state.task, made.levels, sizes().most_choices)
     except PolicyError as error:
         raise _refused(release, error.message, error.hint) from None
+    if all(r.question.monotone for r in made.state.requirements):
+        choices = _most_general(choices)
     return sorted(choices, key=lambda levels: (-sum(levels), levels))
+
+
+def _most_general(choices: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Without those that violate wherever one does that is a level more general: the classes of that one are unions."""
+    known = set(choices)
+    return [
+        levels
+        for levels in choices
+        if not any((*levels[:i], levels[i] + 1, *levels[i + 1 :]) in known for i in range(len(levels)))
+    ]
 
 
 def _remaining(
