@@ -17,6 +17,7 @@ from sqlanon.inputs.session_settings import is_writable
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 from sqlanon.statements.attribute_loss import granularity_loss
 from sqlanon.statements.class_figures import ClassFigure, class_figures, why_not
+from sqlanon.statements.level_losses import non_uniform_entropy, precision
 from sqlanon.statements.membership import membership
 from sqlanon.statements.u_loss import u_loss, u_loss_of_policy
 from sqlanon.syntax.statements import FigureCall
@@ -40,6 +41,8 @@ def _membership(
 COMPUTED: Mapping[str, Computed] = {
     "granularity_loss": granularity_loss,
     "membership": _membership,
+    "non_uniform_entropy": non_uniform_entropy,
+    "precision": precision,
     "u_loss": u_loss,
 }
 

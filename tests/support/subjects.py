@@ -63,8 +63,9 @@ _FILES = {
         "lookup_keys loose_estimates steps"
     ),
     "measure": (
-        "add_a_figure estimate_fragments exact_bounds figures frontier granularity_loss masks measure measure_figures "
-        "measure_task learning_task linked_rows measure_together membership ratings report templates u_loss workloads"
+        "add_a_figure estimate_fragments exact_bounds figures frontier granularity_loss level_losses masks measure "
+        "measure_figures measure_task learning_task linked_rows measure_together membership ratings report templates "
+        "u_loss workloads"
     ),
     "export": (
         "readings "

@@ -334,6 +334,8 @@ def test_a_browser_draws_it_and_complains_of_nothing(tmp_path: Path) -> None:
     if browser is None:
         pytest.skip("there is no Chromium")
     con = people("generalization", value=QUOTED)
+    con.execute("CREATE WORKLOAD w ON POLICY p (queries => 20, dimensions => 1, seed => 1)")
+    con.execute("MEASURE r WITH WORKLOAD w")
     path = tmp_path / "report.html"
     path.write_text(report_page(DuckDBEngine(con.duckdb), QualifiedName(("r",))), encoding="utf-8")
     options = [
@@ -352,10 +354,11 @@ def test_a_browser_draws_it_and_complains_of_nothing(tmp_path: Path) -> None:
     assert sum(1 for tag, _ in page.elements if tag == "svg") == plots
     drawn = re.findall(r'<g class="mark-rect role-mark[^"]*"[^>]*>(.*?)</g>', ran.stdout)
     bars = [marks.count("<path") for marks in drawn]
-    expected = [len(page.table("Values: How much")), len(page.table("Values: How many"))]
+    expected = [len(page.table(f"Values: {title}")) for title in ("How much", "What each column loses", "How many")]
     for caption, body in page.tables.items():
         # The bars of the class, and the lines of all rows.
         expected += [len(body), len(body)] if " in the class " in caption else []
+    expected.append(sum(row[4] is not None for row in page.table("Values: Errors of the answers")))
     assert bars == expected
 
 
