@@ -268,7 +268,11 @@ def test_every_type_is_shown(arguments: list[str]) -> None:
 
 def test_a_missing_module_is_named() -> None:
     """Not withheld with the rows' values, and without the traceback that DuckDB passes on."""
-    program = "import sys; sys.modules['pytz'] = None; from sqlanon.terminal.cli import main; main()"
+    without = "import sys; sys.modules['pytz'] = None; "
+    bare = f"{without} import duckdb; duckdb.execute('SELECT now()').fetchall()"
+    if subprocess.run([sys.executable, "-c", bare], capture_output=True).returncode == 0:
+        pytest.skip("this DuckDB needs no pytz")
+    program = f"{without} from sqlanon.terminal.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, "run", "-"],
         env=environment(),

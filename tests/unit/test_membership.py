@@ -223,7 +223,7 @@ def test_what_cannot_be_read_shows_a_correct_form(con: Connection, text: str) ->
 
 
 def test_the_shell_s_help_names_the_figures() -> None:
-    assert "MEASURE release [WITH FIGURES" in STATEMENTS["MEASURE"]
+    assert "WITH FIGURES (" in STATEMENTS["MEASURE"]
     assert "membership" in STATEMENTS["MEASURE"]
 
 
