@@ -15,12 +15,14 @@ from sqlanon.errors import InternalError, UserError
 from sqlanon.pipeline.explain import printable
 from sqlanon.report.markup import Markup, table, text
 
-__all__ = ["Charts", "amounts", "bars", "candidates", "distribution", "shares", "unique"]
+__all__ = ["Charts", "amounts", "bars", "candidates", "distribution", "icicle", "shares", "unique"]
 
 # Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
 _ENDS = ("</script", "<script", "<!--")
 # The height of a plot, and that of a line of one that has a line for each name, in pixels.
 _HEIGHT, _STEP = 240, 26
+# A letter takes so much of the width of a plot on a wide page.
+_LABELLED = 0.012
 _BLUE, _ORANGE = "#2f7fc1", "#c2700f"
 _DRAW = """
 for (const element of document.querySelectorAll("[data-chart]")) {
@@ -157,6 +159,36 @@ def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: s
         ),
     )
     return _drawn(chart, _HEIGHT)
+
+
+def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, Any]:
+    """For each level, in their order from above, its labels side by side, from `start` to `end` each.
+
+    A label that is too narrow for its text has none.
+    """
+    alt = _altair()
+    levels = list(dict.fromkeys(level for level, *_ in rows))
+    width = max((end for *_, end in rows), default=0) or 1
+    values = [
+        {
+            "level": level,
+            "label": printable(label) if (end - start) / width >= _LABELLED * len(label) else "",
+            "start": start,
+            "end": end,
+            "middle": (start + end) / 2,
+        }
+        for level, label, start, end in rows
+    ]
+    y = alt.Y("level:N", sort=levels, title=None, scale=alt.Scale(paddingInner=0.08))
+    scale = alt.Scale(domain=[0, width], nice=False)
+    base = alt.Chart(_values(values)).encode(y=y)
+    rects = base.mark_bar(color=_BLUE, fillOpacity=0.3, stroke="currentColor", strokeWidth=0.7).encode(
+        x=alt.X("start:Q", title=across, scale=scale, axis=alt.Axis(tickMinStep=1, format=",d")), x2=alt.X2("end:Q")
+    )
+    texts = base.mark_text(color="currentColor", fontSize=12).encode(
+        x=alt.X("middle:Q", scale=scale), text=alt.Text("label:N")
+    )
+    return _drawn(alt.layer(rects, texts), _STEP * max(len(levels), 1))
 
 
 class Charts:

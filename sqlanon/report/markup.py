@@ -23,6 +23,7 @@ a { color: LinkText; }
 :focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; list-style: none; }
 .table { overflow-x: auto; margin: 1rem 0; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 table { border-collapse: collapse; min-width: 50%; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 caption { text-align: left; font-weight: bold; padding: .5rem 0; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }

@@ -262,6 +262,21 @@ def report(
         output.status(f"wrote {output_file}")
 
 
+@app.command(epilog=_examples("sqlanon policy hospital -o policy.html --database hospital.duckdb"))
+def policy(
+    name: Annotated[str, typer.Argument(metavar="POLICY", help="The policy.")],
+    output_file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; replaced.")],
+    database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
+) -> None:
+    """Write a page about a policy, with its hierarchies drawn; it needs pip install 'sqlanon[report]'."""
+    from sqlanon.terminal import presentation, report_file
+
+    output = presentation.Output(json=False, quiet=False, verbose=0)
+    with answering(output), connected(existing(database), read_only=True) as connection:
+        report_file.write_policy(connection, name, output_file, database)
+        output.status(f"wrote {output_file}")
+
+
 @app.command(epilog=_examples("sqlanon migrate hospital.duckdb"))
 def migrate(
     file: Annotated[str | None, typer.Argument(metavar="FILE", show_default=False, help="The DuckDB file.")] = None,
