@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 
 import sqlanon
 from benchmarks.papers import adult
-from benchmarks.papers.statements import Attributes, Family, candidates, cell, declare, parser, rows_of, table
+from benchmarks.papers.charts import Bars
+from benchmarks.papers.statements import Attributes, Family, candidates, cell, declare, parser, printed, rows_of, table
 
 __all__ = ["main"]
 
@@ -46,6 +47,10 @@ _REQUIREMENTS = (
     "t_closeness(t => 0.2, distance => 'equal')",
 )
 _BASELINES = 3
+_CHARTS = {
+    "disclosure": Bars(("A_acc", "A_know"), lambda row: row["requirement"]),
+    "learning": Bars(("researcher's gain", "A_acc"), lambda row: f"{row['task'].split(',')[0]}: {row['requirement']}"),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,9 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser("cost", __doc__, PARTS).parse_args(arguments)
     with adult.connected(rows_of(options), options.seed) as connection:
         for part in options.part or PARTS:
-            for line in _lines(connection, part, options):
-                print(line, flush=True)
-            print()
+            printed(options, part, _lines(connection, part, options), _CHARTS)
     return 0
 
 

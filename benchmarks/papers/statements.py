@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import sqlanon
+from benchmarks.papers.charts import Bars, Points, draw
 
-__all__ = ["Attributes", "Candidate", "Family", "candidates", "cell", "declare", "parser", "rows_of", "table"]
+__all__ = [
+    "Attributes",
+    "Candidate",
+    "Family",
+    "candidates",
+    "cell",
+    "declare",
+    "parser",
+    "printed",
+    "rows_of",
+    "table",
+]
 
 POLICY = "paper"
 _FRONTIER = "paper_frontier"
@@ -110,7 +123,23 @@ def parser(module: str, description: str | None, parts: Sequence[str]) -> argpar
     options.add_argument("--quick", action="store_true", help="few rows and few parameters: does everything work?")
     options.add_argument("--rows", type=int, metavar="N", help="so many rows of Adult instead of all complete ones")
     options.add_argument("--seed", type=int, default=1, metavar="N", help="of the rows, workloads and folds")
+    options.add_argument("--charts", metavar="FOLDER", help="draw charts there too, as SVG (with the extra report)")
+    options.set_defaults(module=module)
     return options
+
+
+def printed(
+    options: argparse.Namespace, part: str, lines: Iterator[str], charts: Mapping[str, Points | Bars] | None = None
+) -> None:
+    """Prints the lines of a part, each as soon as it is there, and draws its chart where one is asked for."""
+    table_lines: list[str] = []
+    for line in lines:
+        print(line, flush=True)
+        table_lines.append(line)
+    print()
+    if options.charts and part in (charts or {}):
+        module = options.module
+        draw(table_lines, (charts or {})[part], Path(options.charts) / f"{module}_{part}.svg")
 
 
 def rows_of(options: argparse.Namespace) -> int | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import sqlanon
 from benchmarks.papers import adult
+from benchmarks.papers.charts import Points
 from benchmarks.papers.statements import (
     Attributes,
     Candidate,
@@ -21,6 +22,7 @@ from benchmarks.papers.statements import (
     cell,
     declare,
     parser,
+    printed,
     rows_of,
     table,
 )
@@ -42,14 +44,27 @@ _METHODS = ("mondrian", "anatomy", "slicing")
 _BASELINES = 3
 
 
+def _model(row: dict[str, str]) -> str:
+    return row["requirement"].split("(")[0] or "intact and trivial"
+
+
+def _method(row: dict[str, str]) -> str:
+    return row["method"].split("(")[0] if row["requirement"] else "intact and trivial"
+
+
+_CHARTS = {
+    "requirements": Points("P_loss", "U_loss", _model),
+    "methods": Points("P_loss", "U_loss", _method),
+    "queries": Points("P_loss", "selectivity 0.05", _method),
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the tables of the parts."""
     options = parser("tradeoff", __doc__, PARTS).parse_args(arguments)
     with adult.connected(rows_of(options), options.seed) as connection:
         for part in options.part or PARTS:
-            for line in _lines(connection, part, options):
-                print(line, flush=True)
-            print()
+            printed(options, part, _lines(connection, part, options), _CHARTS)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import product
@@ -12,6 +13,7 @@ import pytest
 
 import sqlanon
 from benchmarks.papers import adult, closeness, cost, tradeoff
+from benchmarks.papers.charts import Bars, Points, draw
 from benchmarks.papers.statements import Attributes, Family, candidates, cell
 
 ROWS = 300
@@ -31,6 +33,17 @@ def table(text: str) -> list[list[str]]:
 
 def test_cells() -> None:
     assert [cell(None), cell(-1e-17), cell(0.12345, 2)] == ["-", "0.0000", "0.12"]
+
+
+def test_charts_have_a_mark_for_each_number(tmp_path: Path) -> None:
+    lines = ["| what | x | y |", "| --- | --- | --- |", "| first | 1 | 2 |", "| gone | - | - |", "| last | 3 | 1 |"]
+    draw(lines, Bars(("x", "y"), lambda row: row["what"]), tmp_path / "new" / "bars.svg")
+    bars = (tmp_path / "new" / "bars.svg").read_text(encoding="utf-8")
+    assert re.findall(r'aria-roledescription="bar"', bars) == ['aria-roledescription="bar"'] * 4
+    assert [name in bars for name in ("first", "gone", "last")] == [True, False, True]
+    draw(lines, Points("x", "y", lambda row: row["what"]), tmp_path / "points.svg")
+    points = (tmp_path / "points.svg").read_text(encoding="utf-8")
+    assert points.count('aria-roledescription="point"') == 2
 
 
 @pytest.mark.long
