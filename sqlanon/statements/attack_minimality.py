@@ -50,7 +50,7 @@ _OF_VALUES = {
     "sensitive_number",
     "value_range",
 }
-# Nine worlds in ten and a half of ten more: the quantile of the interval of 95 %.
+# Of the normal distribution: 95 % lie within so many standard deviations.
 _QUANTILE = 1.959963984540054
 
 
@@ -68,6 +68,8 @@ def dealt_row(engine: Engine, release: Release, statistic: BoundStatistic, scrat
     worlds, dealt_rows, exact = worlds_of(engine, published, arguments, scratch)
     choices = _preferred(engine, release, published, scratch)
     remaining, left = _remaining(engine, published, choices, worlds, dealt_rows, scratch)
+    if not left and exact:
+        raise _refused(release, "its source says that another release loses less", "make the release again")
     if left < sizes().least_worlds and not exact:
         raise _refused(
             release,
