@@ -14,7 +14,8 @@ from itertools import product
 
 import sqlanon
 from benchmarks.papers import adult
-from benchmarks.papers.statements import Attributes, cell, declare, parser, rows_of, table
+from benchmarks.papers.charts import Bars
+from benchmarks.papers.statements import Attributes, cell, declare, parser, printed, rows_of, table
 
 __all__ = ["main", "minimal_levels"]
 
@@ -38,6 +39,11 @@ _COMPARED = (
 _METHOD = "generalization(suppression => 0)"
 # Shares of a class that are below one node of the occupations' hierarchy.
 _CONFIDENCES = (0.8, 0.9, 1.0)
+_CHARTS = {
+    "similarity": Bars(
+        ("minimal tables", *(f"prone at {share:g}" for share in _CONFIDENCES)), lambda row: row["requirement"]
+    ),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,9 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser("closeness", __doc__, PARTS).parse_args(arguments)
     with adult.connected(rows_of(options), options.seed) as connection:
         for part in options.part or PARTS:
-            for line in _lines(connection, part, options):
-                print(line, flush=True)
-            print()
+            printed(options, part, _lines(connection, part, options), _CHARTS)
     return 0
 
 

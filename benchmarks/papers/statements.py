@@ -128,18 +128,15 @@ def parser(module: str, description: str | None, parts: Sequence[str]) -> argpar
     return options
 
 
-def printed(
-    options: argparse.Namespace, part: str, lines: Iterator[str], charts: Mapping[str, Points | Bars] | None = None
-) -> None:
+def printed(options: argparse.Namespace, part: str, lines: Iterator[str], charts: Mapping[str, Points | Bars]) -> None:
     """Prints the lines of a part, each as soon as it is there, and draws its chart where one is asked for."""
     table_lines: list[str] = []
     for line in lines:
         print(line, flush=True)
         table_lines.append(line)
     print()
-    if options.charts and part in (charts or {}):
-        module = options.module
-        draw(table_lines, (charts or {})[part], Path(options.charts) / f"{module}_{part}.svg")
+    if options.charts and part in charts:
+        draw(table_lines, charts[part], Path(options.charts) / f"{options.module}_{part}.svg")
 
 
 def rows_of(options: argparse.Namespace) -> int | None:

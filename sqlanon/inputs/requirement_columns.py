@@ -20,7 +20,7 @@ from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, public_cells, rank_name, tree
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.cells.labels import level_name, listed_values
+from sqlanon.sqlgen.cells.labels import level_name, stored_labels
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
 from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
 from sqlanon.sqlgen.classes.normal_relations import value_range
@@ -179,7 +179,7 @@ def _guards(carried: Carried) -> Rows:
 
 def _taxonomy(policy: BoundPolicy, name: str) -> Taxonomy:
     bound = next(bound for bound in policy.sensitive if bound.column == name)
-    return Taxonomy(bound, listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None)
+    return Taxonomy(bound, stored_labels(bound))
 
 
 def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:

@@ -14,7 +14,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values, published_value
+from sqlanon.sqlgen.cells.labels import generalized, level_name, published_value, stored_labels
 
 __all__ = ["Block", "hierarchy_blocks"]
 
@@ -40,7 +40,7 @@ def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, s
     """
     value = published_value(b)
     distinct = exp.select(alias(value, "value")).distinct().from_(relation(source))
-    listed = listed_values(b, relation(("anon", "hierarchy_value"))) if b.stored else None
+    listed = stored_labels(b)
     tree = scratch.table("tree", generalized(b, distinct, listed, counted=False))
     ((total,),) = engine.rows(exp.select(f.count()).from_(relation(tree)))
     for lowest in range(0 if b.stored else 1, b.height):

@@ -13,8 +13,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of
 from sqlanon.inputs.source import BoundSource
 from sqlanon.questions.statistics import BoundStatistic
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.cells.labels import listed_values
+from sqlanon.sqlgen.cells.labels import stored_labels
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy
 from sqlanon.sqlgen.classes.normal_relations import Background
 
@@ -57,7 +56,7 @@ def _taxonomy(engine: Engine, called: str, columns: Sequence[Column], name: str,
     policy = Policy("", Source(QualifiedName((called,))), (Attribute(name, Role.SENSITIVE, hierarchy),), ())
     source = BoundSource(tuple(columns), QualifiedName((called,)), None, stable=False)
     (bound,) = bind(policy, source, hierarchies_of(engine, policy), fingerprint="").sensitive
-    listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+    listed = stored_labels(bound)
     return Taxonomy(bound, listed)
 
 

@@ -30,7 +30,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, identical, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values, published_value
+from sqlanon.sqlgen.cells.labels import generalized, level_name, published_value, stored_labels
 from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows, class_label
@@ -140,7 +140,7 @@ def _labelled(engine: Engine, state: State, scratch: Scratch) -> exp.Select:
     for index, b in enumerate(bound.quasi_identifiers):
         value = published_value(b)
         distinct = exp.select(alias(value, "value")).distinct().from_(relation(bound.relation))
-        listed = listed_values(b, relation(("anon", "hierarchy_value"))) if b.stored else None
+        listed = stored_labels(b)
         tree = scratch.table("tree", generalized(b, distinct, listed, counted=False))
         at = f"tree_{index}"
         same = identical(published_value(b, "source"), column("value", at))
@@ -161,13 +161,10 @@ def _require_same_rows(engine: Engine, release: Release, made: Published) -> Non
     released = exp.select(*shown_labels, *(value.copy() for value in sensitive)).from_(
         relation(own_object(engine, release.published[0].name))
     )
-    differ = [exp.except_(a, b, distinct=False, copy=True) for a, b in ((source, released), (released, source))]
-    ((count,),) = engine.rows(
-        exp.select(*(exp.select(f.count()).from_(query.subquery("other")).subquery() for query in differ[:1]))
-    )
-    ((other,),) = engine.rows(exp.select(f.count()).from_(differ[1].subquery("other")))
-    if count or other:
-        raise _refused(release, "its source has changed", "make the release again")
+    for rows, others in ((source, released), (released, source)):
+        differ = exp.except_(rows, others, distinct=False, copy=True).subquery("differ")
+        if engine.rows(exp.select(literal(1)).from_(differ).limit(1)):
+            raise _refused(release, "its source has changed", "make the release again")
 
 
 def _preferred(engine: Engine, release: Release, made: Published, scratch: Scratch) -> list[tuple[int, ...]]:

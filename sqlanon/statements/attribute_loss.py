@@ -22,7 +22,7 @@ from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, identical, or_zero, union_all
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.cells.labels import listed_values, published_value
+from sqlanon.sqlgen.cells.labels import listed_values, occurring_values
 from sqlanon.statements.check import require_own_columns
 from sqlanon.statements.class_figures import ClassFigure
 from sqlanon.statements.estimate import recorded
@@ -84,9 +84,7 @@ def _loss(
         return suppressed / rows
     if _IN_ANOTHER_ORDER & {*generalized.forms}:
         return None
-    value = published_value(b)
-    occurring = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(bound.relation))
-    values = scratch.table("occurring", occurring.group_by(value.copy()))
+    values = scratch.table("occurring", occurring_values(b, bound.relation))
     labels, leaf = leaves_of_labels(scratch, model, generalized, values, listed_star=b.stored)
     every_value: exp.Query = exp.select(column("value")).from_(relation(values))
     if b.stored:

@@ -72,7 +72,7 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
         for number, each in enumerate([*compared, *candidates]):
             if progress:
                 progress("candidates", number, total, each.method.name)
-            measured.append(replace(_measured(engine, statement.name, each, prepared, number), policy_fingerprint=mark))
+            measured.append(_measured(engine, statement.name, each, prepared, number, mark))
     with engine.transaction():
         frontiers.save(engine, statement.name, measured)
     return _answer(engine, statement.name)
@@ -90,8 +90,10 @@ def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure]) -> Iter
         scratch.drop()
 
 
-def _measured(engine: Engine, frontier: str, each: Candidate, figures: Sequence[Figure], number: int) -> Measured:
-    """A candidate with its figures, and the statement that publishes it."""
+def _measured(
+    engine: Engine, frontier: str, each: Candidate, figures: Sequence[Figure], number: int, mark: str
+) -> Measured:
+    """A candidate with its figures, and the statement that publishes it; `mark` is the policy's fingerprint."""
     compares_only = each.intact
     values, reason = _figures(engine, each, figures)
     if reason and each.baseline:
@@ -101,7 +103,7 @@ def _measured(engine: Engine, frontier: str, each: Candidate, figures: Sequence[
     return Measured(
         number=number,
         policy=each.policy.name,
-        policy_fingerprint="",
+        policy_fingerprint=mark,
         method=INTACT if each.intact else each.method.name,
         arguments="" if each.intact else ", ".join(arguments_text(each.method.arguments)),
         requirement="" if compares_only else ", ".join(map(render.requirement, each.policy.requirements)),

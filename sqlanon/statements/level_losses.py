@@ -21,8 +21,8 @@ from sqlanon.inputs.pivot import source_rows
 from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values, published_value
+from sqlanon.sqlgen.build.names import alias, column, literal
+from sqlanon.sqlgen.cells.labels import generalized, level_name, occurring_values, stored_labels
 from sqlanon.statements.check import require_own_columns
 from sqlanon.statements.class_figures import ClassFigure
 
@@ -116,12 +116,8 @@ def _bits(engine: Engine, bound: BoundPolicy, b: BoundAttribute, level: int) -> 
     """The bits that the labels of a level lack of the values of the source."""
     if not level:
         return 0.0
-    value = published_value(b)
-    occurring = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(bound.relation))
-    occurring = occurring.group_by(value.copy())
-    listed = listed_values(b, relation(("anon", "hierarchy_value"))) if b.stored else None
     label = column(level_name(level)) if level < b.height else literal("*")
-    rows = generalized(b, occurring, listed, counted=True).subquery("tree")
+    rows = generalized(b, occurring_values(b, bound.relation), stored_labels(b), counted=True).subquery("tree")
     of_label = window(f.sum(column("n")), [label])
     counted = exp.select(column("n"), alias(of_label, "of_label")).from_(rows).where(column("n") > 0)
     bits = f.sum(column("n") * (f.call("log2", column("of_label")) - f.call("log2", column("n"))))

@@ -10,9 +10,19 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, ascending, cast, identical, order_by, real, union_all, window
+from sqlanon.sqlgen.build.expressions import (
+    as_text,
+    ascending,
+    cast,
+    identical,
+    is_not_null,
+    order_by,
+    real,
+    union_all,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values
+from sqlanon.sqlgen.cells.labels import generalized, level_name, stored_labels
 
 __all__ = ["TOP", "Nodes", "code_name", "codes_of_others", "large_nodes", "node_name"]
 
@@ -51,7 +61,7 @@ def large_nodes(scratch: Scratch, bound: BoundAttribute, values: str, least: flo
     The leaves of the hierarchy are the values that it lists and those of the source. Without `each_level` a node with
     the leaves of its child is no node of its own, nor is one with all leaves.
     """
-    listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+    listed = stored_labels(bound)
     occurring = exp.select(column("value"), column("n")).from_(relation(values))
     # Of a value that occurs or is listed there is one row, so each is a leaf.
     tree = scratch.table("tree", generalized(bound, occurring, listed, counted=True))
@@ -59,11 +69,11 @@ def large_nodes(scratch: Scratch, bound: BoundAttribute, values: str, least: flo
     at_levels = [f"at_{level}" for level in range(bound.height)]
     coded = scratch.table("coded", _coded(bound, labels, tree))
     chain = exp.select(column("code"), *map(column, at_levels)).distinct().from_(relation(coded))
-    chain_table = scratch.table("chain", chain.where(exp.not_(column("code").is_(exp.null()))))
+    chain_table = scratch.table("chain", chain.where(is_not_null(column("code"))))
     pairs = [
         exp.select(column("code"), alias(column(at), "node"), alias(real(1.0), "share"))
         .from_(relation(chain_table))
-        .where(exp.not_(column(at).is_(exp.null())))
+        .where(is_not_null(column(at)))
         for at in at_levels
     ]
     return Nodes(bound, labels, coded, scratch.table("chain", union_all(pairs)))

@@ -15,8 +15,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, relation
-from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.cells.labels import occurring_values, published_value
 from sqlanon.statements.large_populations import large_populations
 from sqlanon.statements.population_counts import cells_of_value, counts_in_populations, source_cells, source_value
 from sqlanon.statements.population_nodes import Nodes, large_nodes
@@ -65,7 +65,7 @@ def source_populations(
     """
     ((rows,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(bound.relation)))
     least = share * rows * _ROUNDING
-    values = [_occurring(scratch, bound, b) for b in bound.quasi_identifiers]
+    values = [scratch.table("occurring", occurring_values(b, bound.relation)) for b in bound.quasi_identifiers]
     nodes = [
         large_nodes(scratch, b, of_column, least, each_level=each_level)
         for b, of_column in zip(bound.quasi_identifiers, values, strict=True)
@@ -77,9 +77,3 @@ def source_populations(
         of_value = scratch.table("cell", cells_of_value(cells, source_value(bound, sensitive), len(nodes)))
         counts.append(counts_in_populations(scratch, populations, of_value, [part.chains for part in nodes]))
     return SourcePopulations(identity, tuple(values), tuple(nodes), populations, tuple(counts))
-
-
-def _occurring(scratch: Scratch, bound: BoundPolicy, b: BoundAttribute) -> str:
-    value = published_value(b)
-    occurring = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(bound.relation))
-    return scratch.table("occurring", occurring.group_by(value.copy()))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import sqlanon
-from tests.support.attacks.side_channels import ATTACKS, EXTREMES, GUARD_FIRST, SETTINGS, answer, plan
+from tests.support.attacks.side_channels import ATTACKS, BY_FAILING, EXTREMES, GUARD_FIRST, SETTINGS, answer, plan
 
 # What only the withheld row holds.
 SECRETS = ("918273645", "ZQ", "RAREDISEASE")
@@ -90,7 +90,7 @@ def test_no_attack_shows_the_withheld_row(views: Any, attack: str, policy: str) 
 )
 def test_the_attacks_succeed_on_a_view_written_by_hand(views: Any, attack: str, hand: str) -> None:
     leaked = leaks(answer(views, ATTACKS[attack].format(v=f"hand_{hand}")))
-    if not leaked and GUARD_FIRST:
+    if not leaked and GUARD_FIRST and attack in BY_FAILING:
         pytest.skip("this DuckDB looks at the guard first, of this view")
     assert leaked
 

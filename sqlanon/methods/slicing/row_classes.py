@@ -17,7 +17,7 @@ from sqlanon.sqlgen.build.expressions import named, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.cells import row_number
-from sqlanon.sqlgen.cells.labels import listed_values, published_value
+from sqlanon.sqlgen.cells.labels import published_value, stored_labels
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.requirement import relation_names
@@ -111,4 +111,4 @@ def _background(policy: BoundPolicy, requirements: Sequence[BoundRequirement], i
 
 
 def _listed(bound: BoundAttribute) -> exp.Query | None:
-    return listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+    return stored_labels(bound)

@@ -7,12 +7,22 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.values import QualifiedName
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast, filtered, identical, is_not_null, is_null, or_zero, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["generalized", "level_name", "listed_twice", "listed_values", "passed", "published_value"]
+__all__ = [
+    "generalized",
+    "level_name",
+    "listed_twice",
+    "listed_values",
+    "occurring_values",
+    "passed",
+    "published_value",
+    "stored_labels",
+]
 
 
 def level_name(level: int) -> str:
@@ -82,6 +92,18 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
         .where(*_possible(bound), copy=False)
         .group_by(value.copy(), copy=False)
     )
+
+
+def stored_labels(bound: BoundAttribute) -> exp.Select | None:
+    """`listed_values` of the catalog; None for a hierarchy that computes its labels, and without one."""
+    return listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+
+
+def occurring_values(bound: BoundAttribute, source: QualifiedName) -> exp.Select:
+    """value and n: the values of the column and their rows."""
+    value = published_value(bound)
+    query = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(source), copy=False)
+    return query.group_by(value.copy(), copy=False)
 
 
 def listed_twice(bound: BoundAttribute, rows: exp.Table) -> exp.Select:

@@ -11,6 +11,8 @@ import duckdb
 
 # From 2.0.1 on DuckDB pushes no condition that may fail below a join or a window: views by hand are safer there.
 GUARD_FIRST = tuple(int(part) for part in re.findall(r"\d+", duckdb.__version__)[:3]) >= (2, 0, 1)
+# The attacks by such conditions.
+BY_FAILING = {"cast", "cast of a column", "error", "strptime", "json", "overflow", "semi-join", "correlated", "cte"}
 ATTACKS = {
     "cast": "SELECT count(*) FROM {v} WHERE (CASE WHEN age > 200 THEN 'x' || age || disease ELSE '1' END)::INT = 1",
     "cast of a column": "SELECT count(*) FROM {v} WHERE disease::INT > 0",

@@ -13,7 +13,7 @@ from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relat
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.cells.key_layout import Field
-from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values
+from sqlanon.sqlgen.cells.labels import generalized, level_name, stored_labels
 
 __all__ = ["Key", "class_label", "violated_classes"]
 
@@ -70,7 +70,7 @@ def class_label(
     ]
     # A stored hierarchy lists values of other nodes, too; those of the class have a number.
     values = exp.select(column("value"), alias(literal(1), "n")).from_(relation(tree)).where(*in_class)
-    listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+    listed = stored_labels(bound)
     labels = generalized(bound, values, listed, counted=True).subquery("generalized")
     label = column(level_name(level) if level else "value")
     return exp.select(as_text(f.min(label))).from_(labels).where(column("n") > 0)

@@ -21,7 +21,7 @@ from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.cells import codes, key_name
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 from sqlanon.sqlgen.cells.label_codes import code_at, numbered, shown_at
-from sqlanon.sqlgen.cells.labels import generalized, listed_values
+from sqlanon.sqlgen.cells.labels import generalized, stored_labels
 from sqlanon.sqlgen.classes.guard import needs_rounds
 
 __all__ = [
@@ -44,7 +44,7 @@ __all__ = [
 def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:
     """A row for each value of an attribute: its code in the words of a key, and its label and number by level."""
     occurring = exp.select(column("value"), column("n")).from_(relation(tree))
-    listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+    listed = stored_labels(bound)
     values = generalized(bound, occurring, listed, counted=True).subquery("generalized")
     labels = exp.select(column("value"), *shown_at(bound, levels)).from_(values)
     coded = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))

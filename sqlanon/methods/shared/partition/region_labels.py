@@ -32,7 +32,7 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
-from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values
+from sqlanon.sqlgen.cells.labels import generalized, level_name, stored_labels
 from sqlanon.sqlgen.cells.value_ranks import first_name, is_numeric
 from sqlanon.sqlgen.release.region_rows import box_name, high_name, label_name, low_name
 
@@ -85,7 +85,7 @@ def _leaves_cost(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
 def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
     """value, level_1, ...: the labels of an attribute's values."""
     values = exp.select(column("value")).from_(relation(ranked))
-    listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+    listed = stored_labels(bound)
     return generalized(bound, values, listed, counted=False)
 
 
