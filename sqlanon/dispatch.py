@@ -8,6 +8,8 @@ from dataclasses import astuple, dataclass
 from functools import partial
 from typing import Any
 
+from sqlanon.attacks.attacked import ATTACKED
+from sqlanon.attacks.unbounded import unbounded
 from sqlanon.catalog import migrations, releases
 from sqlanon.catalog.digests import require_own_rows
 from sqlanon.catalog.snapshot import policy_of
@@ -33,7 +35,7 @@ from sqlanon.releases.objects import drop_release
 from sqlanon.report.page_file import with_report
 from sqlanon.statements import answer_columns
 from sqlanon.statements.advise import advise
-from sqlanon.statements.attack import ATTACKED, attack_relation, attack_release
+from sqlanon.statements.attack import attack_relation, attack_release
 from sqlanon.statements.check import check_relation, check_release, require_no_table
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.frontier import drop_frontier, make_frontier
@@ -45,7 +47,6 @@ from sqlanon.statements.measure_task import measure_task
 from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
 from sqlanon.statements.preconditions import prepared
 from sqlanon.statements.profile import PROFILED, profile, propose_hierarchy
-from sqlanon.statements.unbounded import unbounded
 from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
 

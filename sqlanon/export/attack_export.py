@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.attacks.attacked import Target, attacked
+from sqlanon.attacks.known_people import known_columns
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import about
 from sqlanon.export.exported_rows import ReadExport, exported_tables, read_export, rows_of_export
-from sqlanon.statements.attack import Target, attacked
-from sqlanon.statements.attack_public import known_columns
 from sqlanon.syntax.statements import Attack
 
 __all__ = ["attack_export"]

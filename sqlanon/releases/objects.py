@@ -8,12 +8,14 @@ from sqlanon.catalog import releases
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
+from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.inputs.source import find_relation, own_object
+from sqlanon.releases.original_statement import statement_again
 from sqlanon.sqlgen.build.ddl import drop_object
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["drop_release", "is_own", "stands"]
+__all__ = ["drop_release", "is_own", "require_own_columns", "stands"]
 
 
 def drop_release(engine: Engine, release: Release) -> None:
@@ -43,3 +45,20 @@ def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tup
         # Asked of the catalog, for a view whose source is gone cannot be described.
         columns = [column for (column,) in engine.rows(sql_file("statements", "relation_columns"), name.parts)]
     return columns == [attribute.name for attribute in release.attributes_of(made.fragment)]
+
+
+def require_own_columns(engine: Engine, release: Release) -> None:
+    """Raises if an object does not have the kind and the columns of the release: nobody has checked another column."""
+    for made in release.published:
+        found_object = find_relation(engine, own_object(engine, made.name))
+        if found_object is None:
+            what = f"{made.name} of the release {release.name}" if made.fragment else f"of the release {release.name}"
+            raise UserError(
+                f"the {made.kind} {what} is gone",
+                hint=f"{statement_again(release)} makes it again, DROP ANONYMIZED {release.kind.upper()} forgets it",
+            )
+        if not is_own(engine, release, made, found_object):
+            raise PrivacyViolation(
+                f"{made.name} is not the {made.kind} that was released: its kind or its columns are others",
+                hint="create it again",
+            )

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.attacks.attacked import class_text
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -20,7 +21,6 @@ from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import reading
 from sqlanon.sqlgen.classes.normal_relations import relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows
-from sqlanon.statements.attack import class_text
 
 __all__ = ["ValueShare", "WorstClass", "class_sizes", "worst_classes"]
 

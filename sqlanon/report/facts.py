@@ -18,6 +18,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import PolicyError
+from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import assumed_of
 from sqlanon.releases.classes import classes_of
@@ -26,7 +27,6 @@ from sqlanon.report.answers import AnswerErrors, errors_of_workloads
 from sqlanon.report.class_values import WorstClass, class_sizes, worst_classes
 from sqlanon.statements.attack import attack_release
 from sqlanon.statements.check import check_release
-from sqlanon.statements.class_figures import ClassFigure
 from sqlanon.statements.measure_figures import measure_figures
 from sqlanon.statements.preconditions import prepared
 from sqlanon.syntax.statements import Attack, CheckRelease

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.questions.attacks import attack_parts
 from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import Markup, number, paragraph, table, text
-from sqlanon.statements.class_figures import ClassFigure
 
 __all__ = ["attacks", "figures", "risks"]
 

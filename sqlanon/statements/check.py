@@ -31,8 +31,7 @@ from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
 from sqlanon.releases.classes import rows_with_keys
 from sqlanon.releases.companion_views import content_view, report_view
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
-from sqlanon.releases.objects import is_own
-from sqlanon.releases.original_statement import statement_again
+from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.unreadable import unreadable
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
@@ -40,10 +39,10 @@ from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import class_label
-from sqlanon.statements.figures import figures
+from sqlanon.statements.check_figures import check_figures
 from sqlanon.syntax.statements import CheckRelation
 
-__all__ = ["check_relation", "check_release", "require_no_table", "require_own_columns"]
+__all__ = ["check_relation", "check_release", "require_no_table"]
 
 
 def check_release(engine: Engine, release: Release) -> PrivacyReport:
@@ -128,23 +127,6 @@ def _require_released(engine: Engine, release: Release) -> None:
         )
 
 
-def require_own_columns(engine: Engine, release: Release) -> None:
-    """Raises if an object does not have the kind and the columns of the release: nobody has checked another column."""
-    for made in release.published:
-        found_object = find_relation(engine, own_object(engine, made.name))
-        if found_object is None:
-            what = f"{made.name} of the release {release.name}" if made.fragment else f"of the release {release.name}"
-            raise UserError(
-                f"the {made.kind} {what} is gone",
-                hint=f"{statement_again(release)} makes it again, DROP ANONYMIZED {release.kind.upper()} forgets it",
-            )
-        if not is_own(engine, release, made, found_object):
-            raise PrivacyViolation(
-                f"{made.name} is not the {made.kind} that was released: its kind or its columns are others",
-                hint="create it again",
-            )
-
-
 def _of_snapshot(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
     """What was measured when the snapshot was made, of the requirements that its rows alone cannot answer."""
     if not answerable.hidden:
@@ -220,7 +202,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
             keys = [b.column for b in bound.quasi_identifiers]
             rows = rows_with_keys(bound, _columns(bound), keys, {name: name for name in bound.guarding})
             if not statement.requirements:
-                return PrivacyReport(figures(engine, requirements, rows, background, scratch))
+                return PrivacyReport(check_figures(engine, requirements, rows, background, scratch))
             return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
         except EngineError as error:
             raise PolicyError(f"{statement.source.called} cannot be checked: {error.message}") from None

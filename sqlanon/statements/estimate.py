@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.assets import read
-from sqlanon.catalog import hierarchies as stored_hierarchies
-from sqlanon.catalog import releases
-from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
+from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Policy, Role
-from sqlanon.domain.release import Release, ReleaseObject
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
 from sqlanon.domain.values import variable_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import CatalogError, EngineError, PolicyError, StatementError, UserError
+from sqlanon.errors import EngineError, PolicyError, StatementError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals, with_marginals
 from sqlanon.estimates.query.parse import AggregateQuery, Lookup, parsed
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.answers import Answer as Rows
 from sqlanon.estimates.single.answers import answered
 from sqlanon.estimates.single.estimate import combined
-from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.collation import require_binary_text
-from sqlanon.inputs.source import find_relation, own_object, require_not_source
-from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
+from sqlanon.inputs.source import find_relation, require_not_source
+from sqlanon.releases.estimable import published
+from sqlanon.releases.objects import require_own_columns
+from sqlanon.releases.recorded import recorded
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.statements.check import require_own_columns
 
 __all__ = [
     "answer_alone",
     "estimate",
     "estimate_release",
     "readable",
-    "recorded",
     "require_parsed",
     "require_same_source",
     "source_names",
 ]
-
-# The levels that the labels of a quasi-identifier may be at, by its folded name; None where any may occur.
-Levels = Mapping[str, tuple[int, ...] | None]
 
 Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
 
@@ -131,76 +124,10 @@ def source_names(policy: Policy) -> list[str]:
     return [*variables, *table, policy.name]
 
 
-def recorded(engine: Engine, release: Release, columns: Collection[str] = ()) -> Recorded:
-    """What the catalog records of a release.
-
-    Raises PolicyError where one of these columns, by their folded names, has labels of a stored hierarchy that is not
-    any more the one that the release was made with.
-    """
-    policy, hierarchies = policy_of(release), hierarchies_of(release)
-    using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and fold(a.name) in columns}
-    stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
-    rounds = releases.rounds(engine, release)
-    levels: Levels = {
-        fold(a.name): rounds.get(fold(a.name)) or (None if a.level is None else (a.level,))
-        for a in release.attributes
-        if a.role is Role.QUASI_IDENTIFIER
-    }
-    for hierarchy in stored:
-        if fold(hierarchy.definition.name) in using and _shows_labels(policy, hierarchy, levels):
-            _require_same(engine, release, hierarchy)
-    return Recorded(
-        name=str(release.name),
-        policy=policy,
-        tables=[_table(engine, release, made, levels) for made in release.published],
-        types={fold(name): kind for name, kind in types_of(release).items()},
-        hierarchies={fold(h.definition.name): (h.definition, h.height) for h in hierarchies},
-        stored=frozenset(fold(h.definition.name) for h in stored),
-        # What a live view withholds changes with its source, and nobody sees how much that is.
-        withheld=release.suppressed_rows if release.kind == "table" else None,
-    )
-
-
-def _table(engine: Engine, release: Release, made: ReleaseObject, levels: Levels) -> RecordedTable:
-    """A published table, and how its columns are read."""
-    columns: list[RecordedColumn] = []
-    for attribute in release.attributes_of(made.fragment):
-        if attribute.reading is None:
-            raise CatalogError(
-                f"release {release.name}: nothing says how its column {attribute.name} is read", hint="create it again"
-            )
-        columns.append(
-            RecordedColumn(
-                attribute.name, attribute.reading, attribute.source or attribute.name, levels.get(fold(attribute.name))
-            )
-        )
-    return RecordedTable(columns, exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
-
-
 def _columns_of(query: AggregateQuery) -> set[str]:
     parts = [query.where, *(lookup.on for lookup in query.lookups), *(group.expression for group in query.groups)]
     parts += [aggregate.argument for aggregate in query.aggregates]
     return {fold(part.name) for tree in parts if tree is not None for part in tree.find_all(exp.Column)}
-
-
-def _shows_labels(policy: Policy, hierarchy: StoredHierarchy, levels: Levels) -> bool:
-    """Whether a column with this hierarchy is shown at another level than its values."""
-    named = [
-        a for a in policy.quasi_identifiers if a.hierarchy and fold(a.hierarchy) == fold(hierarchy.definition.name)
-    ]
-    return any(levels.get(fold(attribute.name)) != (0,) for attribute in named)
-
-
-def _require_same(engine: Engine, release: Release, hierarchy: StoredHierarchy) -> None:
-    """The hierarchy in the catalog lists what it listed when the release was made."""
-    name = hierarchy.definition.name
-    again = f"create {release.name} again, or the hierarchy as it was"
-    try:
-        now = stored_hierarchies.load(engine, name)
-    except PolicyError:
-        raise PolicyError(f"the hierarchy {name} of the release {release.name} is gone", hint=again) from None
-    if now.digest != hierarchy.digest:
-        raise PolicyError(f"the hierarchy {name} is not any more what {release.name} was made with", hint=again)
 
 
 def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:

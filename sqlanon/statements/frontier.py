@@ -23,8 +23,9 @@ from sqlanon.inputs.bind_policy import hierarchies_of
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import BASELINES, DEFAULT
 from sqlanon.pipeline.run import candidate
+from sqlanon.questions.sole_parameter import always_satisfied
 from sqlanon.statements.candidate_figures import Figure, figure_of, workload_figure
-from sqlanon.statements.sweep import Candidate, always_satisfied, swept
+from sqlanon.statements.sweep import Candidate, swept
 from sqlanon.syntax import render
 from sqlanon.syntax._texts import arguments_text
 from sqlanon.syntax.statements import AlterPolicy, CreateRelease, DropFrontier, Frontier, MethodCall

@@ -26,10 +26,10 @@ from sqlanon.estimates.query.conjunctions import Conjunctions, ConjunctiveAggreg
 from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import Templates, WorkloadQuery
 from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.inputs.source import in_file, own_object
 from sqlanon.sqlgen.build.expressions import insert
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.statements.class_figures import ClassFigure
 from sqlanon.statements.estimate import answer_alone, readable, require_parsed, require_same_source
 from sqlanon.statements.measure_results import Results, named, results_of
 from sqlanon.statements.measure_source import AskSource, NotAnswered, Note

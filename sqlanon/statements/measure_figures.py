@@ -13,13 +13,13 @@ from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.figures.class_figures import ClassFigure, class_figures, why_not
+from sqlanon.figures.granularity_loss import granularity_loss
+from sqlanon.figures.level_losses import non_uniform_entropy, precision
+from sqlanon.figures.membership import membership
+from sqlanon.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.inputs.session_settings import is_writable
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
-from sqlanon.statements.attribute_loss import granularity_loss
-from sqlanon.statements.class_figures import ClassFigure, class_figures, why_not
-from sqlanon.statements.level_losses import non_uniform_entropy, precision
-from sqlanon.statements.membership import membership
-from sqlanon.statements.u_loss import u_loss, u_loss_of_policy
 from sqlanon.syntax.statements import FigureCall
 
 __all__ = ["figure_names", "measure_figures", "remember"]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.statements.class_figures import ClassFigure
+from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.statements.measure_figures import remember
-from sqlanon.statements.task_arguments import TaskArguments
+from sqlanon.tasks.arguments import TaskArguments
 
 __all__ = ["measure_task"]
 
@@ -18,13 +18,13 @@ Task = Callable[[Engine, Release, TaskArguments], Sequence[tuple[str, float | No
 
 def _ratings(engine: Engine, release: Release, arguments: TaskArguments) -> Sequence[tuple[str, float | None]]:
     # NumPy is imported by who needs it: it takes as long as all of sqlanon.
-    from sqlanon.statements.ratings_task import ratings_task
+    from sqlanon.tasks.ratings import ratings_task
 
     return ratings_task(engine, release, arguments)
 
 
 def _learning(engine: Engine, release: Release, arguments: TaskArguments) -> Sequence[tuple[str, float | None]]:
-    from sqlanon.statements.learning_task import learning_task
+    from sqlanon.tasks.learning import learning_task
 
     return learning_task(engine, release, arguments)
 

@@ -9,16 +9,15 @@ from itertools import product
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Value
-from sqlanon.errors import InternalError, UserError, about
+from sqlanon.errors import UserError, about
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.registry import find_method, promised_by
 from sqlanon.methods.shared.arguments import arguments_of, with_names
 from sqlanon.questions.load import Question, model_names, questions_of
+from sqlanon.questions.sole_parameter import is_sole_parameter
 from sqlanon.syntax.statements import MethodCall, Sweep
 
-__all__ = ["Candidate", "always_satisfied", "swept"]
-
-_OF_PUBLIC_TABLE = "public_class"
+__all__ = ["Candidate", "swept"]
 
 
 @dataclass(frozen=True)
@@ -57,18 +56,6 @@ def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep])
             resolve_requirements(candidate.policy, promised=promised_by(call.name, candidate.method.arguments))
             candidates.append(candidate)
     return list(dict.fromkeys(candidates))
-
-
-def always_satisfied() -> Requirement:
-    """A requirement that every class satisfies: one that so many rows are enough for, with a single row.
-
-    Raises InternalError where no model says so in its header.
-    """
-    for model in model_names():
-        question = questions_of(model)[0]
-        if (rows := question.enough_rows) and _needs(question, rows, public=False):
-            return Requirement(model, ((rows, 1),))
-    raise InternalError("no model says how many rows are enough for a class")
 
 
 def _with_value(candidate: Candidate, call: MethodCall, parameter: str, value: Value) -> Candidate:
@@ -119,7 +106,9 @@ def _model_of(policy: Policy, parameter: str) -> str:
     A model that compares with a public table counts where the policy has one, which then is what is asked about.
     """
     models = [
-        model for model in model_names() if _needs(questions_of(model)[0], parameter, public=policy.against is not None)
+        model
+        for model in model_names()
+        if is_sole_parameter(questions_of(model)[0], parameter, public=policy.against is not None)
     ]
     if len(models) == 1:
         return models[0]
@@ -139,11 +128,3 @@ def _model_of(policy: Policy, parameter: str) -> str:
         f"no requirement and no method has a parameter {parameter}",
         hint=nearest(parameter, names) or "SWEEP names parameters, as in SWEEP k IN (5, 10)",
     )
-
-
-def _needs(question: Question, parameter: str, *, public: bool) -> bool:
-    """Whether a question is about this parameter and needs no other; `public` is whether it reads a public table."""
-    if question.required != parameter or (_OF_PUBLIC_TABLE in question.reads) != public:
-        return False
-    others = [known for known in question.parameters if known.name != parameter and known.default is None]
-    return not others

@@ -87,8 +87,8 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "vl_convert",
         *COMMAND_LINE,
     }
-    assert imported["scipy"] == {"sqlanon/statements/learners.py", "sqlanon/statements/ratings_task.py"}
-    assert imported["sklearn"] == {"sqlanon/statements/learners.py", "sqlanon/statements/learning_task.py"}
+    assert imported["scipy"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/ratings.py"}
+    assert imported["sklearn"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/learning.py"}
     assert imported["altair"] == imported["vl_convert"] == {"sqlanon/report/charts.py"}
     assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
     for name in COMMAND_LINE:

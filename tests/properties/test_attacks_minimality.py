@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation
-from sqlanon.statements.sizes import sizes
+from sqlanon.attacks.sizes import sizes
 from tests.oracles.granularity_loss import Taxonomy
 from tests.oracles.minimality import Satisfied, beliefs
 from tests.support.draws import draws

@@ -19,8 +19,8 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.releases.estimable import published
 from sqlanon.releases.linked_rows import linked_rows
+from sqlanon.releases.recorded import recorded
 from sqlanon.sqlgen.build.names import column
-from sqlanon.statements.estimate import recorded
 from tests.support.draws import draws
 from tests.support.names import quoted
 

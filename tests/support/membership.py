@@ -12,10 +12,10 @@ from sqlglot import exp
 from sqlanon.domain.reading import Reading
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.figures.membership import membership_figures
 from sqlanon.releases.estimable import RecordedColumn, RecordedTable
 from sqlanon.releases.membership import matching_of
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.statements.membership import membership_figures
 from tests.oracles.membership import Column
 from tests.support.names import quoted
 

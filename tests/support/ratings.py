@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import sqlanon
 from sqlanon.session import Connection
-from sqlanon.statements.ratings_task import Ratings
+from sqlanon.tasks.ratings import Ratings
 from tests.oracles.ratings import Table
 from tests.oracles.similarity import Rating
 

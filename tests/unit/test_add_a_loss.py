@@ -19,7 +19,7 @@ from sqlanon.methods.generalization.losses import LOSSES, AddsUp, Loss, Setting
 from sqlanon.methods.generalization.losses.base import additive, losses_by_name
 from sqlanon.methods.generalization.losses.height import Height
 from sqlanon.methods.generalization.losses.loss_sql import withheld_of
-from sqlanon.methods.generalization.method import Options
+from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.shared.arguments import arguments_of
 
 AGES = (31, 32, 33, 34, 35, 41, 42, 43, 58)

@@ -6,7 +6,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError
-from sqlanon.statements.sizes import sizes
+from sqlanon.attacks.sizes import sizes
 
 SETUP = """
 CREATE TABLE people AS SELECT i AS person, i % 6 AS age, ['F', 'M'][1 + i % 2] AS sex,

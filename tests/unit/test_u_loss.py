@@ -6,7 +6,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
-from sqlanon.statements import population_columns
+from sqlanon.figures import population_columns
 
 COLUMNS = "age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE"
 

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
 
 from sqlanon.errors import PolicyError
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.node_evaluator import Nodes
+from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.shared.task import Task
-
-if TYPE_CHECKING:
-    from sqlanon.methods.generalization.method import Options
 
 __all__ = ["less_lossy"]
 

@@ -9,8 +9,7 @@ further instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import replace
 from fractions import Fraction
 from time import monotonic
 
@@ -29,15 +28,15 @@ from sqlanon.methods.generalization.less_lossy import less_lossy as preferred
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes
+from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.generalization.reasons import decision, searched
 from sqlanon.methods.generalization.reasons import reasons as around
 from sqlanon.methods.limits import Limits, no_columns, no_confidential, no_sets
-from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.arguments import parsed
 from sqlanon.sqlgen.release.recode import Recoding
 
 __all__ = [
     "OPTIONS",
-    "RECODINGS",
     "Options",
     "assumes",
     "choose",
@@ -56,45 +55,7 @@ __all__ = [
 # Called with how far the search has come, and the least loss so far as it is reported.
 Report = Callable[[Progress, Fraction | None], None]
 
-RECODINGS = ("global", "local")
-
 Count = Callable[[Sequence[Node]], Sequence[Counted]]
-
-
-@dataclass(frozen=True)
-class Options:
-    """METHOD generalization(suppression => fraction, recoding => name, loss => name, time_limit => seconds).
-
-    `suppression` is the share of rows, in [0, 1], that may be left out, `loss` the
-    measure that is to be least, `time_limit` the seconds after which the best node so
-    far is taken, None for as long as it takes to prove the best. `recoding` is 'global',
-    one node for all rows, or 'local'.
-    """
-
-    suppression: Decimal = argument(
-        "the share of rows that may be left out",
-        Kind.FRACTION,
-        default=Decimal("0.02"),
-        example=Decimal("0.05"),
-        alternatives=(Decimal("0.02"), Decimal("0.05"), Decimal("0.1")),
-    )
-    loss: str = argument(
-        "the measure that is to be least", Kind.CHOICE, default="granularity_loss", choices=tuple(LOSSES)
-    )
-    time_limit: Decimal | None = argument(
-        "how long the search may take before the best levels so far are published",
-        Kind.NUMBER,
-        default=None,
-        above=0,
-        unit="of seconds",
-        example=60,
-    )
-    recoding: str = argument(
-        "whether all rows have the same levels, or those that would be suppressed have coarser ones",
-        Kind.CHOICE,
-        default=RECODINGS[0],
-        choices=RECODINGS,
-    )
 
 
 OPTIONS = Options

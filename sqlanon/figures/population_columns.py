@@ -16,10 +16,10 @@ from sqlanon.estimates.labels.spans import STAR
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.estimates.single.estimate import label_of, text_of
+from sqlanon.figures.population_nodes import Nodes, codes_of_others
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import identical, real, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.statements.population_nodes import Nodes, codes_of_others
 
 __all__ = ["ReleasedColumn", "leaves_of_labels", "released_column"]
 

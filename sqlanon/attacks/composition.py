@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.attacks.known_people import KnownColumns, people_in_classes
 from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -31,7 +32,6 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.rows import Rows
-from sqlanon.statements.attack_public import KnownColumns, people_in_classes
 
 __all__ = ["ComposedRelease", "composed_respondent"]
 

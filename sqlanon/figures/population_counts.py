@@ -12,6 +12,8 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.estimates.single.estimate import label_of
+from sqlanon.figures.population_columns import ReleasedColumn
+from sqlanon.figures.population_nodes import TOP, Nodes, code_name, node_name
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     as_text,
@@ -27,8 +29,6 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.statements.population_columns import ReleasedColumn
-from sqlanon.statements.population_nodes import TOP, Nodes, code_name, node_name
 
 __all__ = ["cells_of_value", "counts_in_populations", "released_cells", "source_cells", "source_value"]
 

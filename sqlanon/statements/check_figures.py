@@ -16,13 +16,13 @@ from sqlanon.releases.statistics import statistics_of
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["figures"]
+__all__ = ["check_figures"]
 
 # ROWS is a keyword of SQL.
 _NAMES = {"row_count": "rows"}
 
 
-def figures(
+def check_figures(
     engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background, scratch: Scratch
 ) -> tuple[Measurement, ...]:
     """The risks of linkage, then the figure of each requirement's model; nothing is required, nothing satisfied."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.attacks.sizes import sizes
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -19,7 +20,6 @@ from sqlanon.sqlgen.build.expressions import ascending, big, is_null, order_by, 
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.normal_relations import literal_rows
-from sqlanon.statements.sizes import sizes
 
 __all__ = ["PART", "Published", "label_name", "numbered", "worlds_of", "worlds_step"]
 

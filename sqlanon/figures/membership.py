@@ -16,14 +16,14 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.releases.joined_tuples import JoinedTuples
 from sqlanon.releases.membership import Matching, matching_of
+from sqlanon.releases.objects import require_own_columns
+from sqlanon.releases.recorded import recorded
 from sqlanon.releases.sizes import sizes
 from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.sql_files import query_file
 from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.statements.check import require_own_columns
-from sqlanon.statements.estimate import recorded
 
 __all__ = ["membership", "membership_figures"]
 

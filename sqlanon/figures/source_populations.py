@@ -13,13 +13,13 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.figures.large_populations import large_populations
+from sqlanon.figures.population_counts import cells_of_value, counts_in_populations, source_cells, source_value
+from sqlanon.figures.population_nodes import Nodes, large_nodes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.labels import occurring_values, published_value
-from sqlanon.statements.large_populations import large_populations
-from sqlanon.statements.population_counts import cells_of_value, counts_in_populations, source_cells, source_value
-from sqlanon.statements.population_nodes import Nodes, large_nodes
 
 __all__ = ["SourcePopulations", "source_identity", "source_populations"]
 

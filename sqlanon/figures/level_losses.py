@@ -16,15 +16,15 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.pivot import source_rows
+from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import window
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.cells.labels import generalized, level_name, occurring_values, stored_labels
-from sqlanon.statements.check import require_own_columns
-from sqlanon.statements.class_figures import ClassFigure
 
 __all__ = ["non_uniform_entropy", "precision"]
 

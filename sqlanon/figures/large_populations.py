@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
+from sqlanon.figures.population_nodes import TOP, Nodes, code_name, node_name
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.statements.population_nodes import TOP, Nodes, code_name, node_name
 
 __all__ = ["MOST_POPULATIONS", "large_populations"]
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.attacks.composition import ComposedRelease
+from sqlanon.attacks.known_people import people_in_classes
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -16,8 +18,6 @@ from sqlanon.questions.statistics import BoundStatistic
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, cast, identical, if_, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.statements.attack_composition import ComposedRelease
-from sqlanon.statements.attack_public import people_in_classes
 
 __all__ = ["ordered_class"]
 

@@ -21,19 +21,19 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.figures.class_figures import class_figures
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.questions.statistics import load_statistic
 from sqlanon.releases.estimable import published
 from sqlanon.releases.linked_rows import linked_rows
+from sqlanon.releases.objects import require_own_columns
+from sqlanon.releases.recorded import recorded
 from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.statements.check import require_own_columns
-from sqlanon.statements.class_figures import class_figures
-from sqlanon.statements.estimate import recorded
-from sqlanon.statements.learners import MODELS, Examples, accuracy
-from sqlanon.statements.task_arguments import TaskArguments
+from sqlanon.tasks.arguments import TaskArguments
+from sqlanon.tasks.learners import MODELS, Examples, accuracy
 
 __all__ = ["learning_task"]
 

@@ -11,6 +11,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.attacks.sizes import sizes
+from sqlanon.attacks.worlds import PART, Published, label_name, numbered, worlds_of, worlds_step
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
@@ -25,6 +27,7 @@ from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.registry import preferred_to
 from sqlanon.pipeline.run import encoded
 from sqlanon.pipeline.state import State, need
+from sqlanon.questions.sole_parameter import always_satisfied
 from sqlanon.questions.statistics import BoundStatistic
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, identical, order_by, window
@@ -34,9 +37,6 @@ from sqlanon.sqlgen.cells.labels import generalized, level_name, published_value
 from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows, class_label
-from sqlanon.statements.attack_worlds import PART, Published, label_name, numbered, worlds_of, worlds_step
-from sqlanon.statements.sizes import sizes
-from sqlanon.statements.sweep import always_satisfied
 from sqlanon.syntax.statements import CreateRelease, MethodCall
 
 __all__ = ["dealt_row"]

@@ -17,22 +17,22 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.figures.class_figures import ClassFigure
+from sqlanon.figures.population_columns import released_column
+from sqlanon.figures.population_counts import counts_in_populations, released_cells
+from sqlanon.figures.population_nodes import node_name
+from sqlanon.figures.source_populations import SourcePopulations, source_identity, source_populations
 from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.bind_policy import hierarchies_of as policy_hierarchies
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.releases.estimable import published
+from sqlanon.releases.objects import require_own_columns
+from sqlanon.releases.recorded import recorded
 from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, descending, joined
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
-from sqlanon.statements.check import require_own_columns
-from sqlanon.statements.class_figures import ClassFigure
-from sqlanon.statements.estimate import recorded
-from sqlanon.statements.population_columns import released_column
-from sqlanon.statements.population_counts import counts_in_populations, released_cells
-from sqlanon.statements.population_nodes import node_name
-from sqlanon.statements.source_populations import SourcePopulations, source_identity, source_populations
 
 __all__ = ["u_loss", "u_loss_of_policy"]
 

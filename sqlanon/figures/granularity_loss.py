@@ -15,18 +15,18 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.figures.class_figures import ClassFigure
+from sqlanon.figures.population_columns import leaves_of_labels
 from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.releases.estimable import published
+from sqlanon.releases.objects import require_own_columns
+from sqlanon.releases.recorded import recorded
 from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, identical, or_zero, union_all
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import listed_values, occurring_values
-from sqlanon.statements.check import require_own_columns
-from sqlanon.statements.class_figures import ClassFigure
-from sqlanon.statements.estimate import recorded
-from sqlanon.statements.population_columns import leaves_of_labels
 
 __all__ = ["granularity_loss"]
 

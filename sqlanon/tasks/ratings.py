@@ -26,7 +26,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.statements.task_arguments import TaskArguments
+from sqlanon.tasks.arguments import TaskArguments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,1 @@
+"""What adversaries of the literature learn from a release, a file an attack."""

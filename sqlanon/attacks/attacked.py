@@ -1,0 +1,178 @@
+"""What an adversary learns from rows that fall into classes, by the attacks under `sql/attacks/`.
+
+For each sensitive attribute: how many targets were tried and how many succeeded, how sure the adversary is, what a
+satisfied requirement promises, and in which classes it is worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.attacks.background import background_of
+from sqlanon.attacks.known_people import KnownColumns, public_class_of
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.attacks import attack_parts, bind_attack
+from sqlanon.questions.statistics import BoundStatistic
+from sqlanon.releases.statistics import statistic_queries
+from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.sqlgen.classes.requirement import SqlRequirement
+from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
+from sqlanon.syntax.statements import Attack
+
+__all__ = ["ATTACKED", "Answered", "Target", "attacked", "class_text"]
+
+ATTACKED = (
+    ("attack", "VARCHAR"),
+    ("attribute", "VARCHAR"),
+    ("targets", "BIGINT"),
+    ("succeeded", "BIGINT"),
+    ("highest", "DOUBLE"),
+    ("mean", "DOUBLE"),
+    ("bound", "DOUBLE"),
+    ("worst", "VARCHAR"),
+)
+
+# What attacks read beside the normal relations, made from the source.
+_OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class")
+
+Answered = list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is attacked: rows that fall into classes.
+
+    `columns` are those that it shows, and `sensitive` the sensitive ones among them, each with the hierarchy that its
+    policy names. `rows` gives the rows that answer statistics, `known` what they show of the columns by which people
+    are known. `requirements` are those that it satisfies, `against` is the public table that these may speak of.
+    `made` says how tables are made that attacks read beside the normal relations, of a release whose source is at hand.
+    """
+
+    called: str
+    columns: tuple[Column, ...]
+    sensitive: Mapping[str, str | None]
+    rows: Callable[[Sequence[SqlRequirement]], list[RowsOfRequirements]]
+    known: Callable[[], KnownColumns]
+    requirements: tuple[BoundRequirement, ...] = field(default=())
+    against: Source | None = None
+    made: Mapping[str, Callable[[BoundStatistic, Scratch], str]] = field(default_factory=dict)
+
+
+def attacked(engine: Engine, target: Target, statement: Attack, scratch: Scratch) -> Answered:
+    """The rows of ATTACKED: one for each sensitive attribute and part of the attack.
+
+    Raises UserError for an unknown attack; PolicyError for arguments that it does not take, an attribute that is not
+    sensitive, and where it needs values or a hierarchy that the target does not have.
+    """
+    files, values = attack_parts(statement.attack, statement.arguments)
+    attributes = _attributes(target, statement)
+    statistics: list[BoundStatistic] = []
+    for file in files:
+        subjects = [(name,) for name in attributes] if file.of_sensitive_values else [()]
+        statistics += [bind_attack(file, values, subject) for subject in subjects]
+    if not statistics:
+        raise PolicyError(
+            f"{statement.attack} is about sensitive values, and {target.called} has no sensitive attribute",
+            hint="name one: ATTACK table (age, zip) SENSITIVE disease WITH ...",
+            part=("attack", statement.attack),
+        )
+    using = {name: attributes[name] or target.sensitive[name] for name in attributes}
+    background = background_of(engine, target.called, target.columns, statistics, using)
+    answers: dict[int, tuple[Any, ...]] = {}
+    for part in target.rows(statistics):
+        of_part = [statistics[index] for index in part.indexes]
+        if any("public_class" in statistic.reads for statistic in of_part):
+            background = replace(background, public_class=_public_class(engine, target, part.rows, statistics, scratch))
+        made = _made(target, of_part, scratch)
+        queries = statistic_queries(engine, of_part, part.rows, background, scratch, made)
+        for index, query in zip(part.indexes, queries, strict=True):
+            answers[index] = _answered(engine, target, statistics[index], query, scratch)
+    return [answers[index] for index in sorted(answers)]
+
+
+def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch) -> list[dict[str, str]]:
+    """For each statistic the tables that it reads beside the normal relations; parts of an attack share theirs."""
+    made: list[dict[str, str]] = []
+    known: dict[tuple[Any, ...], str] = {}
+    for statistic in statistics:
+        names = [name for name in statistic.reads if name in _OF_SOURCE]
+        if names and not target.made:
+            raise PolicyError(
+                f"{statistic.statistic.model} needs the source, and {target.called} does not say what it was made of",
+                hint="attack the release itself, in the database that it was made in",
+                part=("attack", statistic.statistic.model),
+            )
+        key = (statistic.attributes, statistic.arguments)
+        for name in names:
+            if (name, key) not in known:
+                known[name, key] = target.made[name](statistic, scratch)
+        made.append({name: known[name, key] for name in names})
+    return made
+
+
+def _public_class(
+    engine: Engine, target: Target, rows: Rows, statistics: Sequence[BoundStatistic], scratch: Scratch
+) -> exp.Query:
+    """The people of the table that the attack names, by class."""
+    against = dict(statistics[0].arguments)["against"]
+    assert isinstance(against, QualifiedName)
+    return public_class_of(engine, target.called, rows, target.known(), against, scratch)
+
+
+def _attributes(target: Target, statement: Attack) -> dict[str, str | None]:
+    """The sensitive attributes that are attacked, each with the hierarchy that the statement names for it."""
+    using = {fold(name): hierarchy for name, hierarchy in statement.hierarchies}
+    known = {fold(name): name for name in target.sensitive}
+    for name in statement.sensitive:
+        if fold(name) not in known:
+            raise PolicyError(
+                f"{target.called}: {name} is no sensitive attribute",
+                hint=nearest(name, list(known.values())) or f"these are: {', '.join(known.values()) or 'none'}",
+                part=("column", name),
+            )
+    named = [known[fold(name)] for name in statement.sensitive] or list(known.values())
+    return {name: using.get(fold(name)) for name in named}
+
+
+def _answered(
+    engine: Engine, target: Target, statistic: BoundStatistic, query: exp.Select, scratch: Scratch
+) -> tuple[Any, ...]:
+    """One row of ATTACKED, from a query with a row for each class."""
+    tables = {"attacked_class": scratch.table("attacked_class", query)}
+    summary = engine.rows(reading(query_file("statements", "attack_summary"), tables))[0]
+    worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
+    labels = "; ".join(class_text(class_id) for (class_id,) in worst) or None
+    bound = _bound(engine, target, statistic)
+    return statistic.question_name, ", ".join(statistic.attributes) or None, *summary, bound, labels
+
+
+def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float | None:
+    """The least that satisfied requirements promise of the highest confidence; None where none of them promises any."""
+    named = [value for value in dict(statistic.arguments).values() if isinstance(value, QualifiedName)]
+    promises: list[exp.Expr] = []
+    for requirement in target.requirements:
+        # What is promised of one public table says nothing of another.
+        if "public_class" not in requirement.reads or (target.against and [target.against.name] == named):
+            promises += statistic.bounds_by(requirement)
+    if not promises:
+        return None
+    values = engine.rows(exp.select(*promises))[0]
+    return min((float(value) for value in values if value is not None), default=None)
+
+
+def class_text(class_id: object) -> str:
+    """What a release shows of a class: its labels, each behind its column, or the number of a bucket."""
+    if isinstance(class_id, str):
+        return class_id
+    if isinstance(class_id, dict):
+        return ", ".join(f"{name} {'NULL' if value is None else value}" for name, value in class_id.items())
+    return f"bucket {class_id}"
