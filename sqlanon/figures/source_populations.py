@@ -9,19 +9,18 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.figures.large_populations import large_populations
 from sqlanon.figures.population_counts import cells_of_value, counts_in_populations, source_cells, source_value
 from sqlanon.figures.population_nodes import Nodes, large_nodes
+from sqlanon.inputs.source_identity import source_identity
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.cells.labels import occurring_values, published_value
+from sqlanon.sqlgen.cells.labels import occurring_values
 
-__all__ = ["SourcePopulations", "source_identity", "source_populations"]
+__all__ = ["SourcePopulations", "identity_of_populations", "source_populations"]
 
 # A share of rows that is a whole number of them may be a little more in floating point.
 _ROUNDING = 1 - 1e-12
@@ -43,17 +42,11 @@ class SourcePopulations:
     counts: tuple[str, ...]
 
 
-def source_identity(engine: Engine, bound: BoundPolicy, hierarchies: Mapping[str, StoredHierarchy]) -> Sequence[Any]:
-    """What populations depend on: columns, hierarchies, and rows, the latter as a number and a sum of hashes."""
-    parts = [*bound.quasi_identifiers, *bound.sensitive]
-    of_columns = tuple((b.role, b.column, b.published_type, b.hierarchy, _digest(b, hierarchies)) for b in parts)
-    hashed = f.call("hash", *(published_value(b) for b in parts))
-    query = exp.select(f.count(), f.sum(cast(hashed, "HUGEINT"))).from_(relation(bound.relation))
-    return (*of_columns, *engine.rows(query)[0])
-
-
-def _digest(b: BoundAttribute, hierarchies: Mapping[str, StoredHierarchy]) -> str | None:
-    return hierarchies[fold(b.hierarchy.name)].digest if b.hierarchy else None
+def identity_of_populations(
+    engine: Engine, bound: BoundPolicy, hierarchies: Mapping[str, StoredHierarchy]
+) -> Sequence[Any]:
+    """What populations depend on: the columns of both roles, their hierarchies, and the rows."""
+    return source_identity(engine, bound, (*bound.quasi_identifiers, *bound.sensitive), hierarchies)
 
 
 def source_populations(

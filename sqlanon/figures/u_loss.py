@@ -21,7 +21,7 @@ from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.figures.population_columns import released_column
 from sqlanon.figures.population_counts import counts_in_populations, released_cells
 from sqlanon.figures.population_nodes import node_name
-from sqlanon.figures.source_populations import SourcePopulations, source_identity, source_populations
+from sqlanon.figures.source_populations import SourcePopulations, identity_of_populations, source_populations
 from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.bind_policy import hierarchies_of as policy_hierarchies
 from sqlanon.inputs.pivot import source_rows
@@ -75,7 +75,7 @@ def u_loss(
     if not rows:
         return [ClassFigure(name, b.column, None) for b in bound.sensitive for name in ("u_loss", "populations")]
     of_source = former
-    if of_source is None or of_source.identity != source_identity(engine, bound, hierarchies):
+    if of_source is None or of_source.identity != identity_of_populations(engine, bound, hierarchies):
         of_source = source_populations(scratch, bound, (), share, each_level=each_level)
     columns = [
         released_column(scratch, model, b, values, nodes)
@@ -106,7 +106,7 @@ def u_loss_of_policy(engine: Engine, policy: Policy, arguments: Mapping[str, Val
         if not bound.sensitive or not 0 < len(bound.quasi_identifiers) <= _MOST_COLUMNS:
             return u_loss
         of_source = source_populations(
-            scratch, bound, source_identity(engine, bound, hierarchies), share, each_level=each_level
+            scratch, bound, identity_of_populations(engine, bound, hierarchies), share, each_level=each_level
         )
     except PolicyError:
         # Why is said of each release.

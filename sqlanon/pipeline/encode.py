@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlanon.domain.policy import Role
 from sqlanon.methods.registry import find_method
 from sqlanon.pipeline.cells import encode
+from sqlanon.pipeline.kept_cells import kept_cells
 from sqlanon.pipeline.state import State, need
 
 __all__ = ["encode_stage"]
@@ -18,6 +19,8 @@ def encode_stage(state: State) -> State:
     if encoding is None:
         return state
     policy = need(state.bound)
+    if kept := kept_cells(state, encoding):
+        return state.having(cells=kept)
     if not encoding.quasi_identifiers:
         others = tuple(bound for bound in policy.attributes if bound.role is not Role.QUASI_IDENTIFIER)
         policy = replace(policy, attributes=others)

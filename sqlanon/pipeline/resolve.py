@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
-from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError, about
@@ -66,8 +65,7 @@ def bind_stage(state: State) -> State:
         if policy.against:
             _require_here(state, policy.against, "public table")
         _require_no_pseudonyms(state)
-    by_name = {fold(stored.definition.name): stored for stored in state.hierarchies}
-    bound = bind(policy, source, by_name, fingerprint(policy, list(state.hierarchies)), public)
+    bound = bind(policy, source, state.hierarchies_by_name, fingerprint(policy, list(state.hierarchies)), public)
     if not bound.published:
         raise PolicyError(f"{policy} publishes no column")
     bound, requirements = bind_requirements(engine, bound, source, scratch, _promised(state))

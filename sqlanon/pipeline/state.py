@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.choice import Choice
 from sqlanon.domain.explanation import Explanation
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release, SourceRead
 from sqlanon.domain.report import PrivacyReport
@@ -25,16 +27,19 @@ from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.syntax.statements import CreateRelease
 
-__all__ = ["State", "need"]
+__all__ = ["KeptCells", "State", "need"]
 
 _T = TypeVar("_T")
+# Cells by what they depend on, each with what tells the rows of their source from others.
+KeptCells = dict[object, tuple[Sequence[Any], Cells]]
 
 
 @dataclass(frozen=True)
 class State:
     """Filled from left to right: each stage returns it with one more part.
 
-    `dry` says that nothing is published, `options` are the method's arguments, checked.
+    `dry` says that nothing is published, `kept` are cells of other releases of the source, `options` are the method's
+    arguments, checked.
     """
 
     engine: Engine
@@ -42,6 +47,7 @@ class State:
     scratch: Scratch
     progress: Watching | None = None
     dry: bool = False
+    kept: KeptCells | None = None
     options: object = None
     policy: Policy | None = None
     hierarchies: tuple[StoredHierarchy, ...] = ()
@@ -79,6 +85,11 @@ class State:
             cells=self.cells,
             watching=self.progress,
         )
+
+    @property
+    def hierarchies_by_name(self) -> dict[str, StoredHierarchy]:
+        """The hierarchies of the policy, by their folded names."""
+        return {fold(stored.definition.name): stored for stored in self.hierarchies}
 
     @property
     def compiled(self) -> ReleaseQuery | TablesQuery:

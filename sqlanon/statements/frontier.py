@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import Any
 
@@ -23,7 +23,9 @@ from sqlanon.inputs.bind_policy import hierarchies_of
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import BASELINES, DEFAULT
 from sqlanon.pipeline.run import candidate
+from sqlanon.pipeline.state import KeptCells
 from sqlanon.questions.sole_parameter import always_satisfied
+from sqlanon.statements.candidate_cells import cells_of_candidates
 from sqlanon.statements.candidate_figures import Figure, figure_of, workload_figure
 from sqlanon.statements.sweep import Candidate, swept
 from sqlanon.syntax import render
@@ -69,38 +71,53 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
     measured = []
     compared = [_intact(policy), *_baselines(policy)]
     total = len(candidates) + len(compared)
-    with _prepared(engine, policy, figures) as prepared:
+    name = qualified(engine, QualifiedName((f"__sqlanon_frontier_{token_hex(8)}",)))
+    with _shared(engine) as scratch:
+        kept = cells_of_candidates(engine, candidates, name, scratch)
+        making = _Making(engine, name, _prepared(engine, policy, figures, scratch), kept)
         for number, each in enumerate([*compared, *candidates]):
             if progress:
                 progress("candidates", number, total, each.method.name)
-            measured.append(_measured(engine, statement.name, each, prepared, number, mark))
+            measured.append(_measured(making, statement.name, each, number, mark))
     with engine.transaction():
         frontiers.save(engine, statement.name, measured)
     return _answer(engine, statement.name)
 
 
+@dataclass(frozen=True)
+class _Making:
+    """What every candidate is made with: the name that it has meanwhile, the figures, and cells of several of them."""
+
+    engine: Engine
+    name: QualifiedName
+    figures: Sequence[Figure]
+    kept: KeptCells
+
+
 @contextmanager
-def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure]) -> Iterator[list[Figure]]:
-    """The figures, with what all candidates have in common computed; the tables of it last as long as the block."""
+def _shared(engine: Engine) -> Iterator[Scratch]:
+    """Where the tables are that all candidates have in common, as long as the block, whatever ends it."""
     scratch = Scratch(engine)
     try:
-        with engine.transaction():
-            prepared = [f.prepared(engine, policy, scratch) if f.prepared else f for f in figures]
-        yield prepared
+        yield scratch
     finally:
         scratch.drop()
 
 
-def _measured(
-    engine: Engine, frontier: str, each: Candidate, figures: Sequence[Figure], number: int, mark: str
-) -> Measured:
+def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure], scratch: Scratch) -> list[Figure]:
+    """The figures, with what all candidates have in common computed."""
+    with engine.transaction():
+        return [f.prepared(engine, policy, scratch) if f.prepared else f for f in figures]
+
+
+def _measured(making: _Making, frontier: str, each: Candidate, number: int, mark: str) -> Measured:
     """A candidate with its figures, and the statement that publishes it; `mark` is the policy's fingerprint."""
     compares_only = each.intact
-    values, reason = _figures(engine, each, figures)
+    values, reason = _figures(making, each)
     if reason and each.baseline:
         # Where it cannot be published it is there to compare with.
         each, compares_only = _without_requirements(each), True
-        values, reason = _figures(engine, each, figures)
+        values, reason = _figures(making, each)
     return Measured(
         number=number,
         policy=each.policy.name,
@@ -210,16 +227,17 @@ class _Undone(Exception):
     """Ends a transaction that is not to be committed."""
 
 
-def _figures(engine: Engine, each: Candidate, figures: Sequence[Figure]) -> tuple[dict[str, float | None], str | None]:
+def _figures(making: _Making, each: Candidate) -> tuple[dict[str, float | None], str | None]:
     """The figures of a candidate, and why some are lacking, without its rows or its release."""
-    values: dict[str, float | None] = dict.fromkeys(figure.name for figure in figures)
-    name = qualified(engine, QualifiedName((f"__sqlanon_frontier_{token_hex(8)}",)))
+    engine = making.engine
+    values: dict[str, float | None] = dict.fromkeys(figure.name for figure in making.figures)
+    create = CreateRelease("table", making.name, each.policy.name, each.method)
     try:
         with _rolled_back(engine):
-            release = candidate(engine, CreateRelease("table", name, each.policy.name, each.method), each.policy)
-            reason = _measure(engine, release, figures, values)
+            release = candidate(engine, create, each.policy, making.kept)
+            reason = _measure(engine, release, making.figures, values)
     except (PolicyError, PrivacyViolation) as error:
-        return values, error.message.replace(str(name), "the candidate")
+        return values, error.message.replace(str(making.name), "the candidate")
     return values, reason
 
 

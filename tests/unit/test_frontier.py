@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -239,6 +240,56 @@ def test_a_source_that_changes_meanwhile_is_looked_at_again() -> None:
     assert changed
     for k, row in zip((2, 8), answer[3:5], strict=True):
         assert row[names.index("u_loss")] == pytest.approx(_u_loss(connection, k), abs=1e-12)
+
+
+def made_with(connection: Connection, statement: str, watching: Any = None) -> tuple[list[dict[str, Any]], list[str]]:
+    """The answer of FRONTIER, and the texts of all that it sent."""
+    texts: list[str] = []
+    (frontier,) = parse_script(statement)
+    assert isinstance(frontier, Frontier)
+    columns, answer = make_frontier(DuckDBEngine(connection.duckdb, texts.append), frontier, watching)
+    return [dict(zip([name for name, _ in columns], row, strict=True)) for row in answer], texts
+
+
+def encodings(texts: list[str]) -> int:
+    return sum(re.match(r'CREATE TEMPORARY TABLE "__sqlanon_\w+_cells"', text) is not None for text in texts)
+
+
+def figures_of(answer: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return [(row["method"], row["p_loss"], row["discernibility"], row["reason"]) for row in answer]
+
+
+SWEPT = (
+    "FRONTIER g ON POLICY p METHODS (generalization, generalization(suppression => 0.2), mondrian) "
+    "SWEEP k IN (2, 8) MEASURE p_loss, discernibility"
+)
+
+
+def test_candidates_that_differ_in_numbers_alone_share_their_cells(con: Connection) -> None:
+    answer, texts = made_with(con, SWEPT)
+    # Levels and ranks are encoded once each for six candidates; what is there to compare with encodes its own.
+    alone = made_with(con, SWEPT.replace("2, 8", "2").replace("generalization, ", "", 1))[1]
+    assert encodings(texts) <= encodings(alone) + 1
+    for k in (2, 8):
+        one, _ = made_with(con, SWEPT.replace("2, 8", str(k)))
+        same = [row for row in answer[3:] if f"k => {k})" in row["requirement"]]
+        assert figures_of(same) == figures_of(one[3:])
+        assert len(same) == 3
+
+
+def test_cells_of_rows_that_have_changed_are_encoded_again() -> None:
+    connection = sqlanon.connect()
+    connection.execute(SETUP)
+
+    def change(stage: str, done: int, total: int, detail: str | None = None) -> None:
+        if done == 3:
+            with connection.duckdb.cursor() as other:
+                other.execute("UPDATE people SET age = 7, ward = 'd' WHERE age < 5")
+
+    answer, _ = made_with(connection, SWEPT, change)
+    now, _ = made_with(connection, SWEPT)
+    assert figures_of(answer[3:]) == figures_of(now[3:])
+    assert any(row["p_loss"] for row in now[3:])
 
 
 def test_an_error_meanwhile_leaves_no_table() -> None:
