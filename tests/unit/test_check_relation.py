@@ -122,3 +122,19 @@ def test_check_needs_no_catalog() -> None:
     assert con.execute("SELECT count(*) FROM duckdb_schemas() WHERE schema_name = 'anon'").fetchall() == [(0,)]
     with pytest.raises(PolicyError, match="no hierarchy h"):
         con.execute("CHECK t (a) SENSITIVE s USING h REQUIRE l_diversity(l => 3)")
+
+
+@pytest.mark.parametrize("recoding", ["global", "local"])
+def test_a_release_with_labels_of_a_stored_hierarchy_is_a_table_like_any_other(recoding: str) -> None:
+    con = connect()
+    con.execute(f"""
+        CREATE TABLE t AS
+            SELECT CASE WHEN i < 8 THEN 'a' WHEN i < 20 THEN 'b' ELSE 'c' END AS w, i % 2 AS s FROM range(40) AS r(i);
+        CREATE HIERARCHY h AS LEVELS (SELECT * FROM (VALUES ('a', 'x'), ('b', 'x'), ('c', 'y')) AS v(value, level_1));
+        CREATE POLICY p ON t (w QUASI IDENTIFIER USING h, s SENSITIVE) REQUIRE k_anonymity(k => 10);
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(recoding => '{recoding}');
+    """)
+    assert con.duckdb.execute("SELECT DISTINCT w FROM r WHERE length(w) = 1 AND w IN ('x', 'y')").fetchall()
+    assert con.sql("CHECK r (w) REQUIRE k_anonymity(k => 10)").fetchall()[0][-1] is True
+    con.execute("CREATE POLICY again ON r (w QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 10)")
+    assert con.sql("CHECK r").fetchall()[0][-1] is True

@@ -70,7 +70,7 @@ def recode(
     The code of a value that a stored hierarchy does not list is NULL: its rows are withheld.
     `others` are more values to give a label, in the column `value` and of the column's type.
     Where the level is not the same in all rounds there is a label_i and a code_i for each.
-    If `collated`, the relation's texts have an explicit collation, and the labels have none.
+    Labels have no collation, if `collated` says that the relation's texts have an explicit one, too.
     """
     bound = recoding.bound
     distinct = (
@@ -87,7 +87,8 @@ def recode(
     if bound.stored:
         code = if_(column("listed"), code)
     label: exp.Expr = column("label")
-    if collated and (recoding.level or bound.published_type == "VARCHAR"):
+    is_listed_label = bound.stored and recoding.level
+    if is_listed_label or (collated and (recoding.level or bound.published_type == "VARCHAR")):
         label = without_collation(label)
     rows = labelled.subquery("labelled", copy=False)
     return exp.select(column("value"), alias(label, "label"), alias(code, "code")).from_(rows, copy=False)

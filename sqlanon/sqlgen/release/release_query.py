@@ -263,11 +263,12 @@ class ReleaseQuery:
     def _output(self, bound: BoundAttribute) -> exp.Alias:
         if bound.role is Role.QUASI_IDENTIFIER:
             value = self._label(bound, "recoded")
-            collated = any(recoding.bound is bound and recoding.mixed for recoding in self.recodings)
+            # Labels that a hierarchy lists are compared by their bytes, whatever the source's texts are.
+            collated = any(r.bound is bound and r.mixed and (self.collated or bound.stored) for r in self.recodings)
         else:
             index = next(i for i, other in self._passing() if other is bound)
-            value, collated = column(f"column_{index}", "recoded"), bound.published_type == "VARCHAR"
-        return alias(without_collation(value) if collated and self.collated else value, bound.column)
+            value, collated = column(f"column_{index}", "recoded"), bound.published_type == "VARCHAR" and self.collated
+        return alias(without_collation(value) if collated else value, bound.column)
 
     def _label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
         """What a class shows of a quasi-identifier."""
