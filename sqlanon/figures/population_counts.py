@@ -30,7 +30,14 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
 
-__all__ = ["cells_of_value", "counts_in_populations", "released_cells", "source_cells", "source_value"]
+__all__ = [
+    "cells_of_value",
+    "counts_in_populations",
+    "independent_values",
+    "released_cells",
+    "source_cells",
+    "source_value",
+]
 
 
 def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
@@ -74,7 +81,7 @@ def released_cells(
     """
     names = [fold(b.column) for b in bound.quasi_identifiers]
     subject = fold(sensitive.column)
-    of_rows = [i for i, name in enumerate(names) if name in model.exact or name in model.generalized]
+    of_rows = [i for i, name in enumerate(names) if name in _of_rows(model)]
     positions = model.positions_for([*(name for i, name in enumerate(names) if i not in of_rows), subject])
     keys: dict[str, exp.Expr] = {}
     for i in of_rows:
@@ -123,6 +130,37 @@ def released_cells(
         number_of = number_of * column("n", at)
     grouped = [output.copy() for output in outputs]
     return scratch.table("released", joined.select(*outputs, alias(f.sum(number_of), "n")).group_by(*grouped))
+
+
+def independent_values(
+    scratch: Scratch, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute
+) -> exp.Select | None:
+    """value and n of a sensitive attribute that nothing links to any quasi-identifier; None where something does.
+
+    So it is where all rows are in one bucket. Every population then has the values of all, which need not be multiplied
+    by the rows.
+    """
+    subject = fold(sensitive.column)
+    if subject in model.exact:
+        return None
+    in_sets = [name for b in bound.quasi_identifiers if (name := fold(b.column)) not in _of_rows(model)]
+    positions = model.positions_for([*in_sets, subject])
+    number, index = positions[subject]
+    if any(positions[name][0] == number for name in in_sets):
+        return None
+    values = model.bucketed[number].values
+    if model.bucketed[number].bucket is not None:
+        buckets = exp.select(f.count_distinct(column("bucket"))).from_(values.subquery("published"))
+        if scratch.engine.rows(buckets)[0][0] > 1:
+            return None
+    value = _text(as_text(column(bucketed_value(index))))
+    rows = exp.select(alias(value, "value"), alias(f.sum(column("weight")), "n"))
+    return rows.from_(values.subquery("published")).group_by(value.copy())
+
+
+def _of_rows(model: ReleaseModel) -> set[str]:
+    """The columns that rows show, by their folded names; the others are in sets of bucketed ones."""
+    return {*model.exact, *model.generalized}
 
 
 def _bucket_shares(

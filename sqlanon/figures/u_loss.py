@@ -19,7 +19,7 @@ from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.figures.population_columns import released_column
-from sqlanon.figures.population_counts import counts_in_populations, released_cells
+from sqlanon.figures.population_counts import counts_in_populations, independent_values, released_cells
 from sqlanon.figures.population_nodes import node_name
 from sqlanon.figures.source_populations import SourcePopulations, identity_of_populations, source_populations
 from sqlanon.inputs.bind_policy import bind
@@ -83,9 +83,19 @@ def u_loss(
     ]
     figures: list[ClassFigure] = []
     for sensitive, counts in zip(bound.sensitive, of_source.counts, strict=True):
-        cells = released_cells(scratch, model, bound, of_source.nodes, columns, sensitive)
-        of_release = counts_in_populations(scratch, of_source.populations, cells, [part.shares for part in columns])
-        figures += _loss(scratch, of_source, (counts, of_release, cells), sensitive.column, worst)
+        tables: dict[str, str | exp.Query] = {"population_source": counts}
+        if (values := independent_values(scratch, model, bound, sensitive)) is not None:
+            nothing = exp.select("*").from_(relation(counts)).where(exp.false())
+            tables |= {"population_release": nothing, "released_value": values}
+        else:
+            cells = released_cells(scratch, model, bound, of_source.nodes, columns, sensitive)
+            shares = [part.shares for part in columns]
+            whole = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(relation(cells))
+            tables |= {
+                "population_release": counts_in_populations(scratch, of_source.populations, cells, shares),
+                "released_value": whole.group_by(column("value")),
+            }
+        figures += _loss(scratch, of_source, tables, sensitive.column, worst)
     return figures
 
 
@@ -154,16 +164,9 @@ def _require_measurable(release: Release, model: ReleaseModel, bound: BoundPolic
 
 
 def _loss(
-    scratch: Scratch, of_source: SourcePopulations, counts: tuple[str, str, str], attribute: str, worst: int
+    scratch: Scratch, of_source: SourcePopulations, tables: Mapping[str, str | exp.Query], attribute: str, worst: int
 ) -> list[ClassFigure]:
-    """The figures of one sensitive attribute, by the counts of the source, those of the release, and its cells."""
-    by_source, by_release, cells = counts
-    whole = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(relation(cells))
-    tables: dict[str, str | exp.Query] = {
-        "population_source": by_source,
-        "population_release": by_release,
-        "released_value": whole.group_by(column("value")),
-    }
+    """The figures of one sensitive attribute, by what `sql/statements/u_loss.sql` reads."""
     losses = scratch.table("loss", reading(query_file("statements", "u_loss"), tables))
     summary = exp.select(f.call("avg", column("divergence")), f.count()).from_(relation(losses))
     ((loss, number),) = scratch.engine.rows(summary)
