@@ -12,9 +12,7 @@ from sqlanon.attacks.attacked import ATTACKED
 from sqlanon.attacks.unbounded import unbounded
 from sqlanon.catalog import migrations, releases
 from sqlanon.catalog.digests import require_own_rows
-from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.counts import counted
-from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
@@ -36,7 +34,7 @@ from sqlanon.report.page_file import with_report
 from sqlanon.statements import answer_columns
 from sqlanon.statements.advise import advise
 from sqlanon.statements.attack import attack_relation, attack_release
-from sqlanon.statements.check import check_relation, check_release, require_no_table
+from sqlanon.statements.check import attacks_beyond, check_relation, check_release, require_no_table
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.frontier import drop_frontier, make_frontier
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
@@ -186,26 +184,28 @@ def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching
     release = _load_or_table(engine, statement.name, "CHECK")
     measurements = check_release(engine, release).measurements
     assumed = (measurement.stated for measurement in assumed_of(release))
-    sensitive = [a.name for a in policy_of(release).having(Role.SENSITIVE)]
-    return _checked(str(release.name), (*measurements, *assumed), sensitive)
+    return _checked(str(release.name), (*measurements, *assumed), attacks_beyond(engine, release, measurements))
 
 
 def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Watching | None) -> Answer:
-    sensitive = statement.sensitive if statement.requirements else ()
-    return _checked(str(statement.source), check_relation(engine, statement).measurements, sensitive)
+    report, requirements = check_relation(engine, statement)
+    measurements, sensitive = report.measurements, statement.sensitive if statement.requirements else ()
+    return _checked(str(statement.source), measurements, unbounded(engine, requirements, measurements, sensitive))
 
 
 def _check_export(engine: Engine, statement: s.CheckExport, progress: Watching | None) -> Answer:
     with about("path"):
         checked = check_export(engine, statement.path)
-    answer = _checked(checked.release, [e.measurement for e in checked.evidence], checked.sensitive)
+    measurements = [e.measurement for e in checked.evidence]
+    remarks = unbounded(engine, checked.requirements, measurements, checked.sensitive)
+    answer = _checked(checked.release, measurements, remarks)
     rows = tuple((*row, e.known_by) for row, e in zip(answer.rows, checked.evidence, strict=True))
     return Answer((*answer.columns, ("known_by", "VARCHAR")), rows, answer.remarks)
 
 
-def _checked(name: str, measurements: Sequence[Measurement], sensitive: Sequence[str]) -> Answer:
+def _checked(name: str, measurements: Sequence[Measurement], remarks: tuple[str, ...]) -> Answer:
     rows = tuple((name, m.question, *_measured(m)) for m in measurements)
-    return Answer(answer_columns.CHECKED, rows, unbounded(measurements, sensitive))
+    return Answer(answer_columns.CHECKED, rows, remarks)
 
 
 def _measured(measurement: Measurement) -> tuple[Any, ...]:
@@ -257,15 +257,15 @@ def _measure(engine: Engine, statement: s.Measure, progress: Watching | None) ->
 
 def _measure_figures(engine: Engine, statement: s.MeasureFigures | s.MeasureTask, progress: Watching | None) -> Answer:
     release = _load(engine, statement.release)
+    remarks: list[str] = []
     if isinstance(statement, s.MeasureTask):
         figures = measure_task(engine, release, statement.arguments)
     else:
-        figures = measure_figures(engine, release, statement.figures)
+        figures = measure_figures(engine, release, statement.figures, remark=remarks.append)
         if statement.workload is not None:
             figures = [*workload_figures(engine, release, statement.workload, progress), *figures]
-    return Answer(
-        answer_columns.FIGURES_OF_RELEASE, tuple((str(release.name), f.name, f.attribute, f.value) for f in figures)
-    )
+    rows = tuple((str(release.name), f.name, f.attribute, f.value) for f in figures)
+    return Answer(answer_columns.FIGURES_OF_RELEASE, rows, tuple(remarks))
 
 
 _HANDLERS: dict[type, Handler] = {

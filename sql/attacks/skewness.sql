@@ -4,6 +4,7 @@
 -- parameter: ratio DECIMAL 0.000001 1000000 DEFAULT 4 -- how many times as frequent in a class as among all rows a value has to be
 -- falls: yes -- the share of a value in a union is at most the greatest of its shares in the classes
 -- reads: class_sensitive_value, sensitive_value
+-- certain: never -- the confidence is a ratio of shares, which has no upper end
 -- bound: basic_beta_likeness 1 + $beta -- (p - q) / q is at most beta
 -- bound: enhanced_beta_likeness 1 + $beta -- (p - q) / q is at most beta
 -- bound: delta_disclosure exp($delta) -- the logarithm of p/q is below delta

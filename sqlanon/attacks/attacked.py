@@ -156,7 +156,7 @@ def _answered(
 
 
 def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float | None:
-    """The least that satisfied requirements promise of the highest confidence; None where none of them promises any."""
+    """The least that satisfied requirements promise of the highest confidence; None where they promise nothing."""
     named = [value for value in dict(statistic.arguments).values() if isinstance(value, QualifiedName)]
     promises: list[exp.Expr] = []
     for requirement in target.requirements:
@@ -165,8 +165,7 @@ def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float |
             promises += statistic.bounds_by(requirement)
     if not promises:
         return None
-    values = engine.rows(exp.select(*promises))[0]
-    return min((float(value) for value in values if value is not None), default=None)
+    return statistic.least_bound(engine.rows(exp.select(*promises))[0])
 
 
 def class_text(class_id: object) -> str:

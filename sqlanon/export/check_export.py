@@ -49,11 +49,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class CheckedExport:
-    """The name of an exported release, what is known of it, and its sensitive attributes."""
+    """The name of an exported release, what is known of it, its sensitive attributes, and what was required of it."""
 
     release: str
     evidence: tuple[Evidence, ...]
     sensitive: tuple[str, ...] = ()
+    requirements: tuple[BoundRequirement, ...] = ()
 
 
 def check_export(engine: Engine, path: str) -> CheckedExport:
@@ -88,7 +89,8 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
     known_by = {name: FROM_FILES if figure.in_files else FROM_CERTIFICATE for name, figure in figures.items()}
     evidence += [Evidence(measurement, known_by[measurement.question]) for measurement in structure.measurements]
     sensitive = tuple(attribute.name for attribute in recorded.policy.having(Role.SENSITIVE))
-    return CheckedExport(recorded.name, (Evidence(_files_measured(read.export), FROM_FILES), *evidence), sensitive)
+    evidence = [Evidence(_files_measured(read.export), FROM_FILES), *evidence]
+    return CheckedExport(recorded.name, tuple(evidence), sensitive, tuple(requirements))
 
 
 def _files_measured(export: Export) -> Measurement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -80,7 +81,8 @@ def class_figures(
     bound: list[BoundStatistic] = []
     numbers: list[int] = []
     for number, (statistic, arguments) in enumerate(requested):
-        subjects = list(_bound(statistic, arguments, classes, release))
+        with _of_figure(statistic):
+            subjects = list(_bound(statistic, arguments, classes, release))
         bound += subjects
         numbers += [number] * len(subjects)
     sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
@@ -108,6 +110,17 @@ def _bound(
     subjects = [(b.column,) for b in classes.bound.sensitive] if statistic.of_sensitive_values else [()]
     for subject in subjects:
         yield bind_statistic(statistic, arguments, subject)
+
+
+@contextmanager
+def _of_figure(statistic: Statistic) -> Iterator[None]:
+    """An error of an argument is about the figure's place in the statement."""
+    try:
+        yield
+    except PolicyError as error:
+        error.part = ("figures", statistic.model)
+        error.hint = error.hint or f"it takes: {', '.join(p.name for p in statistic.parameters) or 'no arguments'}"
+        raise
 
 
 def _number(value: Any) -> float | None:

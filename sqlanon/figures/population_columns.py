@@ -26,6 +26,8 @@ __all__ = ["ReleasedColumn", "leaves_of_labels", "released_column"]
 
 # The most pairs of a label and a value that are looked at.
 _MOST_COMPARED = 20_000_000
+# The most values below labels that are listed, such as days below months.
+_MOST_LEAVES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -51,16 +53,17 @@ def released_column(
     generalized = model.generalized.get(fold(b.column))
     if generalized is None:
         return ReleasedColumn(nodes.chains, None)
-    labels, leaf = leaves_of_labels(scratch, model, generalized, values, listed_star=b.stored)
+    labels, leaf = leaves_of_labels(scratch, model, generalized, values, "u_loss", listed_star=b.stored)
     return ReleasedColumn(scratch.table("shares", _shares(scratch, labels, leaf, nodes)), labels)
 
 
 def leaves_of_labels(
-    scratch: Scratch, model: ReleaseModel, generalized: Generalized, values: str, *, listed_star: bool
+    scratch: Scratch, model: ReleaseModel, generalized: Generalized, values: str, figure: str, *, listed_star: bool
 ) -> tuple[str, str]:
     """The tables of label, shown, n and code, and of label, value and weight: the leaves that ESTIMATE uses.
 
-    Where it can list none, below `*` and in ranges of texts, they are the values of the source.
+    Where it can list none, below `*` and in ranges of texts, they are the values of the source. Raises PolicyError,
+    which says for which `figure`, where there are too many.
     """
     key = label_of(generalized)
     text = text_of(generalized, key.copy())
@@ -72,37 +75,37 @@ def leaves_of_labels(
     is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
     others = exp.select(column("label"), column("shown"), column("n")).from_(relation(coded))
     others = others.where(f.coalesce(exp.not_(exp.paren(is_star.copy())), exp.true()))
-    below = _listed(scratch, generalized, others, values)
+    below = _listed(scratch, generalized, others, values, figure)
     star = exp.select(column("label"), column("value", "occurring")).from_(relation(coded, as_="coded"))
     star = star.join(relation(values, as_="occurring"), join_type="CROSS").where(is_star)
     star = exp.select(column("label"), column("value"), alias(real(1.0), "weight")).from_(star.subquery("starred"))
     return coded, scratch.table("leaf_of_label", union_all([below, star]))
 
 
-def _listed(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str) -> exp.Select:
+def _listed(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> exp.Select:
     """label, value and weight of the leaves below labels."""
     try:
-        below = leaves(scratch, generalized, ColumnUse(labels, (), (), True, "u_loss")).table
+        below = leaves(scratch, generalized, ColumnUse(labels, (), (), True, figure, _MOST_LEAVES)).table
         weight = f.coalesce(column("weight"), real(1.0))
         return exp.select(column("label"), column("value"), alias(weight, "weight")).from_(relation(below))
     except PolicyError:
-        _require_few(scratch, generalized, labels, values)
+        _require_few(scratch, generalized, labels, values, figure)
         # As though the owner had published which values there are.
         weights = [alias(column("value"), MARGINAL), alias(real(1.0), MARGINAL_WEIGHT)]
         marginal = scratch.table("marginal", exp.select(*weights).from_(relation(values)))
         by_values = replace(generalized, marginal=marginal)
-        below = leaves(scratch, by_values, ColumnUse(labels, (), (), False, "u_loss")).table
+        below = leaves(scratch, by_values, ColumnUse(labels, (), (), False, figure)).table
         known = exp.select(column("label"), column("value"), column("weight")).from_(relation(below))
         return known.where(column("weight") > 0)
 
 
-def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str) -> None:
+def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> None:
     """Raises PolicyError where each label would be compared with too many values."""
     counts = exp.select(f.count()).from_(labels.subquery("labels")), exp.select(f.count()).from_(relation(values))
     of_labels, of_values = (scratch.engine.rows(query)[0][0] for query in counts)
     if of_labels * of_values > _MOST_COMPARED:
         raise PolicyError(
-            f"u_loss: {generalized.column} has {of_labels:,} labels and {of_values:,} values, which are too many to "
+            f"{figure}: {generalized.column} has {of_labels:,} labels and {of_values:,} values, which are too many to "
             "find the values below each label",
             hint="a release with coarser labels, or by another method, can be measured",
         )

@@ -6,7 +6,7 @@ An attack is one file or several. Those of its files are run that understand all
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from sqlanon.domain.identifiers import fold, nearest
@@ -14,7 +14,7 @@ from sqlanon.domain.values import UNNAMED, Value, written
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.questions.statistics import BoundStatistic, Statistic, bind_statistic, load_statistic, statistic_names
 
-__all__ = ["attack_names", "attack_parts", "bind_attack", "shapes", "unbounded_attacks"]
+__all__ = ["as_tried", "attack_names", "attack_parts", "attacks_on_classes", "bind_attack", "shapes"]
 
 _KIND = "attacks"
 # What a release says of single classes.
@@ -26,19 +26,21 @@ def attack_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(load_statistic(_KIND, name).model for name in statistic_names(_KIND)))
 
 
-def unbounded_attacks(met: Collection[str]) -> tuple[str, ...]:
-    """The attacks on single classes that no requirement bounds which is met, by the names of the questions `met`.
+def attacks_on_classes() -> tuple[Statistic, ...]:
+    """The files of the attacks on single classes.
 
-    Parts of an attack are named one by one. They need nothing but the values and the classes that a release shows;
-    those that need more, such as a table of known people, another release or the order of rows, are not among them.
+    They need nothing but the values and the classes that a release shows; those that need more, such as a table of
+    known people, another release or the order of rows, are not among them.
     """
     files = [load_statistic(_KIND, name) for name in statistic_names(_KIND)]
     more = {file.model for file in files if not set(file.reads) <= _OF_CLASSES}
-    return tuple(
-        file.name
-        for file in files
-        if file.model not in more and not any(question in met for question, _ in file.bounds)
-    )
+    return tuple(file for file in files if file.model not in more)
+
+
+def as_tried(file: Statistic, attribute: str) -> BoundStatistic:
+    """A file with the arguments that an attack has where none are given; one without a default is left out."""
+    defaults = tuple((p.name, p.default) for p in file.parameters if p.default is not None)
+    return BoundStatistic(file, defaults, (attribute,))
 
 
 def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tuple[Statistic, ...], dict[str, Value]]:

@@ -32,7 +32,8 @@ class Statistic:
     `of_respondents` says that it takes each row for another respondent.
     Several files may be parts of one attack, whose name is then the `model` of each. `bounds` says what a requirement
     that a release satisfies promises of an attack's highest confidence: its question's name, and an expression of the
-    arguments of both.
+    arguments of both. `certain` is the confidence of an adversary who has no doubt, None where there is none: a bound
+    from there on promises nothing.
     """
 
     model: str
@@ -45,6 +46,7 @@ class Statistic:
     text: str
     of_respondents: bool = False
     bounds: tuple[tuple[str, str], ...] = ()
+    certain: float | None = 1.0
 
     @property
     def when(self) -> Selector | None:
@@ -105,6 +107,11 @@ class BoundStatistic:
             _fill(tree, (*self.arguments, *requirement.arguments))
         return [tree.selects[0] for tree in trees]
 
+    def least_bound(self, values: Sequence[float | None]) -> float | None:
+        """The least of the values of such expressions that is below certainty; None where none of them is."""
+        certain = self.statistic.certain
+        return min((float(v) for v in values if v is not None and (certain is None or v < certain)), default=None)
+
 
 def _fill(tree: exp.Expr, arguments: Sequence[tuple[str, Argument]]) -> None:
     values = literals_of(arguments)
@@ -138,6 +145,7 @@ def parse_statistic(name: str, text: str) -> Statistic:
         text=header.statements.get("classes" if is_attack else "figures", ""),
         of_respondents="respondents" in header.values and header.yes("respondents"),
         bounds=tuple(_bound(line) for line in header.values.get("bound", ())),
+        certain=None if header.named("certain") == "never" else 1.0,
     )
     tree = query_tree(statistic.text) if statistic.text else None
     if not isinstance(tree, exp.Select):

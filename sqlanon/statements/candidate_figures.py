@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
+from sqlanon.domain.values import UNNAMED
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import UserError, about
-from sqlanon.questions.statistics import load_statistic, statistic_names
+from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 from sqlanon.statements.measure import measure
 from sqlanon.statements.measure_figures import COMPUTED, OF_POLICY, Computed, measure_figures
 from sqlanon.syntax._frontier_statements import figure_of_workload
@@ -36,26 +37,45 @@ class Figure:
 
 
 def figure_of(call: FigureCall) -> Figure:
-    """The figure of this name, the worst of those of several sensitive attributes.
+    """The figure of this name: that of the whole release, or the worst of those of several sensitive attributes.
 
-    Raises UserError, with the nearest name, where MEASURE knows none.
+    Of several statistics with a figure of the name it is that of the one which takes the arguments. Raises UserError,
+    with the nearest name, where MEASURE knows none, and where arguments are lacking.
     """
     name = call.name
-    files = {column: file for file in statistic_names("figures") for column in load_statistic("figures", file).columns}
-    source = files.get(name) or (name if name in COMPUTED else None)
-    if source is None:
-        known = sorted({*files, *COMPUTED})
+    files = [load_statistic("figures", file) for file in statistic_names("figures")]
+    having = [file for file in files if name in file.columns]
+    if not having and name not in COMPUTED:
+        raise _unknown(name, files)
+    if name in COMPUTED:
+        return _figure(name, FigureCall(name, call.arguments), COMPUTED)
+    taking = next((file for file in having if _takes(file, call)), having[0])
+    if lacking := [p.name for p in taking.parameters if p.default is None and not call.arguments]:
         with about("figures", name):
             raise UserError(
-                f"there is no figure {name!r}", hint=nearest(name, known) or f"there are: {', '.join(known)}"
+                f"{name} lacks its argument {lacking[0]!r}", hint=f"write {name}({lacking[0]} => ...), as in MEASURE"
             )
-    return _figure(name, FigureCall(source, call.arguments), COMPUTED)
+    return _figure(name, FigureCall(taking.name, call.arguments), COMPUTED)
+
+
+def _takes(file: Statistic, call: FigureCall) -> bool:
+    names, given = {p.name for p in file.parameters}, {argument for argument, _ in call.arguments} - {UNNAMED}
+    return names >= given and (bool(call.arguments) or all(p.default is not None for p in file.parameters))
+
+
+def _unknown(name: str, files: Sequence[Statistic]) -> UserError:
+    """The error for a name that no figure has; a group of figures is told its figures."""
+    known = sorted({*(column for file in files for column in file.columns), *COMPUTED})
+    group = next((file.columns for file in files if file.name == name), ())
+    hint = f"it is several: {', '.join(group)}" if group else nearest(name, known) or f"there are: {', '.join(known)}"
+    return UserError(f"there is no figure {name!r}", hint=hint, part=("figures", name))
 
 
 def _figure(name: str, requested: FigureCall, computed: Mapping[str, Computed]) -> Figure:
     def worst(engine: Engine, release: Release) -> float | None:
-        figures = measure_figures(engine, release, [requested], computed)
-        values = [figure.value for figure in figures if figure.name == name]
+        figures = [f for f in measure_figures(engine, release, [requested], computed) if f.name == name]
+        # That of all quasi-identifiers stands beside those of each.
+        values = [figure.value for figure in figures if figure.attribute is None] or [f.value for f in figures]
         # One that is not defined could be any number.
         return None if None in values else max((value for value in values if value is not None), default=None)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.attacks.unbounded import unbounded
 from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.bound import BoundPolicy, PublicTable
@@ -19,13 +21,13 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.inputs.requirements import bind_requirements, is_nested
+from sqlanon.inputs.requirements import bind_requirements, is_nested, resolve_requirements
 from sqlanon.inputs.source import BoundSource, bind_source, find_relation, own_object
 from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.base import PublishedTables
-from sqlanon.methods.registry import verified
+from sqlanon.methods.registry import promised_by, verified
 from sqlanon.pipeline.check import measured, reported
-from sqlanon.questions.ask import with_names
+from sqlanon.questions.ask import BoundRequirement, with_names
 from sqlanon.questions.every_model import SensitiveColumn, every_model
 from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
 from sqlanon.releases.classes import rows_with_keys
@@ -42,7 +44,7 @@ from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.statements.check_figures import check_figures
 from sqlanon.syntax.statements import CheckRelation
 
-__all__ = ["check_relation", "check_release", "require_no_table"]
+__all__ = ["attacks_beyond", "check_relation", "check_release", "require_no_table"]
 
 
 def check_release(engine: Engine, release: Release) -> PrivacyReport:
@@ -68,6 +70,14 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
         raise unreadable(engine, release, error) from None
     measurements = hidden | answered
     return PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure))
+
+
+def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Measurement]) -> tuple[str, ...]:
+    """What is said of the attacks on a release that what it was required, or its method promises, does not bound."""
+    policy = policy_of(release)
+    requirements = resolve_requirements(policy, promised=promised_by(release.method, release.method_arguments))
+    sensitive = [attribute.name for attribute in policy.having(Role.SENSITIVE)]
+    return unbounded(engine, requirements, measurements, sensitive)
 
 
 def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHECK") -> None:
@@ -177,11 +187,11 @@ def _of_view(engine: Engine, release: Release, answerable: AnswerableRequirement
     return reported(engine, rows, {index: answerable.requirements[index] for index in answerable.hidden})
 
 
-def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
+def check_relation(engine: Engine, statement: CheckRelation) -> tuple[PrivacyReport, tuple[BoundRequirement, ...]]:
     """Measures requirements on any table, view or query, with the statement's columns as quasi-identifiers.
 
-    Without requirements it measures what the table comes to under every model, and how easily respondents are found.
-    Raises PolicyError for a column, a hierarchy, a table of ranges or a public table that
+    Returns the requirements, too. Without any it measures what the table comes to under every model, and how easily
+    respondents are found. Raises PolicyError for a column, a hierarchy, a table of ranges or a public table that
     does not fit, and where they cannot answer a requirement.
     """
     policy = _policy(statement)
@@ -202,8 +212,10 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
             keys = [b.column for b in bound.quasi_identifiers]
             rows = rows_with_keys(bound, _columns(bound), keys, {name: name for name in bound.guarding})
             if not statement.requirements:
-                return PrivacyReport(check_figures(engine, requirements, rows, background, scratch))
-            return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
+                report = PrivacyReport(check_figures(engine, requirements, rows, background, scratch))
+            else:
+                report = PrivacyReport(tuple(measured(engine, requirements, rows, background)))
+            return report, tuple(requirements)
         except EngineError as error:
             raise PolicyError(f"{statement.source.called} cannot be checked: {error.message}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from sqlanon.catalog import frontiers, policies, workloads
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured
 from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.numbers import levelled
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
@@ -80,7 +82,7 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
                 progress("candidates", number, total, each.method.name)
             measured.append(_measured(making, statement.name, each, number, mark))
     with engine.transaction():
-        frontiers.save(engine, statement.name, measured)
+        frontiers.save(engine, statement.name, _levelled(measured))
     return _answer(engine, statement.name)
 
 
@@ -108,6 +110,21 @@ def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure], scratch
     """The figures, with what all candidates have in common computed."""
     with engine.transaction():
         return [f.prepared(engine, policy, scratch) if f.prepared else f for f in figures]
+
+
+def _levelled(measured: Sequence[Measured]) -> list[Measured]:
+    """The candidates, with figures that differ by rounding alone made equal: else rounding says which are efficient."""
+    of_figure: dict[str, list[float]] = defaultdict(list)
+    for each in measured:
+        for name, value in each.figures:
+            of_figure[name] += [] if value is None else [value]
+    levels = {name: levelled(values) for name, values in of_figure.items()}
+    return [
+        replace(
+            each, figures=tuple((name, None if value is None else levels[name][value]) for name, value in each.figures)
+        )
+        for each in measured
+    ]
 
 
 def _measured(making: _Making, frontier: str, each: Candidate, number: int, mark: str) -> Measured:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import replace
 
 from sqlanon.catalog import releases
 from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.numbers import without_noise
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import UNNAMED, Value
@@ -58,21 +59,26 @@ def figure_names() -> tuple[str, ...]:
 
 
 def measure_figures(
-    engine: Engine, release: Release, calls: Sequence[FigureCall], computed: Mapping[str, Computed] = COMPUTED
+    engine: Engine,
+    release: Release,
+    calls: Sequence[FigureCall],
+    computed: Mapping[str, Computed] = COMPUTED,
+    remark: Callable[[str], None] = lambda _: None,
 ) -> list[ClassFigure]:
     """The figures of these names, each with its value, which `anon.release_figure` then has if it can be written.
 
     All without a name. `computed` has what takes more than a query over the classes.
 
     Raises UserError for an unknown name, and PolicyError for what cannot be measured of the release. Where all are
-    asked for, what cannot be measured is left out, and what needs an argument.
+    asked for, what cannot be measured is left out, which `remark` is called with, and what needs an argument.
     """
     for call in calls:
         _require_known(call)
     with engine.transaction(), Scratch(engine) as scratch:
-        figures = list(
-            _measured(engine, release, calls, scratch, computed) if calls else _all(engine, release, scratch)
+        measured = (
+            _measured(engine, release, calls, scratch, computed) if calls else _all(engine, release, scratch, remark)
         )
+        figures = [replace(figure, value=without_noise(figure.value)) for figure in measured]
         remember(engine, release, figures)
     return figures
 
@@ -85,12 +91,18 @@ def remember(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -
 
 
 def _require_known(call: FigureCall) -> None:
-    if call.name not in figure_names():
-        with about("figures", call.name):
-            raise UserError(
-                f"there are no figures {call.name!r}",
-                hint=nearest(call.name, figure_names()) or f"there are: {', '.join(figure_names())}",
-            )
+    if call.name in figure_names():
+        return
+    of = next(
+        (name for name in statistic_names("figures") if call.name in load_statistic("figures", name).columns), None
+    )
+    with about("figures", call.name):
+        raise UserError(
+            f"there are no figures {call.name!r}",
+            hint=f"it is one of {of}: write {of}"
+            if of
+            else nearest(call.name, figure_names()) or f"there are: {', '.join(figure_names())}",
+        )
 
 
 def _measured(
@@ -120,21 +132,25 @@ def _named(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
     if UNNAMED in arguments and len(names) == 1:
         arguments[names[0]] = arguments.pop(UNNAMED)
     elif UNNAMED in arguments:
-        raise UserError(f"{call.name}: an argument lacks its name", hint=f"it takes: {', '.join(names) or 'none'}")
+        with about("figures", call.name):
+            raise UserError(f"{call.name}: an argument lacks its name", hint=f"it takes: {', '.join(names) or 'none'}")
     return arguments
 
 
-def _all(engine: Engine, release: Release, scratch: Scratch) -> Iterator[ClassFigure]:
+def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[str], None]) -> Iterator[ClassFigure]:
     calls = [
         FigureCall(name) for name in statistic_names("figures") if _by_itself(load_statistic("figures", name), release)
     ]
-    # Rows that are in no classes have no figures of them.
-    with suppress(PolicyError):
+    try:
         yield from _measured(engine, release, calls, scratch)
-    for computed in COMPUTED.values():
+    except PolicyError as error:
+        # Rows that are in no classes have no figures of them.
+        remark(f"figures of classes are not measured: {error.message}")
+    for name, computed in COMPUTED.items():
         try:
             figures = computed(engine, release, {}, scratch)
-        except PolicyError:
+        except PolicyError as error:
+            remark(f"{name} is not measured: {error.message}")
             continue
         yield from figures
 

@@ -140,6 +140,8 @@ def test_a_policy_that_changed_is_not_advised_on(con: Connection) -> None:
         ("FRONTIER f ON POLICY p METHODS (mondrain) MEASURE gain", "there is no method 'mondrain'", "mondrian"),
         ("FRONTIER f ON POLICY q METHODS (mondrian) MEASURE gain", "no policy q", "CREATE POLICY"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gian", "there is no figure 'gian'", "gain"),
+        ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE class_sizes", "no figure 'class_sizes'", "discernibility"),
+        ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE population_uniqueness", "lacks its argument", "MEASURE"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain, workload v", "there is no workload v", "w"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain, gain(1)", "gain is measured twice", "one gain"),
         ("FRONTIER f ON POLICY p METHODS (mondrian) SWEEP zz IN (1) MEASURE gain", "has a parameter zz", "SWEEP"),
@@ -180,6 +182,46 @@ def test_a_frontier_is_dropped(con: Connection) -> None:
     assert con.sql("DROP FRONTIER gone").fetchall()[0][2] == "dropped"
     assert con.sql("DROP FRONTIER IF EXISTS gone").fetchall()[0][2] == "absent"
     assert con.duckdb.execute("SELECT count(*) FROM anon.candidate WHERE frontier = 'gone'").fetchall() == [(0,)]
+
+
+def test_figures_of_all_columns_are_those_of_the_release(con: Connection) -> None:
+    """The loss of the release, not that of its worst column."""
+    asked = "METHODS (generalization) SWEEP k IN (12) MEASURE granularity_loss, precision"
+    answer = rows(con, f"FRONTIER whole ON POLICY p {asked}")
+    con.execute("BEGIN")
+    con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 12)")
+    con.execute("CREATE ANONYMIZED TABLE whole AS POLICY p METHOD generalization")
+    measured = con.execute("MEASURE whole WITH FIGURES (granularity_loss, precision)").fetchall()
+    con.execute("ROLLBACK")
+    of_all = {name: value for _, name, attribute, value in measured if attribute is None}
+    assert max(value for *_, value in measured) > max(of_all.values())
+    assert {name: answer[3][name] for name in of_all} == pytest.approx(of_all, abs=1e-12)
+
+
+def test_candidates_whose_figures_differ_by_rounding_alone_are_efficient_together(con: Connection) -> None:
+    """Three ways to publish the same classes, whose shares are added up in any order."""
+    connection = sqlanon.connect()
+    connection.execute("""
+        CREATE TABLE t AS SELECT hash(i) % 7 AS a, hash(i, 1) % 5 AS b, hash(i, 2) % 11 AS s FROM range(300) AS r(i);
+        CREATE POLICY p ON t (a QUASI IDENTIFIER, b QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 4);
+    """)
+    methods = "mondrian, mondrian(publish => 'ancestor'), mondrian(bounds => true)"
+    answer = rows(connection, f"FRONTIER f ON POLICY p METHODS ({methods}) MEASURE p_loss_mean, gain, a_know, u_loss")
+    alike = [(row["p_loss_mean"], row["gain"], row["a_know"]) for row in answer[3:]]
+    assert alike[1:] == alike[:1] * 2
+    # The trivial releases, of which nothing is learned: exactly nothing.
+    assert [(row["a_know"], row["gain"], row["efficient"]) for row in answer[1:3]] == [(0, 0, True)] * 2
+    two = rows(connection, f"FRONTIER f ON POLICY p METHODS ({methods}) MEASURE a_know, u_loss")
+    assert [row["reward"] is None for row in two] == [False, True, True, False, False, False]
+    [advice] = rows(connection, "ADVISE f WHERE a_know <= 0 LEAST u_loss")
+    assert "METHOD trivial" in advice["statement"]
+
+
+def test_a_figure_of_several_statistics_is_that_which_takes_the_arguments(con: Connection) -> None:
+    [*_, row] = rows(con, "FRONTIER f ON POLICY p METHODS (mondrian) MEASURE unique_rows")
+    assert row["reason"] is None
+    [*_, row] = rows(con, "FRONTIER f ON POLICY p METHODS (mondrian) MEASURE unique_rows(sampling_fraction => 0.1)")
+    assert row["reason"] is None
 
 
 KILLED = """

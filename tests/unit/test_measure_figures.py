@@ -253,3 +253,23 @@ def test_a_workload_is_not_asked_where_figures_are_refused(con: Connection) -> N
     assert con.duckdb.execute("SELECT count(*) FROM anon.query_error WHERE workload = 'w2'").fetchall() == [(0,)]
     with pytest.raises(StatementError, match="FIGURES"):
         con.execute("MEASURE r WITH WORKLOAD w2 WITH TASK (target => bill)")
+
+
+@pytest.mark.parametrize(
+    ("figures", "place", "message", "hint"),
+    [
+        ("gain, p_loss(abov => 1)", "gain, ", "p_loss has no argument 'abov'", "did you mean above"),
+        ("gain, p_loss(above => -1)", "gain, ", "p_loss: above = -1 is outside 0 to 1", "it takes: above"),
+        ("gain, uniqueness", "gain, ", "uniqueness lacks its argument", "sampling_fraction"),
+        ("gain, unique_rows", "gain, ", "there are no figures 'unique_rows'", "one of linkage_risk"),
+    ],
+)
+def test_an_error_of_a_figure_is_at_its_place(
+    con: Connection, figures: str, place: str, message: str, hint: str
+) -> None:
+    before = "MEASURE r WITH FIGURES ("
+    with pytest.raises(UserError, match=message) as error:
+        con.execute(f"{before}{figures})")
+    assert hint in (error.value.hint or "")
+    assert error.value.position is not None
+    assert error.value.position.column == len(before + place) + 1

@@ -7,6 +7,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
 from sqlanon.figures import population_columns
+from sqlanon.session import StatementEvent
 
 COLUMNS = "age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE"
 
@@ -67,7 +68,11 @@ def test_what_cannot_be_measured_leaves_the_other_figures() -> None:
     con.execute("CREATE ANONYMIZED TABLE s AS POLICY p METHOD slicing(l => 2, column_k => 2)")
     with pytest.raises(PolicyError, match="published as ranges by bucket"):
         con.execute("MEASURE s WITH FIGURES (u_loss)")
-    assert "p_loss" in {figure for _, figure, *_ in con.execute("MEASURE s").fetchall()}
+    events: list[StatementEvent] = []
+    con.script("MEASURE s", events.append)
+    assert "p_loss" in {figure for _, figure, *_ in events[1].result.fetchall()}
+    # What is left out is said, with the reason.
+    assert "u_loss is not measured: u_loss of main.s cannot be measured" in "\n".join(events[1].remarks)
 
 
 def test_many_quasi_identifiers_are_refused() -> None:

@@ -69,6 +69,8 @@ class ColumnUse:
     each: bool
     # The part of the query that needs each value.
     why: str = ""
+    # The most values below the labels that are listed one by one.
+    most: int = MOST_LEAVES
 
 
 @dataclass(frozen=True)
@@ -243,9 +245,9 @@ def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis:
     unknown, count = engine.rows(counted.from_(relation(span)))[0]
     if unknown:
         raise PolicyError(f"{use.why}: the values below the labels of {generalized.column} are not known", hint=_HINT)
-    if count > MOST_LEAVES:
+    if count > use.most:
         raise PolicyError(
-            f"{use.why}: there are more than {MOST_LEAVES} values below the labels of {generalized.column}", hint=_HINT
+            f"{use.why}: there are more than {use.most} values below the labels of {generalized.column}", hint=_HINT
         )
 
 
