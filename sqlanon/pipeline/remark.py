@@ -13,6 +13,7 @@ from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName
+from sqlanon.methods.registry import BASELINES
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.pipeline.compile import source_columns
 from sqlanon.pipeline.state import State, need
@@ -48,7 +49,7 @@ def _remarks(state: State) -> Iterator[str]:
     if isinstance(state.compiled, ReleaseQuery) and choice.rows > choice.suppressed:
         sensitive = [attribute.column for attribute in bound.sensitive]
         yield from of_classes(_class_figures(state, sensitive, respondent), sensitive, respondent)
-    if _is_one_bucket(state):
+    if state.create.method.name not in dict(BASELINES) and _is_one_bucket(state):
         yield ONE_BUCKET
     yield from _unproven(choice)
 

@@ -498,6 +498,23 @@ def test_the_answer_names_the_columns_that_were_taken_to_be_uniform(
     assert {row[-1] for row in answer.fetchall()} == {columns}
 
 
+@pytest.mark.parametrize(
+    ("where", "estimate", "high", "uniform"),
+    [("a IN (0, 5)", 0.0, 20, "a"), ("a <> 5", 40.0, 40, "a"), ("a < 10", 20.0, 20, None), ("a = -3", 0.0, 0, None)],
+)
+def test_a_single_real_number_is_not_certain(where: str, estimate: float, high: int, uniform: str | None) -> None:
+    """Within a range of real numbers it has no width: that it counts for nothing is taken for granted, and said."""
+    con = connect()
+    con.execute("""
+        CREATE TABLE t AS SELECT (i % 4)::DOUBLE * 5 AS a, i % 3 AS s FROM range(40) AS r(i);
+        CREATE HIERARCHY tens AS INTERVALS (10);
+        CREATE POLICY p ON t (a QUASI IDENTIFIER USING tens MIN LEVEL 1, s SENSITIVE) REQUIRE k_anonymity(k => 2);
+        CREATE ANONYMIZED TABLE r AS POLICY p;
+    """)
+    answer = con.sql(f"ESTIMATE SELECT count(*) AS n FROM t WHERE {where} FROM RELEASE r").fetchall()
+    assert [(n, most, columns) for n, _, _, most, columns in answer] == [(estimate, high, uniform)]
+
+
 def test_with_marginals_nothing_is_taken_to_be_uniform(asking: Connection) -> None:
     asking.execute("CREATE TEMP TABLE ages AS SELECT i AS age, i AS people FROM range(20, 60) AS t(i)")
     query = "ESTIMATE SELECT count(*) AS n FROM patients WHERE age < 34 FROM RELEASE released MARGINALS (age => ages)"

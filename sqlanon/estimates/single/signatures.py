@@ -58,8 +58,9 @@ def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
 def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
     """Whether figures depend on how likely the leaves below one label are: some of them satisfy, or they differ.
 
-    `signature` is the table of a column's signatures.
+    `signature` is the table of a column's signatures. One with a share of 0 is a value within a range of real numbers,
+    which has no width: whether rows have it depends on the assumption, too.
     """
-    partly = exp.and_(column("share") > 0, column("share") < 1)
+    partly = column("share") < 1
     differ = [column(f"least_{index}").neq(column(f"greatest_{index}")) for index, *_ in arguments_on(plan, name)]
     return exists(exp.select(literal(1)).from_(relation(signature)).where(exp.or_(partly, *differ)))
