@@ -169,6 +169,62 @@ def test_what_is_refused(con: Connection, statement: str, message: str) -> None:
     assert con.execute("SHOW HIERARCHIES").fetchall() == []
 
 
+@pytest.mark.parametrize(
+    ("statement", "at"),
+    [
+        ("CREATE HIERARCHY h AUTO ON people.agee", "agee"),
+        ("CREATE HIERARCHY h AUTO ON people.sex", "sex"),
+        ("CREATE HIERARCHY h AUTO ON persons.age", "persons.age"),
+        ("PROFILE people (age, agee)", "agee)"),
+    ],
+)
+def test_where_an_error_points(con: Connection, statement: str, at: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        con.execute(statement)
+    line, caret = str(caught.value.excerpt).split("\n")
+    assert line[caret.index("^") :] == at
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("'nosuch.csv'", "a path begins in the folder in which sqlanon runs"),
+        ("read_csv('nosuch.csv')", "a path begins in the folder in which sqlanon runs"),
+        ("people ('age')", "without quotes or in double quotes"),
+        ("(SELECT age FROM nowhere)", "has to run by itself"),
+    ],
+)
+def test_a_source_that_cannot_be_read(con: Connection, source: str, hint: str) -> None:
+    with pytest.raises(PolicyError, match="the source cannot be read") as caught:
+        con.execute(f"PROFILE {source}")
+    assert "policy" not in caught.value.message
+    assert hint in str(caught.value.hint)
+
+
+def test_table_functions_are_told_from_lists_of_columns(con: Connection, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    con.execute(f"COPY (SELECT age, sex, job FROM people) TO '{path}'")
+    con.execute("CREATE MACRO aged(low) AS TABLE SELECT age, sex FROM people WHERE age >= low")
+    con.execute("CREATE SCHEMA other; CREATE TABLE other.people AS SELECT age, sex FROM people")
+    columns = {
+        f"read_csv('{path}')": ["age", "sex", "job"],
+        f"read_csv('{path}') (sex, age)": ["sex", "age"],
+        f"read_csv(['{path}'], header => true) (job)": ["job"],
+        "aged(30)": ["age", "sex"],
+        "aged(-1) (age)": ["age"],
+        "aged(low := 30)": ["age", "sex"],
+        "main.aged((SELECT 30)) (sex)": ["sex"],
+        "aged(abs(-30))": ["age", "sex"],
+        "people (age, sex)": ["age", "sex"],
+        'people("age")': ["age"],
+        "other.people (age)": ["age"],
+        "memory.other.people(sex)": ["sex"],
+    }
+    for source, names in columns.items():
+        rows = parts(con, f"PROFILE {source}")
+        assert [row["subject"] for row in rows if row["part"] == "column"] == names, source
+
+
 def test_no_value_is_in_the_answer(con: Connection) -> None:
     con.execute(
         "CREATE TABLE secrets AS SELECT 'xyzzy' || i % 40 AS word, 4711 + i * 7919 AS number FROM range(80) AS t(i)"
