@@ -17,7 +17,6 @@ _OPEN_VALUES = {(Kind.SYMBOL, symbol) for symbol in "([{-+"}
 _BEHIND_NAMES = {(Kind.SYMBOL, symbol) for symbol in ("=>", ":", "=", "(")}
 
 
-
 def profile(reader: Reader, position: Position) -> Profile:
     """PROFILE source [(column, ...)]; the source is any table, view, 'file', table function or (SELECT ...)."""
     reader.expect("PROFILE")
