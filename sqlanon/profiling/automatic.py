@@ -34,7 +34,7 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["Proposal", "definition", "propose"]
+__all__ = ["Proposal", "definition", "instead", "propose"]
 
 # Codes of places, which are written from the largest area to the smallest: 94141, and EC1A 1BB.
 _CODE_OF_PLACE = re.compile(r"zip|postal|postcode|post_code|plz", re.IGNORECASE)
@@ -43,6 +43,9 @@ _MOST_LEVELS = 4
 # Widths of more digits than these are those of numbers that nobody reads as an interval.
 _EXPONENTS = range(-6, 13)
 _DAYS_OF_YEAR = 366
+# Of the 32 hexadecimal digits of a UUID. Random ones fall into 16 groups by each digit that is kept; where the first
+# digits are a time (RFC 9562, version 7), eight keep a minute and four keep seven weeks.
+_DIGITS_OF_UUID = (8, 4, 2, 1)
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,17 @@ class Proposal:
     arguments: tuple[Value, ...] = ()
     groups: tuple[int, ...] = ()
 
+    @property
+    def levels(self) -> int:
+        """The number of levels above the values, `*` counted."""
+        return len(self.arguments or self.groups) + 1
+
 
 def propose(engine: Engine, table: QualifiedName, name: str, column_type: str) -> Proposal:
     """The hierarchy that fits a column: by its type, by how far its values reach, and by how often each occurs.
 
     Dates and timestamps have the units of a calendar; numbers intervals of round widths, unless most of them lie in
-    one; codes that are all as long as each other, and have digits, prefixes. All other values are put in their order
+    one; UUIDs, and codes that are all as long as each other and have digits, prefixes. All other values are put in their order
     and cut into groups of like frequency.
 
     Raises PolicyError for a column that has too few values to have a hierarchy, or whose values are not put in order.
@@ -81,9 +89,17 @@ def propose(engine: Engine, table: QualifiedName, name: str, column_type: str) -
     if column_type != "VARCHAR" and not column_type.startswith("ENUM("):
         raise PolicyError(
             f"the column {name} of type {column_type} has no order in which its values could be put together",
-            hint="write its hierarchy yourself, AS LEVELS (SELECT value, level_1, ...)",
+            hint=instead(column_type, name),
         )
     return Proposal("levels", groups=_groups(distinct))
+
+
+def instead(column_type: str, name: str) -> str:
+    """What to do about a column whose values are not put in order."""
+    if column_type == "TIMESTAMP WITH TIME ZONE":
+        in_utc = f"{to_sql(column(name))} AT TIME ZONE 'UTC'"
+        return f"its day depends on who asks; a view, or the policy's query, with {in_utc} in its place has a calendar"
+    return "write one yourself, AS LEVELS (SELECT value, level_1, ...)"
 
 
 def definition(
@@ -119,9 +135,11 @@ def _units(engine: Engine, table: QualifiedName, name: str, column_type: str) ->
 
 def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) -> tuple[Value, ...]:
     """How many characters are kept of codes; nothing where the values are none."""
+    if column_type == "UUID":
+        return _DIGITS_OF_UUID
     is_text = column_type == "VARCHAR"
     is_of_place = _CODE_OF_PLACE.search(name) is not None
-    if column_type == "UUID" or not (is_text or is_of_place):
+    if not (is_text or is_of_place):
         return ()
     text = as_text(column(name))
     has_digit = f.call("regexp_matches", text.copy(), literal("[0-9]"))

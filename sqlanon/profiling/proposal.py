@@ -11,8 +11,9 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.profiling.automatic import Proposal, definition, propose
+from sqlanon.profiling.automatic import definition, instead, propose
 from sqlanon.profiling.roles import Values
+from sqlanon.profiling.sizes import sizes
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, ProposeHierarchy
 
@@ -21,15 +22,24 @@ __all__ = ["ProposedColumn", "free_name", "proposed_columns", "statements"]
 _K = 5
 _CLOSENESS = "0.3"
 
+# AUTO reads what has a name.
+_TABLE_FIRST = "of a table it would have one of groups of values, so make one first: CREATE TABLE name AS FROM ..."
+
+_Statement = CreateHierarchy | ProposeHierarchy
+
 
 @dataclass(frozen=True)
 class ProposedColumn:
-    """A column, the attribute that it would be, why, and the statement that makes its hierarchy if it has one."""
+    """A column, the attribute that it would be, why, and the statement that makes its hierarchy if it has one.
+
+    `levels` is the number of levels above its values, `*` counted, if it is a quasi-identifier.
+    """
 
     values: Values
     attribute: Attribute
     why: str
-    hierarchy: CreateHierarchy | ProposeHierarchy | None = None
+    hierarchy: _Statement | None = None
+    levels: int = 1
 
 
 def proposed_columns(
@@ -41,32 +51,39 @@ def proposed_columns(
 ) -> list[ProposedColumn]:
     """The columns of a table with their roles, each quasi-identifier with the hierarchy that fits its values.
 
-    `taken` are the names of hierarchies that there are, in lower case. Groups of values are read from the source by
-    the statement that makes them, so a source that is a query has none.
+    `taken` are the names of hierarchies that there are, in lower case. Groups of values are read from a table by the
+    statement that makes them, so a source that is a query has none.
     """
     names = set(taken)
     columns: list[ProposedColumn] = []
     for values, role, why in roles:
-        statement, made = None, None
-        if role is Role.QUASI_IDENTIFIER:
-            name = free_name(f"{values.name}_levels", names)
-            if (statement := _hierarchy(engine, table, source, values, name)) is not None:
-                made = name
-                names.add(fold(name))
-        columns.append(ProposedColumn(values, Attribute(values.name, role, hierarchy=made), why, statement))
+        if role is not Role.QUASI_IDENTIFIER:
+            columns.append(ProposedColumn(values, Attribute(values.name, role), why))
+            continue
+        name = free_name(f"{values.name}_levels", names)
+        statement, levels, lacking = _hierarchy(engine, table, source, values, name)
+        if statement:
+            names.add(fold(name))
+        attribute = Attribute(values.name, role, hierarchy=name if statement else None)
+        columns.append(ProposedColumn(values, attribute, f"{why}{lacking}", statement, levels))
     return columns
 
 
 def _hierarchy(
     engine: Engine, table: QualifiedName, source: Source, values: Values, name: str
-) -> CreateHierarchy | ProposeHierarchy | None:
+) -> tuple[_Statement | None, int, str]:
+    """The statement that makes a column's hierarchy, and its levels; or what to say of a column that has none."""
     try:
-        fitting: Proposal = propose(engine, table, values.name, values.type)
+        fitting = propose(engine, table, values.name, values.type)
     except PolicyError:
-        return None
+        # A column of few values needs no hierarchy.
+        lacking = values.distinct > sizes().few_values
+        return None, 1, f"; no hierarchy is proposed: {instead(values.type, values.name)}" if lacking else ""
     if not fitting.groups:
-        return CreateHierarchy(definition(name, fitting, table, values.name, values.type))
-    return ProposeHierarchy(name, source.name, values.name) if source.name else None
+        return CreateHierarchy(definition(name, fitting, table, values.name, values.type)), fitting.levels, ""
+    if source.name is None:
+        return None, 1, f"; no hierarchy is proposed: {_TABLE_FIRST}"
+    return ProposeHierarchy(name, source.name, values.name), fitting.levels, ""
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

@@ -14,7 +14,7 @@ from sqlanon.domain.values import Source, variable_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
-from sqlanon.inputs.source import bind_source
+from sqlanon.inputs.source import BoundSource, bind_source
 from sqlanon.profiling.automatic import definition, propose
 from sqlanon.profiling.categories import categories
 from sqlanon.profiling.combinations import Combinations, Search, count_alone, search
@@ -42,6 +42,9 @@ PROFILED = (
 _LISTED = 3
 _LISTED_KEYS = 10
 
+# How the error of a source that is a query begins, where a policy is made of it.
+_OF_POLICY = "the query of the policy does not run: "
+
 Row = tuple[Any, ...]
 
 
@@ -53,7 +56,7 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
     table is in them. Raises PolicyError for a source or a column that there is not.
     """
     with engine.transaction(), Scratch(engine) as scratch:
-        source = bind_source(engine, statement.source, scratch)
+        source = _bound(engine, statement.source, scratch)
         columns = _columns(statement, source.columns)
         table = source.relation
         alone = count_alone(engine, table, [name for name, _ in columns])
@@ -81,17 +84,41 @@ def propose_hierarchy(engine: Engine, statement: ProposeHierarchy) -> HierarchyD
     with engine.transaction():
         with Scratch(engine) as scratch:
             source = bind_source(engine, Source(statement.table), scratch)
-            name, column_type = _column(statement.column, source.columns, statement.table.name)
             with about("column"):
+                name, column_type = _column(statement.column, source.columns, statement.table.name)
                 fitting = propose(engine, source.relation, name, column_type)
         made = definition(statement.name, fitting, statement.table, name, column_type)
         return create_hierarchy(engine, CreateHierarchy(made, statement.or_replace, statement.if_not_exists))
 
 
+def _bound(engine: Engine, source: Source, scratch: Scratch) -> BoundSource:
+    """The source with its columns. There is no policy yet, so an error speaks of the source alone."""
+    try:
+        return bind_source(engine, source, scratch)
+    except PolicyError as error:
+        if source.name or not error.message.startswith(_OF_POLICY):
+            raise
+        message = f"the source cannot be read: {error.message.removeprefix(_OF_POLICY)}"
+        raise PolicyError(message, hint=_readable(str(source.query)), part=error.part, quoted=error.quoted) from None
+
+
+def _readable(query: str) -> str:
+    """What to look at where a source that is no table cannot be read: a file, a function, or a query."""
+    path = "a path begins in the folder in which sqlanon runs"
+    if query.startswith("FROM '"):
+        return f"{path}; SHOW ALL TABLES lists the tables"
+    if query.startswith("FROM ") and query.endswith(")"):
+        return f"{path}; columns of a table are listed without quotes or in double quotes: PROFILE people (age, zip)"
+    return "the query has to run by itself"
+
+
 def _columns(statement: Profile, columns: Sequence[Column]) -> list[Column]:
     if not statement.columns:
         return list(columns)
-    named = [_column(name, columns, statement.source.called) for name in statement.columns]
+    named = []
+    for name in statement.columns:
+        with about("columns", name):
+            named.append(_column(name, columns, statement.source.called))
     return list(dict.fromkeys(named))
 
 
@@ -99,8 +126,7 @@ def _column(name: str, columns: Sequence[Column], source: str) -> Column:
     for column in columns:
         if fold(column[0]) == fold(name):
             return column
-    with about("columns", name):
-        raise PolicyError(f"{source} has no column {name}", hint=nearest(name, [known for known, _ in columns]))
+    raise PolicyError(f"{source} has no column {name}", hint=nearest(name, [known for known, _ in columns]))
 
 
 def _policy_name(source: Source) -> str:

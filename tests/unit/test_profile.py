@@ -43,6 +43,10 @@ def roles(rows: list[dict[str, Any]]) -> dict[str, str]:
     return {row["subject"]: row["proposal"].partition(" USING")[0] for row in rows if row["part"] == "column"}
 
 
+def reasons(rows: list[dict[str, Any]]) -> dict[str, str]:
+    return {row["subject"]: row["why"] for row in rows if row["part"] == "column"}
+
+
 def script(rows: list[dict[str, Any]]) -> str:
     return ";\n".join(row["proposal"] for row in rows if row["part"] == "statement" and row["proposal"])
 
@@ -65,8 +69,7 @@ def test_roles_by_names_types_and_values(con: Connection) -> None:
         # Called like a sensitive column, but sensitive values are published as they are.
         "diagnosis_notes": "IDENTIFIER",
     }
-    why = {row["subject"]: row["why"] for row in rows if row["part"] == "column"}
-    assert why["contact"] == "its values say an e-mail address"
+    assert reasons(rows)["contact"] == "its values say an e-mail address"
     (hours,) = (row for row in rows if row["subject"] == "weekly hours")
     assert (hours["distinct"], hours["missing"]) == (4, 0.1)
 
@@ -138,6 +141,58 @@ def test_groups_have_values_that_are_neighbours_and_like_frequencies() -> None:
     ]
 
 
+def test_moments_with_a_time_zone_have_a_calendar_in_utc() -> None:
+    con = sqlanon.connect()
+    con.execute("SET TimeZone = 'America/New_York'")
+    con.execute(
+        "CREATE TABLE t AS SELECT TIMESTAMPTZ '2024-01-01 00:00:00+00' + to_days(i) AS moment FROM range(50) AS r(i)"
+    )
+    with pytest.raises(PolicyError) as caught:
+        con.execute("CREATE HIERARCHY h AUTO ON t.moment")
+    in_utc = "\"moment\" AT TIME ZONE 'UTC'"
+    assert in_utc in str(caught.value.hint)
+    (row, *_) = parts(con, "PROFILE t")
+    assert row["proposal"] == "QUASI IDENTIFIER"
+    assert in_utc in row["why"]
+    con.execute(f"CREATE VIEW v AS SELECT {in_utc} AS moment FROM t")
+    con.execute("CREATE HIERARCHY h AUTO ON v.moment")
+    assert con.execute("SELECT kind, arguments FROM anon.hierarchy").fetchall() == [
+        ("calendar", '["DAY","MONTH","YEAR"]')
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [("TIME '08:00:00' + to_minutes(i)", "AS LEVELS"), ("to_days(i::INTEGER)", "AS LEVELS"), ("i % 2 = 0", None)],
+)
+def test_why_says_what_has_no_hierarchy(value: str, reason: str | None) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT {value} AS x FROM range(40) AS r(i)")
+    (row, *_) = parts(con, "PROFILE t")
+    assert row["proposal"] == "QUASI IDENTIFIER"
+    assert ("no hierarchy is proposed" in row["why"], str(reason) in row["why"]) == (reason is not None,) * 2
+
+
+def test_uuids_are_grouped_by_their_first_digits() -> None:
+    con = sqlanon.connect()
+    con.execute("CREATE TABLE t AS SELECT md5(i::VARCHAR)::UUID AS x FROM range(2000) AS r(i)")
+    con.execute("CREATE HIERARCHY h AUTO ON t.x")
+    con.execute("CREATE POLICY p ON t (x QUASI IDENTIFIER USING h) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 0.01)")
+    # 256 groups of about eight each.
+    assert con.execute("SELECT count(DISTINCT x) BETWEEN 200 AND 256, min(length(x)) FROM r").fetchall() == [(True, 36)]
+
+
+def test_groups_of_values_need_a_table(con: Connection, tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    con.execute(f"COPY people TO '{path}'")
+    for source in (f"'{path}'", "(FROM people)"):
+        why = reasons(parts(con, f"PROFILE {source} (age, job, zip)"))
+        assert "CREATE TABLE name AS FROM ..." in why["job"]
+        assert "hierarchy" not in why["age"] + why["zip"]
+    assert "hierarchy" not in str(reasons(parts(con, "PROFILE people")))
+
+
 def test_auto_says_create_or_replace_and_if_not_exists(con: Connection) -> None:
     assert con.execute("CREATE HIERARCHY h AUTO ON people.age").fetchall()[0][2] == "created"
     assert con.execute("CREATE HIERARCHY IF NOT EXISTS h AUTO ON main.people.job").fetchall()[0][2] == "exists"
@@ -167,6 +222,62 @@ def test_what_is_refused(con: Connection, statement: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         con.execute(statement)
     assert con.execute("SHOW HIERARCHIES").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "at"),
+    [
+        ("CREATE HIERARCHY h AUTO ON people.agee", "agee"),
+        ("CREATE HIERARCHY h AUTO ON people.sex", "sex"),
+        ("CREATE HIERARCHY h AUTO ON persons.age", "persons.age"),
+        ("PROFILE people (age, agee)", "agee)"),
+    ],
+)
+def test_where_an_error_points(con: Connection, statement: str, at: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        con.execute(statement)
+    line, caret = str(caught.value.excerpt).split("\n")
+    assert line[caret.index("^") :] == at
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("'nosuch.csv'", "a path begins in the folder in which sqlanon runs"),
+        ("read_csv('nosuch.csv')", "a path begins in the folder in which sqlanon runs"),
+        ("people ('age')", "without quotes or in double quotes"),
+        ("(SELECT age FROM nowhere)", "has to run by itself"),
+    ],
+)
+def test_a_source_that_cannot_be_read(con: Connection, source: str, hint: str) -> None:
+    with pytest.raises(PolicyError, match="the source cannot be read") as caught:
+        con.execute(f"PROFILE {source}")
+    assert "policy" not in caught.value.message
+    assert hint in str(caught.value.hint)
+
+
+def test_table_functions_are_told_from_lists_of_columns(con: Connection, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    con.execute(f"COPY (SELECT age, sex, job FROM people) TO '{path}'")
+    con.execute("CREATE MACRO aged(low) AS TABLE SELECT age, sex FROM people WHERE age >= low")
+    con.execute("CREATE SCHEMA other; CREATE TABLE other.people AS SELECT age, sex FROM people")
+    columns = {
+        f"read_csv('{path}')": ["age", "sex", "job"],
+        f"read_csv('{path}') (sex, age)": ["sex", "age"],
+        f"read_csv(['{path}'], header => true) (job)": ["job"],
+        "aged(30)": ["age", "sex"],
+        "aged(-1) (age)": ["age"],
+        "aged(low := 30)": ["age", "sex"],
+        "main.aged((SELECT 30)) (sex)": ["sex"],
+        "aged(abs(-30))": ["age", "sex"],
+        "people (age, sex)": ["age", "sex"],
+        'people("age")': ["age"],
+        "other.people (age)": ["age"],
+        "memory.other.people(sex)": ["sex"],
+    }
+    for source, names in columns.items():
+        rows = parts(con, f"PROFILE {source}")
+        assert [row["subject"] for row in rows if row["part"] == "column"] == names, source
 
 
 def test_no_value_is_in_the_answer(con: Connection) -> None:
