@@ -19,8 +19,8 @@ def encode_stage(state: State) -> State:
     if encoding is None:
         return state
     policy = need(state.bound)
-    if kept := kept_cells(state, encoding):
-        return state.having(cells=kept)
+    if cells := kept_cells(state, encoding):
+        return state.having(cells=cells)
     if not encoding.quasi_identifiers:
         others = tuple(bound for bound in policy.attributes if bound.role is not Role.QUASI_IDENTIFIER)
         policy = replace(policy, attributes=others)

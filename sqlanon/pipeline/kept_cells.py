@@ -20,16 +20,16 @@ def keep_cells(state: State) -> None:
     Their tables have to outlive the state.
     """
     encoding = find_method(state.create.method.name).encoding(state.task, state.options)
-    if state.kept is not None and encoding and state.cells and (key := _key(state, encoding)):
-        state.kept[key] = (_identity(state), state.cells)
+    if state.shared_cells is not None and encoding and state.cells and (key := _key(state, encoding)):
+        state.shared_cells[key] = (_identity(state), state.cells)
 
 
 def kept_cells(state: State, encoding: Encoding) -> Cells | None:
     """The cells that encoding would give now; None where none are kept, or the source has other rows by now."""
     key = _key(state, encoding)
-    if not state.kept or key not in state.kept:
+    if not state.shared_cells or key not in state.shared_cells:
         return None
-    identity, cells = state.kept[key]
+    identity, cells = state.shared_cells[key]
     return cells if identity == _identity(state) else None
 
 

@@ -64,23 +64,27 @@ def create(engine: Engine, statement: CreateRelease, progress: Watching | None =
         return _through(RELEASE, state) if state else None
 
 
-def candidate(engine: Engine, statement: CreateRelease, policy: Policy, kept: KeptCells | None = None) -> Release:
+def candidate(
+    engine: Engine, statement: CreateRelease, policy: Policy, shared_cells: KeptCells | None = None
+) -> Release:
     """The release that the statement would publish by this policy, whatever the catalog has under its name.
 
     It is recorded like any other, so that all that is asked of a release can be asked of it: the caller's transaction
-    is to be rolled back. Its name is one that nothing has. It is chosen from the cells that are `kept`, where they are
+    is to be rolled back. Its name is one that nothing has. It is chosen from the `shared_cells`, where they are
     its own. Raises what the stages raise.
     """
     with Scratch(engine) as scratch:
         stages = tuple((name, stage) for name, stage in RELEASE if stage is not remark_stage)
-        return need(_through(stages, State(engine, statement, scratch, policy=policy, kept=kept)).release)
+        return need(
+            _through(stages, State(engine, statement, scratch, policy=policy, shared_cells=shared_cells)).release
+        )
 
 
 def encoded(
-    engine: Engine, statement: CreateRelease, policy: Policy, scratch: Scratch, kept: KeptCells | None = None
+    engine: Engine, statement: CreateRelease, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
 ) -> State:
     """What a release by this policy would be chosen from: the bound policy and its cells. Raises as the stages do."""
-    return _through(_CHOICE[:-1], State(engine, statement, scratch, policy=policy, kept=kept))
+    return _through(_CHOICE[:-1], State(engine, statement, scratch, policy=policy, shared_cells=shared_cells))
 
 
 def _through(stages: tuple[tuple[str, Stage], ...], state: State) -> State:

@@ -66,7 +66,7 @@ def propose(engine: Engine, table: QualifiedName, name: str, column_type: str) -
     """The hierarchy that fits a column: by its type, by how far its values reach, and by how often each occurs.
 
     Dates and timestamps have the units of a calendar; numbers intervals of round widths, unless most of them lie in
-    one; UUIDs, and codes that are all as long as each other and have digits, prefixes. All other values are put in their order
+    one; UUIDs, and codes that are all as long as each other and have digits, prefixes. All others are put in order
     and cut into groups of like frequency.
 
     Raises PolicyError for a column that has too few values to have a hierarchy, or whose values are not put in order.

@@ -27,7 +27,7 @@ def cells_of_candidates(
 
     `name` is what a candidate would be called. What cannot be encoded is left out: why is said of the candidate.
     """
-    kept: KeptCells = {}
+    shared_cells: KeptCells = {}
     alike: dict[object, list[Candidate]] = defaultdict(list)
     for each in candidates:
         alike[_shape(each)].append(each)
@@ -36,8 +36,8 @@ def cells_of_candidates(
             continue
         create = CreateRelease("table", name, first.policy.name, first.method)
         with suppress(PolicyError, PrivacyViolation), engine.transaction():
-            keep_cells(encoded(engine, create, first.policy, scratch, kept))
-    return kept
+            keep_cells(encoded(engine, create, first.policy, scratch, shared_cells))
+    return shared_cells
 
 
 def _shape(each: Candidate) -> object:

@@ -75,8 +75,8 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
     total = len(candidates) + len(compared)
     name = qualified(engine, QualifiedName((f"__sqlanon_frontier_{token_hex(8)}",)))
     with _shared(engine) as scratch:
-        kept = cells_of_candidates(engine, candidates, name, scratch)
-        making = _Making(engine, name, _prepared(engine, policy, figures, scratch), kept)
+        shared_cells = cells_of_candidates(engine, candidates, name, scratch)
+        making = _Making(engine, name, _prepared(engine, policy, figures, scratch), shared_cells)
         for number, each in enumerate([*compared, *candidates]):
             if progress:
                 progress("candidates", number, total, each.method.name)
@@ -93,7 +93,7 @@ class _Making:
     engine: Engine
     name: QualifiedName
     figures: Sequence[Figure]
-    kept: KeptCells
+    shared_cells: KeptCells
 
 
 @contextmanager
@@ -251,7 +251,7 @@ def _figures(making: _Making, each: Candidate) -> tuple[dict[str, float | None],
     create = CreateRelease("table", making.name, each.policy.name, each.method)
     try:
         with _rolled_back(engine):
-            release = candidate(engine, create, each.policy, making.kept)
+            release = candidate(engine, create, each.policy, making.shared_cells)
             reason = _measure(engine, release, making.figures, values)
     except (PolicyError, PrivacyViolation) as error:
         return values, error.message.replace(str(making.name), "the candidate")

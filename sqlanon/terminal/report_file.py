@@ -10,6 +10,9 @@ from sqlanon.errors import UserError
 
 __all__ = ["write_policy", "write_report"]
 
+# What DuckDB writes beside a database: a log that is replaced holds all that was committed since the last checkpoint.
+_BESIDE = ("", ".wal", ".tmp")
+
 
 def write_report(connection: Any, name: QualifiedName, path: Path, database: str) -> None:
     """Writes the report of a release in the place of a file of this name; what was there stays where it fails.
@@ -20,8 +23,7 @@ def write_report(connection: Any, name: QualifiedName, path: Path, database: str
     from sqlanon.report.page import report_page
     from sqlanon.report.page_file import write_page
 
-    if path.exists() and path.samefile(database):
-        raise UserError(f"{path} is the database", hint="write -o report.html")
+    _require_other_file(path, database, "report.html")
     write_page(path, report_page(DuckDBEngine(connection.duckdb), name))
 
 
@@ -34,6 +36,13 @@ def write_policy(connection: Any, name: str, path: Path, database: str) -> None:
     from sqlanon.report.page_file import write_page
     from sqlanon.report.policy_page import policy_page
 
-    if path.exists() and path.samefile(database):
-        raise UserError(f"{path} is the database", hint="write -o policy.html")
+    _require_other_file(path, database, "policy.html")
     write_page(path, policy_page(DuckDBEngine(connection.duckdb), name))
+
+
+def _require_other_file(path: Path, database: str, example: str) -> None:
+    """Raises UserError for the database and the files that DuckDB writes beside it, by whatever name."""
+    for suffix in _BESIDE:
+        taken = Path(f"{Path(database).resolve()}{suffix}")
+        if path.resolve() == taken or (path.exists() and taken.exists() and path.samefile(taken)):
+            raise UserError(f"{path} is the database, or a file of it", hint=f"write -o {example}")
