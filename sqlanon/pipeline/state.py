@@ -38,7 +38,7 @@ KeptCells = dict[object, tuple[Sequence[Any], Cells]]
 class State:
     """Filled from left to right: each stage returns it with one more part.
 
-    `dry` says that nothing is published, `shared_cells` are those of other releases of the source, `options` are the method's
+    `dry` says that nothing is published, `shared_cells` are those of other releases, `options` are the method's
     arguments, checked.
     """
 

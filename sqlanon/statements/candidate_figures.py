@@ -59,8 +59,8 @@ def figure_of(call: FigureCall) -> Figure:
 
 
 def _takes(file: Statistic, call: FigureCall) -> bool:
-    names, given = {p.name for p in file.parameters}, {argument for argument, _ in call.arguments} - {UNNAMED}
-    return names >= given and (bool(call.arguments) or all(p.default is not None for p in file.parameters))
+    names, arguments = {p.name for p in file.parameters}, {argument for argument, _ in call.arguments} - {UNNAMED}
+    return names >= arguments and (bool(call.arguments) or all(p.default is not None for p in file.parameters))
 
 
 def _unknown(name: str, files: Sequence[Statistic]) -> UserError:
