@@ -50,7 +50,7 @@ SELECT
       1
     FROM "__sqlanon_signature_1"
     WHERE
-      "share" > 0 AND "share" < 1
+      "share" < 1
   )
 FROM (
   SELECT
