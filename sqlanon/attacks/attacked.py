@@ -165,7 +165,7 @@ def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float |
             promises += statistic.bounds_by(requirement)
     if not promises:
         return None
-    return statistic.least_bound(engine.rows(exp.select(*promises))[0])
+    return statistic.statistic.least_bound(engine.rows(exp.select(*promises))[0])
 
 
 def class_text(class_id: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlglot import exp
 
@@ -28,11 +28,10 @@ def unbounded(
     """
     lines: list[str] = []
     met = {(m.question, fold(m.attribute or ""), m.required) for m in measurements if m.satisfied}
+    files = attacks_on_classes()
     for attribute in sensitive:
-        about = [r for r in requirements if [*map(fold, r.attributes)] in ([], [fold(attribute)]) and _is(r, met)]
-        files = [file for file in attacks_on_classes() if not _is_bounded(engine, file, about, attribute)]
-        if files:
-            names = ", ".join(_called(files))
+        promising = [r for r in requirements if _is_met(r, met) and _is_about(r, attribute)]
+        if names := ", ".join(_called(files, _bounded(engine, files, promising, attribute))):
             lines.append(
                 f"what is learned of {attribute} by {names} is bounded by no requirement that is met; "
                 "ATTACK says how far each gets"
@@ -40,23 +39,34 @@ def unbounded(
     return tuple(lines)
 
 
-def _is(requirement: BoundRequirement, met: set[tuple[str, str, float | None]]) -> bool:
+def _is_met(requirement: BoundRequirement, met: Collection[tuple[str, str, float | None]]) -> bool:
     return (requirement.question_name, fold(", ".join(requirement.attributes)), requirement.required) in met
 
 
-def _is_bounded(engine: Engine, file: Statistic, met: Sequence[BoundRequirement], attribute: str) -> bool:
-    tried = as_tried(file, attribute)
-    promises: list[exp.Expr] = []
-    for requirement in met:
-        promises += as_tried(file, (*requirement.attributes, attribute)[0]).bounds_by(requirement)
-    return bool(promises) and tried.least_bound(engine.rows(exp.select(*promises))[0]) is not None
+def _is_about(requirement: BoundRequirement, attribute: str) -> bool:
+    return [*map(fold, requirement.attributes)] in ([], [fold(attribute)])
 
 
-def _called(files: Sequence[Statistic]) -> list[str]:
-    """The attacks by the names that users type; one of which a part is bounded, by the arguments of the other part."""
-    whole = {file.model: [f for f in attacks_on_classes() if f.model == file.model] for file in files}
-    names: list[str] = []
-    for model, parts in whole.items():
-        unbounded_parts = [file for file in files if file.model == model]
-        names.append(model if len(unbounded_parts) == len(parts) else shapes(unbounded_parts))
-    return names
+def _bounded(
+    engine: Engine, files: Sequence[Statistic], requirements: Sequence[BoundRequirement], attribute: str
+) -> set[Statistic]:
+    """The files of attacks whose highest confidence one of the requirements keeps below certainty."""
+    promises: list[tuple[Statistic, exp.Expr]] = []
+    for file in files:
+        for requirement in requirements:
+            # The requirement spells the attribute as the source does.
+            tried = as_tried(file, (*requirement.attributes, attribute)[0])
+            promises += [(file, promise) for promise in tried.bounds_by(requirement)]
+    if not promises:
+        return set()
+    values = engine.rows(exp.select(*(promise for _, promise in promises)))[0]
+    return {file for (file, _), value in zip(promises, values, strict=True) if file.least_bound([value]) is not None}
+
+
+def _called(files: Sequence[Statistic], bounded: Collection[Statistic]) -> Iterator[str]:
+    """The attacks that are not bounded, by the names that users type; with arguments where other ones are bounded."""
+    for model in dict.fromkeys(file.model for file in files):
+        parts = [file for file in files if file.model == model]
+        rest = [file for file in parts if file not in bounded]
+        if rest:
+            yield model if rest == parts else shapes(rest)

@@ -85,19 +85,27 @@ def _first(rows: _Rows, *parts: str | None) -> tuple[str, QualifiedName] | None:
     return None
 
 
-def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+def bind_source(
+    engine: Engine,
+    source: Source,
+    scratch: Scratch,
+    *,
+    copy: bool = True,
+    failed: str = "the query of the policy does not run",
+) -> BoundSource:
     """Finds the source and, unless it is a table, copies its rows once.
 
-    Raises PolicyError if there is no such relation, its data frame is gone, or its query does not run.
+    Raises PolicyError if there is no such relation, its data frame is gone, or its query does not run, which the error
+    says with the words `failed`.
     """
     with about("source"):
         for frame in stored_frames(source):
             if find_relation(engine, frame) is None:
                 raise frame_gone(frame)
-        return _bound_source(engine, source, scratch, copy)
+        return _bound_source(engine, source, scratch, copy, failed)
 
 
-def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool) -> BoundSource:
+def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, failed: str) -> BoundSource:
     if source.name:
         kind_and_name = find_source(engine, source.name)
         if kind_and_name is None:
@@ -119,7 +127,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool) 
         engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
     except EngineError as error:
-        raise PolicyError(f"the query of the policy does not run: {error.message}", quoted=error.quoted) from None
+        raise PolicyError(f"{failed}: {error.message}", quoted=error.quoted) from None
     require_binary_text(engine, QualifiedName((view.name,)), columns, called=source.called)
     copied = _copied(engine, QualifiedName((view.name,)), columns, scratch, copy)
     return BoundSource(columns, copied, None, stable=False)

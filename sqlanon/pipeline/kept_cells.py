@@ -26,8 +26,7 @@ def keep_cells(state: State) -> None:
 
 def kept_cells(state: State, encoding: Encoding) -> Cells | None:
     """The cells that encoding would give now; None where none are kept, or the source has other rows by now."""
-    key = _key(state, encoding)
-    if not state.shared_cells or key not in state.shared_cells:
+    if not state.shared_cells or (key := _key(state, encoding)) not in state.shared_cells:
         return None
     identity, cells = state.shared_cells[key]
     return cells if identity == _identity(state) else None

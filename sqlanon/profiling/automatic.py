@@ -56,11 +56,6 @@ class Proposal:
     arguments: tuple[Value, ...] = ()
     groups: tuple[int, ...] = ()
 
-    @property
-    def levels(self) -> int:
-        """The number of levels above the values, `*` counted."""
-        return len(self.arguments or self.groups) + 1
-
 
 def propose(engine: Engine, table: QualifiedName, name: str, column_type: str) -> Proposal:
     """The hierarchy that fits a column: by its type, by how far its values reach, and by how often each occurs.

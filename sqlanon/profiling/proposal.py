@@ -30,16 +30,12 @@ _Statement = CreateHierarchy | ProposeHierarchy
 
 @dataclass(frozen=True)
 class ProposedColumn:
-    """A column, the attribute that it would be, why, and the statement that makes its hierarchy if it has one.
-
-    `levels` is the number of levels above its values, `*` counted, if it is a quasi-identifier.
-    """
+    """A column, the attribute that it would be, why, and the statement that makes its hierarchy if it has one."""
 
     values: Values
     attribute: Attribute
     why: str
     hierarchy: _Statement | None = None
-    levels: int = 1
 
 
 def proposed_columns(
@@ -61,29 +57,29 @@ def proposed_columns(
             columns.append(ProposedColumn(values, Attribute(values.name, role), why))
             continue
         name = free_name(f"{values.name}_levels", names)
-        statement, levels, lacking = _hierarchy(engine, table, source, values, name)
+        statement, lacking = _hierarchy(engine, table, source, values, name)
         if statement:
             names.add(fold(name))
         attribute = Attribute(values.name, role, hierarchy=name if statement else None)
-        columns.append(ProposedColumn(values, attribute, f"{why}{lacking}", statement, levels))
+        columns.append(ProposedColumn(values, attribute, f"{why}{lacking}", statement))
     return columns
 
 
 def _hierarchy(
     engine: Engine, table: QualifiedName, source: Source, values: Values, name: str
-) -> tuple[_Statement | None, int, str]:
-    """The statement that makes a column's hierarchy, and its levels; or what to say of a column that has none."""
+) -> tuple[_Statement | None, str]:
+    """The statement that makes a column's hierarchy; or what to say of a column that has none."""
     try:
         fitting = propose(engine, table, values.name, values.type)
     except PolicyError:
         # A column of few values needs no hierarchy.
         lacking = values.distinct > sizes().few_values
-        return None, 1, f"; no hierarchy is proposed: {instead(values.type, values.name)}" if lacking else ""
+        return None, f"; no hierarchy is proposed: {instead(values.type, values.name)}" if lacking else ""
     if not fitting.groups:
-        return CreateHierarchy(definition(name, fitting, table, values.name, values.type)), fitting.levels, ""
+        return CreateHierarchy(definition(name, fitting, table, values.name, values.type)), ""
     if source.name is None:
-        return None, 1, f"; no hierarchy is proposed: {_TABLE_FIRST}"
-    return ProposeHierarchy(name, source.name, values.name), fitting.levels, ""
+        return None, f"; no hierarchy is proposed: {_TABLE_FIRST}"
+    return ProposeHierarchy(name, source.name, values.name), ""
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

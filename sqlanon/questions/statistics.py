@@ -63,6 +63,11 @@ class Statistic:
         """Whether it is about sensitive attributes, and not about the classes alone."""
         return "class_sensitive_value" in self.reads
 
+    def least_bound(self, values: Sequence[float | None]) -> float | None:
+        """The least of the values of `bounds` that is below certainty; None where none of them is."""
+        certain = self.certain
+        return min((float(v) for v in values if v is not None and (certain is None or v < certain)), default=None)
+
 
 @dataclass(frozen=True)
 class BoundStatistic:
@@ -106,11 +111,6 @@ class BoundStatistic:
         for tree in trees:
             _fill(tree, (*self.arguments, *requirement.arguments))
         return [tree.selects[0] for tree in trees]
-
-    def least_bound(self, values: Sequence[float | None]) -> float | None:
-        """The least of the values of such expressions that is below certainty; None where none of them is."""
-        certain = self.statistic.certain
-        return min((float(v) for v in values if v is not None and (certain is None or v < certain)), default=None)
 
 
 def _fill(tree: exp.Expr, arguments: Sequence[tuple[str, Argument]]) -> None:

@@ -11,7 +11,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.values import UNNAMED
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import UserError, about
+from sqlanon.errors import UserError
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 from sqlanon.statements.measure import measure
 from sqlanon.statements.measure_figures import COMPUTED, OF_POLICY, Computed, measure_figures
@@ -43,18 +43,19 @@ def figure_of(call: FigureCall) -> Figure:
     with the nearest name, where MEASURE knows none, and where arguments are lacking.
     """
     name = call.name
+    if name in COMPUTED:
+        return _figure(name, call, COMPUTED)
     files = [load_statistic("figures", file) for file in statistic_names("figures")]
     having = [file for file in files if name in file.columns]
-    if not having and name not in COMPUTED:
+    if not having:
         raise _unknown(name, files)
-    if name in COMPUTED:
-        return _figure(name, FigureCall(name, call.arguments), COMPUTED)
     taking = next((file for file in having if _takes(file, call)), having[0])
     if lacking := [p.name for p in taking.parameters if p.default is None and not call.arguments]:
-        with about("figures", name):
-            raise UserError(
-                f"{name} lacks its argument {lacking[0]!r}", hint=f"write {name}({lacking[0]} => ...), as in MEASURE"
-            )
+        raise UserError(
+            f"{name} lacks its argument {lacking[0]!r}",
+            hint=f"write {name}({lacking[0]} => ...), as in MEASURE",
+            part=("figures", name),
+        )
     return _figure(name, FigureCall(taking.name, call.arguments), COMPUTED)
 
 

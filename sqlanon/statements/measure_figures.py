@@ -93,16 +93,12 @@ def remember(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -
 def _require_known(call: FigureCall) -> None:
     if call.name in figure_names():
         return
-    of = next(
-        (name for name in statistic_names("figures") if call.name in load_statistic("figures", name).columns), None
-    )
-    with about("figures", call.name):
-        raise UserError(
-            f"there are no figures {call.name!r}",
-            hint=f"it is one of {of}: write {of}"
-            if of
-            else nearest(call.name, figure_names()) or f"there are: {', '.join(figure_names())}",
-        )
+    hint = nearest(call.name, figure_names()) or f"there are: {', '.join(figure_names())}"
+    for name in statistic_names("figures"):
+        if call.name in load_statistic("figures", name).columns:
+            hint = f"it is one of {name}: write {name}"
+            break
+    raise UserError(f"there are no figures {call.name!r}", hint=hint, part=("figures", call.name))
 
 
 def _measured(

@@ -42,9 +42,6 @@ PROFILED = (
 _LISTED = 3
 _LISTED_KEYS = 10
 
-# How the error of a source that is a query begins, where a policy is made of it.
-_OF_POLICY = "the query of the policy does not run: "
-
 Row = tuple[Any, ...]
 
 
@@ -94,12 +91,11 @@ def propose_hierarchy(engine: Engine, statement: ProposeHierarchy) -> HierarchyD
 def _bound(engine: Engine, source: Source, scratch: Scratch) -> BoundSource:
     """The source with its columns. There is no policy yet, so an error speaks of the source alone."""
     try:
-        return bind_source(engine, source, scratch)
+        return bind_source(engine, source, scratch, failed="the source cannot be read")
     except PolicyError as error:
-        if source.name or not error.message.startswith(_OF_POLICY):
-            raise
-        message = f"the source cannot be read: {error.message.removeprefix(_OF_POLICY)}"
-        raise PolicyError(message, hint=_readable(str(source.query)), part=error.part, quoted=error.quoted) from None
+        if source.query:
+            error.hint = error.hint or _readable(str(source.query))
+        raise
 
 
 def _readable(query: str) -> str:

@@ -323,6 +323,10 @@ def test_the_command_writes_a_file_or_says_why_not(tmp_path: Path) -> None:
     assert run("r", "-o", str(report), "--read-only")[0] == 0
     code, words = run("r", "-o", str(database))
     assert (code, "is the database" in words) == (2, True)
+    # Nor over its log, which may hold all that was committed, whether there is one at the moment or not.
+    for beside in ("d.duckdb.wal", "d.duckdb.tmp"):
+        code, words = run("r", "-o", str(tmp_path / beside))
+        assert (code, "is the database, or a file of it" in words) == (2, True)
     code, words = run("r", "-o", str(tmp_path / "nowhere" / "report.html"))
     assert (code, "cannot be written" in words) == (2, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.duckdb", "report.html"]

@@ -70,7 +70,7 @@ def recode(
     The code of a value that a stored hierarchy does not list is NULL: its rows are withheld.
     `others` are more values to give a label, in the column `value` and of the column's type.
     Where the level is not the same in all rounds there is a label_i and a code_i for each.
-    Labels have no collation, if `collated` says that the relation's texts have an explicit one, too.
+    Labels have no collation; `collated` says whether the relation's texts have an explicit one, which they then lose.
     """
     bound = recoding.bound
     distinct = (

@@ -249,11 +249,10 @@ class ReleaseQuery:
 
     def _outputs(self) -> list[exp.Alias]:
         outputs: list[exp.Alias] = []
-        quasi = self.policy.quasi_identifiers
         for bound in self.policy.published:
             outputs.append(self._output(bound))
-            if bound in quasi:
-                index = quasi.index(bound)
+            if bound.role is Role.QUASI_IDENTIFIER:
+                index = self.policy.quasi_identifiers.index(bound)
                 ends = zip(self._ends(bound.column), ENDS, strict=False)
                 outputs += [alias(column(box_name(index, end), "recoded"), name) for name, end in ends]
         if self.placed and self.placed.exact:
@@ -264,7 +263,7 @@ class ReleaseQuery:
         if bound.role is Role.QUASI_IDENTIFIER:
             value = self._label(bound, "recoded")
             # Labels that a hierarchy lists are compared by their bytes, whatever the source's texts are.
-            collated = any(r.bound is bound and r.mixed and (self.collated or bound.stored) for r in self.recodings)
+            collated = (self.collated or bound.stored) and any(r.bound is bound and r.mixed for r in self.recodings)
         else:
             index = next(i for i, other in self._passing() if other is bound)
             value, collated = column(f"column_{index}", "recoded"), bound.published_type == "VARCHAR" and self.collated
