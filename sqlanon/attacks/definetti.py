@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from sqlanon.attacks.same_source import require_same_rows
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.reading import Reading
@@ -55,7 +56,8 @@ def believed_row(
     """A table of believed_row(bucket, confidence, hit): each row, how sure the adversary is, and whether rightly.
 
     `hit` is the share of the source's rows that agree with the row in all that is shown beside the bucket, and have the
-    value that is named. Raises PolicyError for a release without buckets, or with nothing beside them to learn from.
+    value that is named. Raises PolicyError for a release without buckets, or with nothing beside them to learn from,
+    and where the source does not have its rows any more.
     """
     (attribute,) = statistic.attributes
     values = _values(release, [b.column for b in classes.bound.sensitive])
@@ -199,6 +201,8 @@ def _hits(
     value = alias(cast(column(known[fold(attribute)]), value_type), "value")
     person = exp.select(*columns, value).from_(relation(source.relation)).subquery("person")
     keys = [column(part) for part in parts]
+    shown_parts, people = (exp.select(*keys).from_(rows) for rows in (relation(tables["learned_row"]), person))
+    require_same_rows(engine, shown_parts, people, str(release.name), ("attack", "definetti"), left_out=True)
     size = window(f.sum(f.count()), partition_by=keys)
     counted = exp.select(*keys, column("value"), alias(f.count(), "n"), alias(size, "size")).from_(person)
     truth = scratch.table("truth", counted.group_by(*(key.copy() for key in keys), column("value")))

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.attacks.same_source import require_same_rows
 from sqlanon.attacks.sizes import sizes
 from sqlanon.attacks.worlds import PART, Published, label_name, numbered, worlds_of, worlds_step
 from sqlanon.catalog.fingerprint import fingerprint
@@ -161,10 +162,7 @@ def _require_same_rows(engine: Engine, release: Release, made: Published) -> Non
     released = exp.select(*shown_labels, *(value.copy() for value in sensitive)).from_(
         relation(own_object(engine, release.published[0].name))
     )
-    for rows, others in ((source, released), (released, source)):
-        differ = exp.except_(rows, others, distinct=False, copy=True).subquery("differ")
-        if engine.rows(exp.select(literal(1)).from_(differ).limit(1)):
-            raise _refused(release, "its source has changed", "make the release again")
+    require_same_rows(engine, released, source, str(release.name), PART)
 
 
 def _preferred(engine: Engine, release: Release, made: Published, scratch: Scratch) -> list[tuple[int, ...]]:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from sqlanon.attacks.composition import ComposedRelease
 from sqlanon.attacks.known_people import people_in_classes
+from sqlanon.attacks.same_source import require_same_rows
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -28,7 +29,8 @@ _POSITION = "__sqlanon_position"
 def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStatistic, scratch: Scratch) -> str:
     """A table of ordered_class(class_id, size, hits): the rows of each class, and how many values the order names.
 
-    Raises PolicyError for a release whose rows are in no classes, or of a source with several rows to a position.
+    Raises PolicyError for a release whose rows are in no classes, or of a source with several rows to a position, and
+    where the source does not have the values any more that the classes show.
     """
     (attribute,) = statistic.attributes
     rows = release.rows(attribute)
@@ -51,6 +53,16 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
     ranked = exp.select(column("class_id"), column("value"), _rank(column("class_id"), column(_POSITION)))
     ranked = ranked.from_(released_row.subquery("released_row"))
     kind = dict(engine.columns(ranked))["value"]
+    _require_once(engine, release, person)
+    released_values = exp.select(column("class_id"), column("value")).from_(ranked.subquery("released"))
+    typed = cast(column("value"), kind)
+    require_same_rows(
+        engine,
+        released_values,
+        exp.select(column("class_id"), typed).from_(placed.subquery("placed")),
+        release.called,
+        ("attack", "order"),
+    )
     both = exp.and_(
         identical(column("class_id", "released"), column("class_id", "placed")),
         column("rank", "released").eq(column("rank", "placed")),
@@ -61,7 +73,6 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
         ranked.subquery("released")
     )
     query = query.join(placed.subquery("placed"), on=both, join_type="LEFT").group_by(column("class_id", "released"))
-    _require_once(engine, release, person)
     return scratch.table("ordered", query)
 
 

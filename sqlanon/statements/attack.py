@@ -31,6 +31,7 @@ from sqlanon.methods.registry import promised_by
 from sqlanon.questions.attacks import attack_parts, bind_attack
 from sqlanon.questions.statistics import BoundStatistic
 from sqlanon.releases.classes import classes_of
+from sqlanon.releases.content import has_checked_rows
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.recorded import recorded
 from sqlanon.releases.unreadable import unreadable
@@ -72,7 +73,8 @@ def _released(engine: Engine, release: Release) -> Target:
                 engine, _composed_release(engine, release), statistic, scratch
             ),
         },
-        requirements=resolve_requirements(policy, sensitive, promised),
+        # Rows that nobody checked keep no promise.
+        requirements=resolve_requirements(policy, sensitive, promised) if has_checked_rows(engine, release) else (),
     )
 
 

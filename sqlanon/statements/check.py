@@ -32,7 +32,7 @@ from sqlanon.questions.every_model import SensitiveColumn, every_model
 from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
 from sqlanon.releases.classes import rows_with_keys
 from sqlanon.releases.companion_views import content_view, report_view
-from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
+from sqlanon.releases.content import content_fingerprint, has_checked_rows
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.unreadable import unreadable
 from sqlanon.sqlgen.build import functions as f
@@ -130,7 +130,7 @@ def _answered(engine: Engine, release: Release, answerable: AnswerableRequiremen
 
 
 def _require_released(engine: Engine, release: Release) -> None:
-    if fingerprint_of_tables(engine, [made.name for made in release.published]) != release.content_fingerprint:
+    if not has_checked_rows(engine, release):
         raise PrivacyViolation(
             f"the tables of {release.name} do not have the rows any more that were checked when they were made",
             hint="create it again",
@@ -141,7 +141,7 @@ def _of_snapshot(engine: Engine, release: Release, answerable: AnswerableRequire
     """What was measured when the snapshot was made, of the requirements that its rows alone cannot answer."""
     if not answerable.hidden:
         return {}
-    if content_fingerprint(engine, release.name) != release.content_fingerprint:
+    if not has_checked_rows(engine, release):
         raise PrivacyViolation(
             f"{release.name} is not as it was when {_seen(answerable)} were counted, so nothing can be said of it",
             hint="create it again",

@@ -10,6 +10,8 @@ from sqlanon.errors import UserError, about
 
 __all__ = ["TaskArguments"]
 
+_MOST_SEED = 2**32 - 1
+
 
 class TaskArguments:
     """What a statement has behind TASK, by folded names; each argument is taken once, and none may be left."""
@@ -74,17 +76,22 @@ class TaskArguments:
                 raise UserError(f"{name} is a name or a list of names, not {written(value)}")
         return tuple(texts)
 
-    def whole(self, name: str, default: int, least: int) -> int:
-        """A whole number, `least` at the least. Raises UserError for anything else."""
+    def whole(self, name: str, default: int, least: int, most: int | None = None) -> int:
+        """A whole number, `least` at the least and `most` at the most. Raises UserError for anything else."""
         value = self._taken(name, default)
         assert value is not None
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= (most or value):
+            numbers = f"from {least} to {most}" if most else f"from {least} on"
             with about("task", name):
                 raise UserError(
-                    f"{name} must be a whole number from {least} on, not {written(value)}",
+                    f"{name} must be a whole number {numbers}, not {written(value)}",
                     hint=f"write {name} => {default}",
                 )
         return value
+
+    def seed(self) -> int:
+        """The seed of what is drawn, 1 by default. Raises UserError for one that NumPy's generators do not take."""
+        return self.whole("seed", 1, 0, _MOST_SEED)
 
     def require_no_others(self) -> None:
         """Raises UserError for an argument that nothing has taken."""

@@ -56,7 +56,7 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
     target = arguments.column("target")
     using = arguments.columns("using")
     models = arguments.choices("models", tuple(MODELS))
-    folds, seed = arguments.whole("folds", 10, 2), arguments.whole("seed", 1, 0)
+    folds, seed = arguments.whole("folds", 10, 2), arguments.seed()
     arguments.require_no_others()
     require_own_columns(engine, release)
     model = published(recorded(engine, release), [str(release.name)])

@@ -71,7 +71,7 @@ def ratings_task(engine: Engine, release: Release, arguments: TaskArguments) -> 
     that is not below the number of items and of respondents, and without SciPy.
     """
     _require_scipy()
-    rank, seed = arguments.whole("rank", 10, 1), arguments.whole("seed", 1, 0)
+    rank, seed = arguments.whole("rank", 10, 1), arguments.seed()
     arguments.require_no_others()
     policy = policy_of(release)
     if policy.pivot is None:

@@ -239,7 +239,8 @@ def test_buckets_of_smokers(rounds: int, beliefs: tuple[float, ...]) -> None:
         assert row[:3] == ("definetti", "diagnosis", 16)
         assert row[4] == pytest.approx(max(beliefs), abs=1e-6)
         assert row[5] == pytest.approx((6 * first + 2 * fourth + 6 * 0.5 + 2 * eighth) / 16, abs=1e-6)
-        assert row[6] == 1 / 2
+        # Nobody checked these buckets.
+        assert row[6] is None
         if rounds > 2:
             assert row[7].split("; ")[:5] == ["bucket 0", "bucket 1", "bucket 2", "bucket 3", "bucket 7"]
 

@@ -179,6 +179,46 @@ def test_a_release_whose_rows_were_changed_is_attacked_as_it_is(con: Connection)
     assert attacked(con, "changed SENSITIVE disease", "homogeneity")[0][3] == len(ROWS)
 
 
+@pytest.mark.parametrize(("method", "change"), [("", "changed"), ("METHOD anatomy(l => 2)", "changed_sensitive")])
+def test_rows_that_nobody_checked_keep_no_promise(con: Connection, method: str, change: str) -> None:
+    con.execute(
+        "CREATE OR REPLACE POLICY bounded ON people (age QUASI IDENTIFIER USING decades, disease SENSITIVE) "
+        "REQUIRE k_anonymity(k => 2), l_diversity(l => 2, variant => 'probabilistic')"
+    )
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE changed AS POLICY bounded {method}")
+    assert attacked(con, "changed", "homogeneity")[0][6] == 0.5
+    con.duckdb.execute(f"DELETE FROM {change} WHERE rowid = (SELECT min(rowid) FROM {change})")
+    assert attacked(con, "changed", "homogeneity")[0][6] is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE register SET disease = 'd5' WHERE rowid = 7",
+        "UPDATE register SET age = 80 WHERE rowid = 7",
+        "INSERT INTO register FROM register LIMIT 1",
+        "DELETE FROM register WHERE rowid = 7",
+    ],
+)
+@pytest.mark.parametrize(
+    ("attack", "method"), [("order", ""), ("definetti(rounds => 2)", "METHOD anatomy(l => 2, grouping => 'random')")]
+)
+def test_hits_are_not_counted_on_another_source(attack: str, method: str, change: str) -> None:
+    con = sqlanon.connect()
+    con.execute("CREATE TABLE register AS SELECT 20 + i % 8 AS age, 'd' || hash(i) % 5 AS disease FROM range(200) t(i)")
+    con.execute("CREATE POLICY r ON register (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 3)")
+    con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY r {method}")
+    assert attacked(con, "made", attack)
+    con.duckdb.execute(change)
+    if method and not change.startswith(("DELETE", "UPDATE register SET age")):
+        # It shows ages beside buckets: which disease a person had is not to be seen, and a new person no row of it.
+        assert attacked(con, "made", attack)
+        return
+    with pytest.raises(SqlanonError, match="its source has changed") as error:
+        attacked(con, "made", attack)
+    assert "d5" not in str(error.value)
+
+
 _ALL = ("background", "homogeneity", "similarity", "skewness")
 # Five values in equal shares, in either class.
 EVEN = "(SELECT i // 20 AS ward, i % 5 AS disease FROM range(40) AS r(i))"

@@ -69,6 +69,11 @@ def test_the_same_seed_answers_the_same(con: Connection) -> None:
         ("target => disease, using => (id)", "main.r shows no column id", None),
         ("target => disease, models => 'trees'", "there is no 'trees'", "did you mean tree?"),
         ("target => disease, models => ('tree', 'tree')", "models has tree twice", None),
+        (
+            "target => disease, seed => 4294967296",
+            "seed must be a whole number from 0 to 4294967295",
+            "write seed => 1",
+        ),
         ("target => disease, folds => 1", "folds must be a whole number from 2 on", "write folds => 10"),
         ("target => disease, rank => 1", "TASK has no argument 'rank'", None),
         ("target => 1", "target is a name or a list of names, not 1", None),

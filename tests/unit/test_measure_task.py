@@ -59,7 +59,7 @@ def test_the_seed_says_how_columns_are_linked(con: Connection) -> None:
         ("kind => 'ratings', rank => 0", "rank must be a whole number from 1 on", "write rank => 10"),
         ("kind => 'ratings', rank => 1.5", "rank must be a whole number from 1 on", "write rank => 10"),
         ("kind => 'ratings', rank => 5", "6 respondents and 5 items", "the rank is below both numbers"),
-        ("kind => 'ratings', rank => 1, seed => -1", "seed must be a whole number from 0 on", "write seed => 1"),
+        ("kind => 'ratings', rank => 1, seed => -1", "seed must be a whole number from 0 to", "write seed => 1"),
     ],
 )
 def test_what_it_does_not_take_is_said(con: Connection, arguments: str, words: str, hint: str) -> None:
