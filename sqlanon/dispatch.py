@@ -45,6 +45,7 @@ from sqlanon.statements.measure_task import measure_task
 from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
 from sqlanon.statements.preconditions import prepared
 from sqlanon.statements.profile import PROFILED, profile, propose_hierarchy
+from sqlanon.statements.series import check_series, create_series, drop_series
 from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
 
@@ -187,6 +188,11 @@ def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching
     return _checked(str(release.name), (*measurements, *assumed), attacks_beyond(engine, release, measurements))
 
 
+def _check_series(engine: Engine, statement: s.CheckSeries, progress: Watching | None) -> Answer:
+    release = _load_or_table(engine, statement.name, "CHECK")
+    return _checked(str(release.name), check_series(engine, release, statement.series), ())
+
+
 def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Watching | None) -> Answer:
     report, requirements = check_relation(engine, statement)
     measurements, sensitive = report.measurements, statement.sensitive if statement.requirements else ()
@@ -279,10 +285,13 @@ _HANDLERS: dict[type, Handler] = {
     s.Show: lambda engine, statement, _: _table(show(engine, statement.kind)),
     s.CreateWorkload: _workload,
     s.DropWorkload: _says("DROP WORKLOAD", drop_workload, "dropped", "absent"),
+    s.CreateSeries: _says("CREATE SERIES", create_series, "created", "exists"),
+    s.DropSeries: _says("DROP SERIES", drop_series, "dropped", "absent"),
     s.CreateRelease: _release,
     s.ExplainRelease: _explain,
     s.DropRelease: _drop_release,
     s.CheckRelease: _check_release,
+    s.CheckSeries: _check_series,
     s.CheckRelation: _check_relation,
     s.CheckExport: _check_export,
     s.Attack: _attack,

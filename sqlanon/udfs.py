@@ -172,8 +172,8 @@ def _create_tokens(values: exp.Query, target: str, function: str) -> exp.Create:
     return create_temporary("TABLE", target, rows)
 
 
-def release_key(variable: str | None = None) -> bytes:
-    """The key of one release: drawn from the operating system, or the bytes of an environment variable.
+def release_key(variable: str | None = None, of: str = "the pseudonyms") -> bytes:
+    """A key: drawn from the operating system, or the bytes of an environment variable. `of` says whose, in words.
 
     A drawn key is in no other place, so once the release is made nobody can link its
     tokens to another release's.
@@ -184,15 +184,15 @@ def release_key(variable: str | None = None) -> bytes:
         return secrets.token_bytes(_DRAWN_KEY_BYTES)
     text = os.environ.get(variable)
     if text is None:
-        raise _no_key(variable, "is not set")
+        raise _no_key(variable, of, "is not set")
     key = os.fsencode(text)
     if len(key) < MINIMUM_KEY_BYTES:
-        raise _no_key(variable, f"is shorter than {MINIMUM_KEY_BYTES} bytes")
+        raise _no_key(variable, of, f"is shorter than {MINIMUM_KEY_BYTES} bytes")
     return key
 
 
-def _no_key(variable: str, problem: str) -> UserError:
+def _no_key(variable: str, of: str, problem: str) -> UserError:
     return UserError(
-        f"the environment variable {variable}, which should hold the key of the pseudonyms, {problem}",
+        f"the environment variable {variable}, which should hold the key of {of}, {problem}",
         hint=f"draw a key once and keep it secret, such as: export {variable}=$(openssl rand -hex 32)",
     )

@@ -18,17 +18,9 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.bind_policy import policy_source
 from sqlanon.questions.statistics import BoundStatistic
+from sqlanon.series.together import candidates_of
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
-    as_text,
-    ascending,
-    big,
-    identical,
-    is_null,
-    order_by,
-    union_all,
-    window,
-)
+from sqlanon.sqlgen.build.expressions import as_text, identical, numbered, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.rows import Rows
@@ -64,16 +56,9 @@ def composed_respondent(
         rows = exp.select(exp.Star()).from_(relation(member))
         member = scratch.table("member", rows.where(column("respondent").isin(query=both)))
     values = union_all([counted for _, counted in parts]).subquery("counted")
-    order = order_by(ascending(is_null(column("value"))), ascending(column("value")))
-    code = alias(big(window(f.dense_rank(), order=order)), "code")
+    code = alias(numbered([column("value")]), "code")
     tables = {"member": member, "class_value": scratch.table("class_value", exp.select(exp.Star(), code).from_(values))}
-    candidate = scratch.table("candidate", _step("candidate", tables))
-    while variant == "counting":
-        fewer = scratch.table("candidate", _step("round", {**tables, "candidate": candidate}))
-        settled = _number(engine, fewer) == _number(engine, candidate)
-        candidate = fewer
-        if settled:
-            break
+    candidate = candidates_of(engine, tables, variant, scratch)
     composed = _step("composed", {"member": member, "candidate": candidate})
     for parameter in list(composed.find_all(exp.Placeholder)):
         parameter.replace(literal(variant))

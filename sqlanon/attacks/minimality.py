@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.attacks.same_source import require_same_rows
 from sqlanon.attacks.sizes import sizes
-from sqlanon.attacks.worlds import PART, Published, label_name, numbered, worlds_of, worlds_step
+from sqlanon.attacks.worlds import PART, Published, label_name, worlds_of, worlds_step
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
@@ -31,7 +31,7 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.questions.sole_parameter import always_satisfied
 from sqlanon.questions.statistics import BoundStatistic
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, ascending, identical, order_by, window
+from sqlanon.sqlgen.build.expressions import as_text, ascending, identical, numbered, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import generalized, level_name, published_value, stored_labels

@@ -16,12 +16,11 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, big, is_null, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.normal_relations import literal_rows
 
-__all__ = ["PART", "Published", "label_name", "numbered", "worlds_of", "worlds_step"]
+__all__ = ["PART", "Published", "label_name", "worlds_of", "worlds_step"]
 
 PART = ("attack", "minimality")
 
@@ -100,12 +99,6 @@ def _ways(engine: Engine, arrangement: str) -> exp.Select:
         rows.append((int(class_no), int(ways), stride))
         stride *= int(ways)
     return literal_rows([("class_no", "BIGINT"), ("ways", "BIGINT"), ("stride", "BIGINT")], rows)
-
-
-def numbered(values: Sequence[exp.Expr]) -> exp.Expr:
-    """A number from 0 for each combination, NULL being a value."""
-    order = [part for value in values for part in (ascending(is_null(value.copy())), ascending(value.copy()))]
-    return big(window(f.dense_rank(), order=order_by(*order)) - literal(1))
 
 
 def label_name(index: int, level: int) -> str:

@@ -16,7 +16,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
-from sqlanon.errors import InternalError
+from sqlanon.errors import InternalError, PolicyError
 from sqlanon.inputs.column_types import column_types
 from sqlanon.pipeline.candidate import Candidate
 from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
@@ -25,7 +25,10 @@ from sqlanon.releases.companion_views import make_checks, own_queries
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.releases.frozen_inputs import forget_labels
 from sqlanon.releases.kept_regions import region_tables
+from sqlanon.series.enter import enter
+from sqlanon.series.ledger import class_rows
 from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table, secure_view
+from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
@@ -35,6 +38,7 @@ __all__ = ["content_fingerprint", "publish_stage"]
 def publish_stage(state: State) -> State:
     """Renames the candidate to its target and records the release with its measurements."""
     engine, query, target = state.engine, state.compiled, target_name(state)
+    members = _members(state)
     objects = [ReleaseObject(state.create.kind, made.name, made.fragment) for made in state.candidates]
     if state.create.kind == "view":
         objects += _publish_view(state, state.one_query, state.candidates[0])
@@ -50,7 +54,32 @@ def publish_stage(state: State) -> State:
     releases.save_rounds(engine, release, state.recoded.rounds if state.recoded else ())
     releases.save_measurements(engine, release, (*need(state.report).measurements, _loss(release)))
     seal(engine, release.release_id)
+    if state.series is not None and members is not None:
+        enter(
+            engine, state.series, release, members, tuple(b.column for b in need(state.bound).sensitive), state.scratch
+        )
     return state.having(release=release)
+
+
+def _members(state: State) -> str | None:
+    """A temporary table of the rows of a release with their respondents, for the ledger of its series, if it has one.
+
+    The candidate shows respondents only until it is published.
+    """
+    if state.series is None:
+        return None
+    query = state.compiled
+    if isinstance(query, TablesQuery):
+        raise PolicyError(
+            f"{state.create.method.name} publishes several tables, and {state.series} takes releases of one",
+            hint="make a release of one table: METHOD generalization or mondrian",
+            part=("series",),
+        )
+    respondent = helper_columns(query)[need(need(state.bound).entity).column]
+    sensitive = [b.column for b in need(state.bound).sensitive]
+    return state.scratch.table(
+        "series_row", class_rows(relation(state.candidates[0].stands), query.keys, sensitive, respondent)
+    )
 
 
 def _loss(release: Release) -> Measurement:

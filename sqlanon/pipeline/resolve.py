@@ -17,6 +17,7 @@ from sqlanon.methods.shared.arguments import with_names
 from sqlanon.pipeline.limits import require_within
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
+from sqlanon.series.admission import admitted
 from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["bind_stage", "resolve_stage"]
@@ -27,7 +28,7 @@ def resolve_stage(state: State) -> State:
     requirements bound.
 
     The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method,
-    PolicyError for what the method cannot do.
+    PolicyError for what the method cannot do, and for a release that its series does not take.
     """
     state = state.having(create=_named(state.create))
     with about("method", state.create.method.name):
@@ -38,8 +39,13 @@ def resolve_stage(state: State) -> State:
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = resolve_requirements(policy, promised=_promised(state))
     require_within(method.limits(options), state.create, policy, hierarchies, requirements)
+    name = state.create.series
     return state.having(
-        options=options, policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements
+        options=options,
+        policy=policy,
+        hierarchies=tuple(hierarchies.values()),
+        requirements=requirements,
+        series=None if name is None else admitted(state.engine, name, policy, state.create.kind),
     )
 
 

@@ -14,6 +14,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release, SourceRead
 from sqlanon.domain.report import PrivacyReport
+from sqlanon.domain.series import Series
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -39,7 +40,7 @@ class State:
     """Filled from left to right: each stage returns it with one more part.
 
     `dry` says that nothing is published, `shared_cells` are those of other releases, `options` are the method's
-    arguments, checked.
+    arguments, checked. `series` is the one that the release is made in.
     """
 
     engine: Engine
@@ -67,6 +68,7 @@ class State:
     advice: tuple[str, ...] = ()
     released_rows: int = 0
     release: Release | None = None
+    series: Series | None = None
 
     @property
     def task(self) -> Task:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlanon.catalog import frontiers, hierarchies, migrations, policies, releases, workloads
+from sqlanon.catalog import frontiers, hierarchies, migrations, policies, releases, series, workloads
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
@@ -21,7 +21,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def show(engine: Engine, kind: str) -> tuple[Columns, Rows]:
-    """The columns with their types, and a row for each policy, hierarchy, release, workload or frontier."""
+    """The columns with their types, and a row for each policy, hierarchy, release, workload, frontier or series."""
     columns, rows = _LISTINGS[kind]
     return columns, list(rows(engine)) if migrations.ready(engine) else []
 
@@ -138,5 +138,9 @@ _LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterable[tuple[Any, ..
     "frontiers": (
         (("frontier", "VARCHAR"), ("policy", "VARCHAR"), ("candidates", "BIGINT"), ("efficient", "BIGINT")),
         frontiers.counts,
+    ),
+    "series": (
+        (("series", "VARCHAR"), ("policy", "VARCHAR"), ("releases", "BIGINT"), ("respondents", "BIGINT")),
+        series.counts,
     ),
 }

@@ -23,6 +23,7 @@ _CALCULATES = (
     s.ExplainRelease,
     s.DropRelease,
     s.CheckRelease,
+    s.CheckSeries,
     s.CheckRelation,
     s.CheckExport,
     s.Attack,
@@ -34,7 +35,7 @@ _CALCULATES = (
     s.MeasureTask,
     s.Frontier,
 )
-_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropFrontier, s.DropRelease)
+_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropFrontier, s.DropSeries, s.DropRelease)
 
 
 def prepared(engine: Engine, statement: s.Statement) -> bool:
@@ -76,7 +77,7 @@ def _prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
     if isinstance(statement, (*_DROPS, s.Show)):
         # There is nothing to drop or to list, which the statement itself will say, or accept with IF EXISTS.
         return False
-    if isinstance(statement, s.CheckRelease):
+    if isinstance(statement, s.CheckRelease | s.CheckSeries):
         require_no_table(engine, statement.name)
     if isinstance(statement, s.Attack) and statement.release:
         require_no_table(engine, statement.release, "ATTACK")

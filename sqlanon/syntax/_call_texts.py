@@ -1,13 +1,14 @@
-"""Calls as a statement has them, and the statements that are made of them: FRONTIER and ADVISE."""
+"""Calls as a statement has them, and the statements that are made of them: FRONTIER, ADVISE and CREATE SERIES."""
 
 from __future__ import annotations
 
 from sqlanon.domain.policy import Requirement
 from sqlanon.syntax._calls import FigureCall, MethodCall
 from sqlanon.syntax._frontier_statements import Advise, Bound, Frontier, workload_of
-from sqlanon.syntax._texts import arguments_text, name_text, value_text, word_text
+from sqlanon.syntax._series_statements import CreateSeries
+from sqlanon.syntax._texts import arguments_text, name_text, string_text, value_text, word_text
 
-__all__ = ["advise_text", "call_text", "figure_text", "frontier_text"]
+__all__ = ["advise_text", "call_text", "create_series_text", "figure_text", "frontier_text"]
 
 
 def advise_text(statement: Advise) -> str:
@@ -24,6 +25,13 @@ def frontier_text(statement: Frontier) -> str:
         f"FRONTIER {name_text(statement.name)} ON POLICY {name_text(statement.policy)} METHODS ({methods}){sweep} "
         f"MEASURE {', '.join(measured)}"
     )
+
+
+def create_series_text(statement: CreateSeries, condition: str) -> str:
+    """The statement; `condition` is IF NOT EXISTS with a blank behind it, or nothing."""
+    head = f"CREATE SERIES {condition}{name_text(statement.name)} ON POLICY {name_text(statement.policy)}"
+    required = ", ".join(map(call_text, statement.requirements))
+    return f"{head} KEY {string_text(statement.key_variable)}" + (f" REQUIRE {required}" if required else "")
 
 
 def _bound_text(bound: Bound) -> str:

@@ -18,6 +18,7 @@ from sqlanon.syntax.statements import (
     CheckExport,
     CheckRelation,
     CheckRelease,
+    CheckSeries,
     CreateRelease,
     DropRelease,
     ExplainRelease,
@@ -33,7 +34,7 @@ _METHOD_EXAMPLE = "generalization(suppression => 0.02)"
 
 def create(reader: Reader, position: Position) -> CreateRelease:
     """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy
-    [METHOD method [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH]].
+    [METHOD method [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH]] [IN SERIES series].
     """
     reader.expect("CREATE")
     return _anonymized(reader, position, or_replace=reader.accept("OR", "REPLACE"))
@@ -56,8 +57,8 @@ def drop(reader: Reader, position: Position) -> DropRelease:
     return DropRelease(kind, name, if_exists, position=position)
 
 
-def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation | CheckExport:
-    """CHECK release, CHECK 'path of an export', or
+def check(reader: Reader, position: Position) -> CheckRelease | CheckSeries | CheckRelation | CheckExport:
+    """CHECK release [IN SERIES series], CHECK 'path of an export', or
     CHECK source (columns) [SENSITIVE columns] [AGAINST public] [REQUIRE requirements].
     """
     reader.expect("CHECK")
@@ -75,6 +76,9 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation | 
     checked = source(reader)
     if checked.name and reader.peek().kind is Kind.END:
         return CheckRelease(checked.name, position=position)
+    if checked.name and (series := in_series(reader)) is not None:
+        reader.end()
+        return CheckSeries(checked.name, series, position=position)
     columns: list[str] = []
     reader.listed(lambda: columns.append(reader.named("a column", "column")))
     sensitive = sensitive_columns(reader)
@@ -120,13 +124,24 @@ def _anonymized(reader: Reader, position: Position, or_replace: bool) -> CreateR
         if not method.sets and not method.each_apart:
             method = replace(method, columns=_columns(reader))
         further = method.sets or method.columns or method.each_apart
-        reader.end(*(() if further else ("FRAGMENTS", "COLUMNS")))
+        if not reader.sees("IN"):
+            reader.end(*(() if further else ("FRAGMENTS", "COLUMNS")), "IN SERIES")
     for keyword in ("COLUMNS", "FRAGMENTS"):
         if reader.sees(keyword):
             hint = f"write it behind the method: METHOD name(...) {keyword} (age, sex), (disease)"
             raise reader.refused(f"{keyword} belongs to a METHOD", hint=hint, token=reader.peek())
-    reader.end("METHOD")
-    return CreateRelease(kind, name, policy, method, or_replace, unless_there, position=position)
+    series = in_series(reader)
+    reader.end(*(() if series is not None else ("METHOD", "IN SERIES")))
+    return CreateRelease(kind, name, policy, method, or_replace, unless_there, series, position=position)
+
+
+def in_series(reader: Reader) -> str | None:
+    """IN SERIES name; None without the keywords."""
+    if not reader.sees("IN"):
+        return None
+    reader.expect("IN", "SERIES")
+    reader.mark("series")
+    return reader.name("the name of the series")
 
 
 def _columns(reader: Reader) -> tuple[tuple[str, ...], ...]:

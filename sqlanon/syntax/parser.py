@@ -23,6 +23,7 @@ from sqlanon.syntax import (
     _policy,
     _profile,
     _release,
+    _series,
     _workload,
 )
 from sqlanon.syntax._lexer import Kind, Positions, keyword_of, tokens
@@ -58,11 +59,15 @@ _FORMS = {
     "CREATE WORKLOAD": _Form(
         _workload.create, "CREATE WORKLOAD counts ON POLICY hospital (queries => 1000, seed => 1)"
     ),
+    "CREATE SERIES": _Form(
+        _series.create, "CREATE SERIES monthly ON POLICY hospital KEY 'SERIES_KEY' REQUIRE composition(max => 0.5)"
+    ),
     "CREATE ANONYMIZED": _Form(_release.create, "CREATE ANONYMIZED TABLE" + _RELEASE),
     "EXPLAIN ANONYMIZED": _Form(_release.explain, "EXPLAIN ANONYMIZED TABLE" + _RELEASE),
     "DROP HIERARCHY": _Form(_hierarchy.drop, "DROP HIERARCHY IF EXISTS age_bands"),
     "DROP POLICY": _Form(_policy.drop, "DROP POLICY IF EXISTS hospital"),
     "DROP WORKLOAD": _Form(_workload.drop, "DROP WORKLOAD IF EXISTS counts"),
+    "DROP SERIES": _Form(_series.drop, "DROP SERIES IF EXISTS monthly"),
     "DROP ANONYMIZED": _Form(_release.drop, "DROP ANONYMIZED TABLE IF EXISTS hospital_2026"),
     "CHECK": _Form(
         _release.check,

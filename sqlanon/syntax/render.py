@@ -13,7 +13,7 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
-from sqlanon.syntax._call_texts import advise_text, call_text, figure_text, frontier_text
+from sqlanon.syntax._call_texts import advise_text, call_text, create_series_text, figure_text, frontier_text
 from sqlanon.syntax._profile_texts import profile_text, propose_hierarchy_text
 from sqlanon.syntax._texts import (
     arguments_text,
@@ -31,15 +31,18 @@ from sqlanon.syntax.statements import (
     CheckExport,
     CheckRelation,
     CheckRelease,
+    CheckSeries,
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
+    CreateSeries,
     CreateWorkload,
     DescribePolicy,
     DropFrontier,
     DropHierarchy,
     DropPolicy,
     DropRelease,
+    DropSeries,
     DropWorkload,
     Estimate,
     ExplainRelease,
@@ -76,6 +79,12 @@ def to_sql(statement: Statement) -> str:
             return _create_policy(statement)
         case CreateRelease():
             return _create(statement.or_replace) + _release(statement)
+        case CreateSeries():
+            return create_series_text(statement, _if_not_exists(statement.if_not_exists))
+        case DropSeries():
+            return f"DROP SERIES {_if_exists(statement.if_exists)}{name_text(statement.name)}"
+        case CheckSeries():
+            return f"CHECK {qualified_text(statement.name)} IN SERIES {name_text(statement.series)}"
         case ExplainRelease():
             create = statement.create
             return "EXPLAIN " + (_create(True) if create.or_replace else "") + _release(create)
@@ -230,7 +239,8 @@ def _release(statement: CreateRelease) -> str:
         f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{qualified_text(statement.name)}"
     )
     method = f" METHOD {call_text(statement.method)}" if statement.method.name else ""
-    return f"{head} AS POLICY {name_text(statement.policy)}{method}{_sets_of(statement.method)}"
+    series = f" IN SERIES {name_text(statement.series)}" if statement.series is not None else ""
+    return f"{head} AS POLICY {name_text(statement.policy)}{method}{_sets_of(statement.method)}{series}"
 
 
 def _sets_of(method: MethodCall) -> str:

@@ -17,6 +17,7 @@ from sqlanon.syntax._frontier_statements import Advise, Bound, DropFrontier, Fro
 from sqlanon.syntax._measures import Measure, MeasureFigures, MeasureTask
 from sqlanon.syntax._placed import Placed
 from sqlanon.syntax._profile_statements import Profile, ProposeHierarchy
+from sqlanon.syntax._series_statements import CheckSeries, CreateSeries, DropSeries
 
 __all__ = [
     "SHOWN",
@@ -27,15 +28,18 @@ __all__ = [
     "CheckExport",
     "CheckRelation",
     "CheckRelease",
+    "CheckSeries",
     "CreateHierarchy",
     "CreatePolicy",
     "CreateRelease",
+    "CreateSeries",
     "CreateWorkload",
     "DescribePolicy",
     "DropFrontier",
     "DropHierarchy",
     "DropPolicy",
     "DropRelease",
+    "DropSeries",
     "DropWorkload",
     "Estimate",
     "ExplainRelease",
@@ -127,12 +131,12 @@ class DescribePolicy(Placed):
 
 
 # What SHOW lists.
-SHOWN = ("policies", "hierarchies", "releases", "workloads", "frontiers")
+SHOWN = ("policies", "hierarchies", "releases", "workloads", "frontiers", "series")
 
 
 @dataclass(frozen=True)
 class Show(Placed):
-    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS; `kind` is the word in lower case."""
+    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES; `kind` is the word in lower case."""
 
     kind: str
 
@@ -158,7 +162,8 @@ class DropWorkload(Placed):
 
 @dataclass(frozen=True)
 class CreateRelease(Placed):
-    """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method].
+    """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method]
+    [IN SERIES series].
 
     `kind` is 'view' or 'table'.
     """
@@ -169,6 +174,7 @@ class CreateRelease(Placed):
     method: MethodCall = _DEFAULT
     or_replace: bool = False
     if_not_exists: bool = False
+    series: str | None = None
 
 
 @dataclass(frozen=True)
@@ -279,6 +285,9 @@ Statement = (
     | Show
     | CreateWorkload
     | DropWorkload
+    | CreateSeries
+    | DropSeries
+    | CheckSeries
     | CreateRelease
     | ExplainRelease
     | DropRelease

@@ -57,7 +57,7 @@ STATEMENTS: dict[str, str] = {
         "    -- releases keep the policy as it was when they were made"
     ),
     "DESCRIBE POLICY": "DESCRIBE POLICY name;",
-    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS;",
+    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES;",
     "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
     "CREATE WORKLOAD": (
         "CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy\n"
@@ -76,13 +76,21 @@ STATEMENTS: dict[str, str] = {
     "CREATE ANONYMIZED TABLE": (
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
         "    [METHOD method(argument => value, ...)\n"
-        "        [FRAGMENTS (column, ...), ... | COLUMNS (column, ...), ... | COLUMNS EACH]]; -- a snapshot, verified\n"
+        "        [FRAGMENTS (column, ...), ... | COLUMNS (column, ...), ... | COLUMNS EACH]]\n"
+        "    [IN SERIES series];                                    -- a snapshot, verified\n"
         + _wrapped(f"methods: {', '.join(METHODS)}; .help method says what each takes")
     ),
     "DROP ANONYMIZED VIEW": "DROP ANONYMIZED VIEW [IF EXISTS] name;",
     "DROP ANONYMIZED TABLE": "DROP ANONYMIZED TABLE [IF EXISTS] name;",
+    "CREATE SERIES": (
+        "CREATE SERIES [IF NOT EXISTS] name ON POLICY policy KEY 'environment variable'\n"
+        "    [REQUIRE composition(max => 0.5), m_invariance(m => 3)];\n"
+        "    -- releases of one policy that are published one after the other; a ledger knows who was in which class"
+    ),
+    "DROP SERIES": "DROP SERIES [IF EXISTS] name;                -- erases its ledger; the releases stay",
     "CHECK": (
         "CHECK release;\n"
+        "CHECK release IN SERIES series;               -- what the releases of the series tell together\n"
         "CHECK table | (SELECT ...) | 'file' (column, ...) [SENSITIVE column [USING hierarchy], ...] [AGAINST table]\n"
         "    [REQUIRE k_anonymity(k => 5), ...];\n"
         "CHECK 'folder, data file or certificate of an export';\n"
@@ -127,7 +135,7 @@ _CLAUSES = """
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE PIVOT AGAINST REQUIRE METHOD FRAGMENTS
     COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES attribute jointly variant distance ranges guarding absent
     METHODS SWEEP IN MEASURE LEAST
-    parquet csv duckdb ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS
+    parquet csv duckdb ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS SERIES
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')

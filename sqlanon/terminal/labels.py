@@ -11,15 +11,18 @@ from sqlanon.syntax.statements import (
     CheckExport,
     CheckRelation,
     CheckRelease,
+    CheckSeries,
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
+    CreateSeries,
     CreateWorkload,
     DescribePolicy,
     DropFrontier,
     DropHierarchy,
     DropPolicy,
     DropRelease,
+    DropSeries,
     DropWorkload,
     Estimate,
     ExplainRelease,
@@ -74,6 +77,12 @@ def label(statement: Statement) -> str:
             return f"PROFILE {source}"
         case CheckRelease(name=release):
             return f"CHECK {release}"
+        case CheckSeries(name=release, series=series):
+            return f"CHECK {release} IN SERIES {series}"
+        case CreateSeries(name=name):
+            return f"CREATE SERIES {name}"
+        case DropSeries(name=name):
+            return f"DROP SERIES {name}"
         case CheckExport(path=path):
             return f"CHECK {path}"
         case CheckRelation(source=source):

@@ -14,6 +14,7 @@ from sqlanon.syntax.statements import (
     CheckExport,
     CheckRelation,
     CheckRelease,
+    CheckSeries,
     CreateRelease,
     DropRelease,
     ExplainRelease,
@@ -176,7 +177,7 @@ class ScriptRun:
         outcome = rows.rows[0][2] if rows.columns == _DONE else "done"
         if isinstance(statement, CheckRelation) and not statement.requirements:
             outcome = "measured"
-        elif isinstance(statement, CheckRelease | CheckRelation | CheckExport):
+        elif isinstance(statement, CheckRelease | CheckSeries | CheckRelation | CheckExport):
             outcome = "satisfied" if self._judge(statement, rows) else "not satisfied"
         if isinstance(statement, CreateRelease):
             self._unexported.add(fold(statement.name.name))

@@ -36,6 +36,7 @@ __all__ = [
     "joined",
     "named",
     "not_",
+    "numbered",
     "or_zero",
     "order_by",
     "paren",
@@ -180,6 +181,13 @@ def big(tree: exp.Expr) -> exp.Expr:
 def huge(tree: exp.Expr) -> exp.Expr:
     """The value as HUGEINT."""
     return exp.Cast(this=tree, to=data_type("HUGEINT"))
+
+
+def numbered(values: Sequence[exp.Expr]) -> exp.Expr:
+    """A number from 0 for each combination of values in the rows of a query, NULL being a value."""
+    order = [part for value in values for part in (ascending(is_null(value.copy())), ascending(value.copy()))]
+    rank = window(exp.Anonymous(this="dense_rank"), order=order_by(*order))
+    return big(rank - literal(1))
 
 
 def integer(tree: exp.Expr) -> exp.Expr:

@@ -1,0 +1,7 @@
+-- The series, each with its policy, how many releases it has, and how many respondents these have together.
+SELECT s.series, s.policy, count(r.position) AS releases,
+  (SELECT count(DISTINCT m.respondent) FROM anon.series_member AS m WHERE m.series_id = s.series_id) AS respondents
+FROM anon.series AS s
+LEFT JOIN anon.series_release AS r ON r.series_id = s.series_id
+GROUP BY s.series_id, s.series, s.policy
+ORDER BY min(s.rowid) ASC NULLS LAST

@@ -1,0 +1,145 @@
+"""Series as rows of `anon.series`, `series_requirement` and `series_release`; the ledger of who was in which class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.release import Release
+from sqlanon.domain.series import Series, SeriesRelease
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import CatalogError, UserError
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.sql_files import sql_file
+
+__all__ = ["append", "counts", "delete", "exists", "ledger_digest", "listing", "load", "require_ledger", "save"]
+
+_SERIES = ("series_id", "series", "policy", "entity", "key_variable", "key_check", "digest")
+_RELEASE = ("position", "release_id", "schema_name", "object_name", "members", "digest")
+_TABLES = ("series_member", "series_value", "series_release", "series_requirement", "series")
+
+
+def save(engine: Engine, series: Series) -> None:
+    """Writes a series that has no release yet."""
+    head = {"series_id": series.series_id, "series": series.name, "policy": series.policy, "entity": series.entity}
+    head |= {"key_variable": series.key_variable, "key_check": series.key_check}
+    _rows.insert(engine, "series", [head])
+    rows: list[dict[str, object]] = [
+        {
+            "series_id": series.series_id,
+            "position": position,
+            "model": requirement.model,
+            "arguments": dumps(arguments_to_json(requirement.arguments)),
+        }
+        for position, requirement in enumerate(series.requirements, start=1)
+    ]
+    _rows.insert(engine, "series_requirement", rows)
+
+
+def load(engine: Engine, name: str) -> Series:
+    """A series with its releases in their order.
+
+    Raises UserError, with the nearest name, if there is none; CatalogError if its rows contradict each other.
+    """
+    rows = _rows.read(engine, "series", _SERIES, {"series": name}) if migrations.ready(engine) else []
+    if not rows:
+        raise UserError(
+            f"there is no series {name}",
+            hint=nearest(name, listing(engine)) or "make it with CREATE SERIES name ON POLICY policy KEY 'variable'",
+        )
+    if len(rows) > 1:
+        raise CatalogError(f"series {name} stands {len(rows)} times in anon.series", hint="delete all its rows but one")
+    [head] = rows
+    mine = {"series_id": head["series_id"]}
+    releases = _rows.read(engine, "series_release", _RELEASE, mine, order=("position",))
+    requirements = _rows.read(engine, "series_requirement", ("model", "arguments"), mine, order=("position",))
+    return Series(
+        name=head["series"],
+        requirements=tuple(_requirement(name, row) for row in requirements),
+        releases=tuple(map(_release, releases)),
+        **{key: head[key] for key in _SERIES if key != "series"},
+    )
+
+
+def _requirement(name: str, row: dict[str, Any]) -> Requirement:
+    try:
+        return Requirement(row["model"], arguments_from_json(loads(row["arguments"])))
+    except BadJson as problem:
+        raise CatalogError(
+            f"series {name}: the arguments of {row['model']} in anon.series_requirement cannot be read: {problem}"
+        ) from None
+
+
+def _release(row: dict[str, Any]) -> SeriesRelease:
+    name = QualifiedName((row["schema_name"], row["object_name"]))
+    return SeriesRelease(int(row["position"]), row["release_id"], name, int(row["members"]), row["digest"])
+
+
+def append(engine: Engine, series: Series, release: Release, position: int, members: int) -> None:
+    """Writes a release at the end of a series; the ledger has its members and values already."""
+    digest = ledger_digest(engine, series, position, series.digest)
+    schema, name = release.name.parts
+    row: dict[str, object] = {"series_id": series.series_id, "position": position, "release_id": release.release_id}
+    row |= {"schema_name": schema, "object_name": name, "members": members, "digest": digest}
+    _rows.insert(engine, "series_release", [row])
+    last = exp.update(
+        relation(("anon", "series")),
+        {"digest": exp.Placeholder()},
+        where=column("series_id").eq(exp.Placeholder()),
+    )
+    engine.run(last, [digest, series.series_id])
+
+
+def ledger_digest(engine: Engine, series: Series, position: int, former: str | None) -> str:
+    """What tells the ledger's rows of a release, and of all before it, from others."""
+    [(digest,)] = engine.rows(sql_file("ledger", "digest"), [series.series_id, position, former])
+    return str(digest)
+
+
+def require_ledger(engine: Engine, series: Series) -> None:
+    """Raises CatalogError unless the ledger has the rows that were written with each release of the series."""
+    former: str | None = None
+    for position, release in enumerate(series.releases, start=1):
+        former = ledger_digest(engine, series, position, former)
+        if release.position != position or release.digest != former:
+            break
+    else:
+        if former == series.digest:
+            return
+    raise CatalogError(
+        f"{series}: its ledger does not have the rows that were written with its releases, so that nothing can be said "
+        "of them together; nothing was done",
+        hint="put back what was changed, from a backup or by undoing the change",
+    )
+
+
+def listing(engine: Engine) -> list[str]:
+    """The names of all series."""
+    if not migrations.ready(engine):
+        return []
+    return [str(row["series"]) for row in _rows.read(engine, "series", ("series",))]
+
+
+def exists(engine: Engine, name: str) -> bool:
+    return fold(name) in map(fold, listing(engine))
+
+
+def delete(engine: Engine, name: str) -> None:
+    """Erases a series with its ledger."""
+    for row in _rows.read(engine, "series", ("series_id",), {"series": name}):
+        for table in _TABLES:
+            _rows.delete(engine, table, {"series_id": row["series_id"]})
+
+
+def counts(engine: Engine) -> list[tuple[str, str, int, int]]:
+    """The name of each series, its policy, and how many releases and respondents it has."""
+    return [
+        (str(name), str(policy), int(releases), int(respondents))
+        for name, policy, releases, respondents in engine.rows(sql_file("ledger", "series"))
+    ]

@@ -1,0 +1,43 @@
+"""A series: releases of one policy, published one after the other, that may promise something together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.values import QualifiedName
+
+__all__ = ["Series", "SeriesRelease"]
+
+
+@dataclass(frozen=True)
+class SeriesRelease:
+    """A release of a series: the first has position 1. `digest` tells its rows of the ledger from others."""
+
+    position: int
+    release_id: str
+    name: QualifiedName
+    members: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """A series as the catalog has it.
+
+    `entity` is the column of the respondents, whose keyed digests the ledger has. The key is in the environment
+    variable `key_variable`, and `key_check` tells it from another. `requirements` are about all releases together.
+    """
+
+    series_id: str
+    name: str
+    policy: str
+    entity: str
+    key_variable: str
+    key_check: str
+    requirements: tuple[Requirement, ...] = ()
+    releases: tuple[SeriesRelease, ...] = ()
+    digest: str | None = None
+
+    def __str__(self) -> str:
+        return f"series {self.name}"

@@ -1,0 +1,25 @@
+"""A release enters its series: it is written down, and what is required of all releases is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlanon.domain.release import Release
+from sqlanon.domain.series import Series
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.series.ledger import record
+from sqlanon.series.together import require_together
+
+__all__ = ["enter"]
+
+
+def enter(
+    engine: Engine, series: Series, release: Release, rows: str, attributes: Sequence[str], scratch: Scratch
+) -> None:
+    """Appends a release to a series, in the caller's transaction. Raises as `record` and `require_together` do.
+
+    `rows` is a table of `ledger.class_rows`, with the sensitive `attributes` in this order.
+    """
+    record(engine, series, release, rows, attributes, scratch)
+    require_together(engine, series, attributes, scratch, str(release.name))

@@ -1,0 +1,118 @@
+"""Writes down who is in which class of a release, and which values each class has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.catalog import series as catalog
+from sqlanon.domain.counts import counted
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.release import Release
+from sqlanon.domain.series import Series
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.series.admission import key_of
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, cast, filtered, insert, into, is_null, numbered, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.udfs import tokens
+
+__all__ = ["class_rows", "class_values", "record"]
+
+_MEMBER = ("series_id", "position", "class_no", "respondent")
+_VALUE = ("series_id", "position", "class_no", "attribute", "value", "n")
+
+
+def record(
+    engine: Engine,
+    series: Series,
+    release: Release,
+    released: str,
+    attributes: Sequence[str],
+    scratch: Scratch,
+) -> None:
+    """Appends a release to its series.
+
+    `released` is a table of `class_rows`, a row for each released one, with the sensitive attributes in this order.
+    Raises PolicyError for rows without a respondent, and for a respondent with several.
+    """
+    _require_one_row_each(engine, series, released)
+    position = len(series.releases) + 1
+    key = key_of(series.name, series.key_variable)
+    respondents = exp.select(alias(column("respondent"), "value")).from_(relation(released))
+    token = scratch.name("token")
+    tokens(engine, respondents, token, key)
+    where = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
+    members = (
+        exp.select(*where, column("class_no", "released"), cast(column("token", "coded"), "UUID"))
+        .from_(relation(released, as_="released"))
+        .join(
+            relation(token, as_="coded"),
+            on=column("respondent", "released").eq(column("value", "coded")),
+        )
+    )
+    engine.run(insert(into(relation(("anon", "series_member")), _MEMBER), members))
+    if attributes:
+        values = class_values(released, attributes).subquery("counted")
+        engine.run(
+            insert(
+                into(relation(("anon", "series_value")), _VALUE),
+                exp.select(*(part.copy() for part in where), *map(column, _VALUE[2:])).from_(values),
+            )
+        )
+    ((number,),) = engine.rows(exp.select(f.count()).from_(relation(released)))
+    catalog.append(engine, series, release, position, int(number))
+
+
+def class_rows(
+    source: exp.Table | exp.Subquery, keys: Sequence[str], sensitive: Sequence[str], respondent: str | None = None
+) -> exp.Select:
+    """class_no of each row, respondent, and value_0, value_1 ... of the sensitive attributes, as texts.
+
+    The columns `keys` tell the classes apart.
+    """
+    number = numbered([column(key) for key in keys]) if keys else literal(0)
+    query = exp.select(alias(number, "class_no"))
+    if respondent is not None:
+        query.select(alias(as_text(column(respondent)), "respondent"), copy=False)
+    texts = [alias(as_text(column(name)), f"value_{index}") for index, name in enumerate(sensitive)]
+    return query.select(*texts, copy=False).from_(source.copy(), copy=False)
+
+
+def class_values(rows: str, attributes: Sequence[str]) -> exp.Query:
+    """class_no, attribute, value and n: how many rows of each class have each value."""
+    return union_all(
+        [
+            exp.select(
+                column("class_no"),
+                alias(literal(fold(attribute)), "attribute"),
+                alias(column(f"value_{index}"), "value"),
+                alias(f.count(), "n"),
+            )
+            .from_(relation(rows))
+            .group_by(column("class_no"), column(f"value_{index}"))
+            for index, attribute in enumerate(attributes)
+        ]
+    )
+
+
+def _require_one_row_each(engine: Engine, series: Series, rows: str) -> None:
+    respondent = column("respondent")
+    nobody = filtered(f.count(), is_null(respondent.copy()))
+    query = exp.select(f.count(), f.count_distinct(respondent.copy()), nobody).from_(relation(rows))
+    [(number, people, lacking)] = engine.rows(query)
+    if lacking:
+        raise PolicyError(
+            f"{counted(lacking, 'row')} of the release have no {series.entity}, and {series} has to know whose "
+            "they are; nothing was published",
+            hint=f"leave them out: make the policy ON (SELECT ... WHERE {series.entity} IS NOT NULL)",
+        )
+    if number != people:
+        raise PolicyError(
+            f"{counted(number - people, 'row')} of the release are of respondents who have one already: {series} "
+            "takes releases with one row of each; nothing was published",
+            hint="make the policy ON a query with one row of each respondent",
+        )

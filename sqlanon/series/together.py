@@ -1,0 +1,165 @@
+"""What the releases of a series come to together, of what is required of all of them: the files under `sql/series/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.series import Series
+from sqlanon.domain.values import UNNAMED, Value
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.questions.statistics import BoundStatistic, Statistic, bind_statistic, load_statistic, statistic_names
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import numbered, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file, reading
+
+__all__ = ["candidates_of", "measured_together", "promise_names", "require_together", "with_names"]
+
+_KIND = "series"
+_VARIANTS = ("counting", "intersection")
+
+
+def promise_names() -> tuple[str, ...]:
+    """What can be required of a series."""
+    return statistic_names(_KIND)
+
+
+def with_names(requirement: Requirement) -> Requirement:
+    """A requirement of a series with the names of its arguments, checked.
+
+    Raises UserError for an unknown one, PolicyError for arguments that it does not take.
+    """
+    promise = _promise(requirement.model)
+    first = promise.parameters[0].name
+    arguments = {first if name == UNNAMED else fold(name): value for name, value in requirement.arguments}
+    bind_statistic(promise, arguments)
+    return Requirement(promise.name, tuple(arguments.items()))
+
+
+def _promise(name: str) -> Statistic:
+    if fold(name) not in promise_names():
+        raise UserError(
+            f"a series cannot require {name!r}: what is required of each release by itself belongs into its policy",
+            hint=nearest(name, promise_names()) or f"of a series can be required: {', '.join(promise_names())}",
+            part=("requirement", name),
+        )
+    return load_statistic(_KIND, fold(name))
+
+
+def require_together(engine: Engine, series: Series, attributes: Sequence[str], scratch: Scratch, made: str) -> None:
+    """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep what it requires."""
+    for measurement in measured_together(engine, series, attributes, scratch):
+        if measurement.satisfied is False:
+            raise PrivacyViolation(
+                f"{made} would violate {measurement.question} of {series}, on {measurement.attribute}: it reaches "
+                f"{measurement.achieved} where {measurement.required} is required; nothing was published",
+                hint="require more of each release, or begin another series: then nothing is promised of both together",
+            )
+
+
+def measured_together(
+    engine: Engine, series: Series, attributes: Sequence[str], scratch: Scratch
+) -> Iterator[Measurement]:
+    """What is reached of each promise by all releases of a series, for each sensitive attribute.
+
+    Of what is not required there is the figure alone.
+    """
+    required = {requirement.model: dict(requirement.arguments) for requirement in series.requirements}
+    member = scratch.table("member", _members(series))
+    for attribute in attributes:
+        values = scratch.table("class_value", _values(series, attribute))
+        tables = {"member": member, "class_value": values}
+        for name in promise_names():
+            promise = load_statistic(_KIND, name)
+            arguments = required.get(name) or _least(promise)
+            bound = bind_statistic(promise, arguments, (attribute,))
+            measurement = _measured(engine, bound, tables, scratch)
+            yield measurement if name in required else replace(measurement, required=None, satisfied=None)
+
+
+def _least(promise: Statistic) -> dict[str, Value]:
+    """The arguments with which a promise is measured that is not required: its figure depends on none."""
+    first = promise.parameters[0]
+    assert first.low is not None
+    return {first.name: int(first.low) if first.type == "BIGINT" else first.low}
+
+
+def _measured(engine: Engine, bound: BoundStatistic, tables: Mapping[str, str], scratch: Scratch) -> Measurement:
+    known = dict(tables)
+    if "composed" in bound.reads:
+        known["composed"] = _composed(engine, tables, scratch)
+    [(achieved, satisfied)] = engine.rows(bound.statement("figures", known))
+    required = bound.arguments[0][1]
+    return Measurement(
+        bound.question_name,
+        bound.attributes[0],
+        float(str(required)),
+        None if achieved is None else float(achieved),
+        bool(satisfied),
+    )
+
+
+def _members(series: Series) -> exp.Select:
+    """release, class, label and respondent, of all releases of a series; classes have no label but their number."""
+    columns = [
+        alias(column("position"), "release"),
+        alias(column("class_no"), "class"),
+        alias(exp.cast(exp.null(), "VARCHAR"), "label"),
+        column("respondent"),
+    ]
+    return exp.select(*columns).from_(relation(("anon", "series_member"))).where(_of(series))
+
+
+def _values(series: Series, attribute: str) -> exp.Select:
+    """release, class, value, n and code: how many rows of each class have each value of one attribute."""
+    parts = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
+    query = exp.select(*parts, alias(numbered([column("value")]), "code")).from_(relation(("anon", "series_value")))
+    return query.where(exp.and_(_of(series), column("attribute").eq(literal(fold(attribute)))))
+
+
+def _of(series: Series) -> exp.Expr:
+    return column("series_id").eq(literal(series.series_id))
+
+
+def _composed(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> str:
+    """The table of how sure adversaries are of each respondent, in each of the ways in which they can reckon."""
+    each: list[exp.Query] = []
+    for variant in _VARIANTS:
+        candidate = candidates_of(engine, tables, variant, scratch)
+        respondents = _step("respondents", {**tables, "candidate": candidate})
+        for parameter in list(respondents.find_all(exp.Placeholder)):
+            parameter.replace(literal(variant))
+        each.append(respondents)
+    return scratch.table("composed", union_all(each))
+
+
+def candidates_of(engine: Engine, tables: Mapping[str, str], variant: str, scratch: Scratch) -> str:
+    """The table of the values that each respondent may have: respondent, code and weight.
+
+    `tables` has member(release, class, respondent) and class_value(release, class, n, code). By counting, values are
+    left out that nobody else leaves a respondent, and so on until nothing changes: soundly, but not all.
+    """
+    candidate = scratch.table("candidate", _step("candidate", tables))
+    while variant == "counting":
+        fewer = scratch.table("candidate", _step("round", {**tables, "candidate": candidate}))
+        settled = _number(engine, fewer) == _number(engine, candidate)
+        candidate = fewer
+        if settled:
+            break
+    return candidate
+
+
+def _number(engine: Engine, table: str) -> int:
+    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+
+
+def _step(name: str, tables: Mapping[str, str]) -> exp.Query:
+    return reading(query_file("composition", name), tables)

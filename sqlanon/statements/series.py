@@ -1,0 +1,131 @@
+"""CREATE and DROP SERIES, and CHECK release IN SERIES."""
+
+from __future__ import annotations
+
+import secrets
+
+from sqlglot import exp
+
+from sqlanon.catalog import migrations, policies
+from sqlanon.catalog import series as catalog
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.series import Series
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
+from sqlanon.inputs.source import own_object
+from sqlanon.releases.classes import classes_of
+from sqlanon.releases.objects import require_own_columns
+from sqlanon.series.admission import key_check, key_of
+from sqlanon.series.ledger import class_rows, class_values
+from sqlanon.series.together import measured_together, with_names
+from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.syntax.statements import CreateSeries, DropSeries
+
+__all__ = ["check_series", "create_series", "drop_series"]
+
+
+def create_series(engine: Engine, statement: CreateSeries) -> Series | None:
+    """Begins a series of a policy; None where IF NOT EXISTS found one.
+
+    Raises PolicyError for a policy without an ENTITY and for arguments that a requirement does not take; UserError for
+    a missing key and an unknown requirement.
+    """
+    with engine.transaction():
+        migrations.install(engine)
+        if catalog.exists(engine, statement.name):
+            if statement.if_not_exists:
+                return None
+            raise PolicyError(
+                f"the series {statement.name} exists already",
+                hint="write IF NOT EXISTS, or DROP SERIES first, which forgets who was in which release",
+                part=("name",),
+            )
+        with about("policy"):
+            policy = policies.load(engine, statement.policy)
+        if policy.entity is None:
+            raise PolicyError(
+                f"{policy} does not say whose its rows are, so that nobody is known again from one release to the next",
+                hint="name the column of the respondents: ALTER POLICY ... ALTER COLUMN column ENTITY",
+                part=("policy",),
+            )
+        requirements = tuple(map(with_names, statement.requirements))
+        if requirements and not policy.having(Role.SENSITIVE):
+            raise PolicyError(
+                f"{policy} has no SENSITIVE column, which what is required of a series is about", part=("policy",)
+            )
+        with about("key"):
+            key = key_of(statement.name, statement.key_variable)
+        series = Series(
+            series_id=secrets.token_hex(16),
+            name=statement.name,
+            policy=policy.name,
+            entity=policy.entity.name,
+            key_variable=statement.key_variable,
+            key_check=key_check(key),
+            requirements=requirements,
+        )
+        catalog.save(engine, series)
+    return series
+
+
+def drop_series(engine: Engine, statement: DropSeries) -> bool:
+    """Erases a series and its ledger; its releases stay.
+
+    Raises UserError if there is none and IF EXISTS is not said.
+    """
+    with engine.transaction():
+        if not catalog.exists(engine, statement.name):
+            if statement.if_exists:
+                return False
+            raise UserError(
+                f"there is no series {statement.name}",
+                hint=nearest(statement.name, catalog.listing(engine)),
+                part=("name",),
+            )
+        catalog.delete(engine, statement.name)
+    return True
+
+
+def check_series(engine: Engine, release: Release, name: str) -> list[Measurement]:
+    """What all releases of a series tell together, of which `release` is one, by the ledger.
+
+    Raises UserError if it is not in the series; CatalogError where the ledger has other rows than were written;
+    PrivacyViolation where the release does not show the classes that the ledger has.
+    """
+    require_own_columns(engine, release)
+    with engine.transaction(), Scratch(engine) as scratch:
+        with about("series"):
+            series = catalog.load(engine, name)
+            known = {made.release_id: made for made in series.releases}
+            if release.release_id not in known:
+                listed = ", ".join(str(made.name) for made in series.releases) or "none yet"
+                raise UserError(f"{release.name} is not in {series}", hint=f"its releases are: {listed}")
+        catalog.require_ledger(engine, series)
+        sensitive = [attribute.name for attribute in policy_of(release).having(Role.SENSITIVE)]
+        _require_same_classes(engine, release, series, known[release.release_id].position, scratch)
+        return list(measured_together(engine, series, sensitive, scratch))
+
+
+def _require_same_classes(engine: Engine, release: Release, series: Series, position: int, scratch: Scratch) -> None:
+    """Raises PrivacyViolation unless a release shows as many rows with each value in each class as the ledger has."""
+    bound = classes_of(engine, release).bound
+    names = [b.column for b in bound.sensitive]
+    keys = [b.column for b in bound.quasi_identifiers]
+    rows = scratch.table("series_row", class_rows(relation(own_object(engine, release.name)), keys, names))
+    parts = [column(name) for name in ("class_no", "attribute", "value", "n")]
+    shown_values = exp.select(*parts).from_(class_values(rows, names).subquery("counted"))
+    written = exp.select(*(part.copy() for part in parts)).from_(relation(("anon", "series_value")))
+    of_release = exp.and_(column("series_id").eq(literal(series.series_id)), column("position").eq(literal(position)))
+    written = written.where(of_release)
+    for first, second in ((shown_values, written), (written, shown_values)):
+        differ = exp.except_(first, second, distinct=False, copy=True).subquery("differ")
+        if engine.rows(exp.select(literal(1)).from_(differ).limit(1)):
+            raise PrivacyViolation(
+                f"{release.name} does not show the classes that it had when it was made in {series}",
+                hint="create it again",
+            )

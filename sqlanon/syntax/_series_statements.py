@@ -1,0 +1,38 @@
+"""The statements about series of releases, one dataclass each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.values import QualifiedName
+from sqlanon.syntax._placed import Placed
+
+__all__ = ["CheckSeries", "CreateSeries", "DropSeries"]
+
+
+@dataclass(frozen=True)
+class CreateSeries(Placed):
+    """CREATE SERIES [IF NOT EXISTS] name ON POLICY policy KEY 'variable' [REQUIRE requirements]."""
+
+    name: str
+    policy: str
+    key_variable: str
+    requirements: tuple[Requirement, ...] = ()
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropSeries(Placed):
+    """DROP SERIES [IF EXISTS] name: erases its ledger; its releases stay."""
+
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class CheckSeries(Placed):
+    """CHECK name IN SERIES series: what the releases of a series tell together, of which the named one is one."""
+
+    name: QualifiedName
+    series: str
