@@ -66,7 +66,7 @@ def connect(
 
     The result has DuckDB's own methods and also understands CREATE HIERARCHY, CREATE
     POLICY, CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and their DROPs, ALTER and
-    DESCRIBE POLICY, SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS, EXPLAIN
+    DESCRIBE POLICY, CREATE SERIES, SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES, EXPLAIN
     ANONYMIZED, PROFILE, CHECK, ATTACK, ESTIMATE, MEASURE, FRONTIER, ADVISE and EXPORT. Nothing is written
     to the database before the first of them that has to. Each thread needs a `cursor()` of its own.
 

@@ -7,6 +7,7 @@ what they gave away in another way, and delete those of files that never left.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import BadJson
 from sqlanon.catalog._source_text import read_sources, write_sources
 from sqlanon.catalog.digests import digests
+from sqlanon.catalog.series import of_releases
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
 from sqlanon.domain.values import QualifiedName
@@ -51,6 +53,7 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     exported = _rows.read(engine, "release_export", _EXPORTED, order=("exported_at",))
     sealed = digests(engine, [row["release_id"] for row in rows]) if rows else {}
     last = {row["release_id"]: row["exported_at"] for row in exported}
+    series = {made: name for made, name, _ in of_releases(engine)}
     standing_releases = [
         _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
         for row in rows
@@ -59,7 +62,11 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     gone = {
         row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in standing_ids
     }
-    return [*standing_releases, *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())]
+    gone_releases = (_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())
+    return [
+        replace(release, series=series.get(release.release_id or ""))
+        for release in (*standing_releases, *gone_releases)
+    ]
 
 
 def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trusted: str | None = None) -> KnownRelease:

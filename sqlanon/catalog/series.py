@@ -18,7 +18,18 @@ from sqlanon.errors import CatalogError, UserError
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["append", "counts", "delete", "exists", "ledger_digest", "listing", "load", "require_ledger", "save"]
+__all__ = [
+    "append",
+    "counts",
+    "delete",
+    "exists",
+    "ledger_digest",
+    "listing",
+    "load",
+    "of_releases",
+    "require_ledger",
+    "save",
+]
 
 _SERIES = ("series_id", "series", "policy", "entity", "key_variable", "key_check", "digest")
 _RELEASE = ("position", "release_id", "schema_name", "object_name", "members", "digest")
@@ -142,4 +153,12 @@ def counts(engine: Engine) -> list[tuple[str, str, int, int]]:
     return [
         (str(name), str(policy), int(releases), int(respondents))
         for name, policy, releases, respondents in engine.rows(sql_file("ledger", "series"))
+    ]
+
+
+def of_releases(engine: Engine) -> list[tuple[str, str, bool]]:
+    """The release_id of each release that is in a series, the series, and whether it requires something of all."""
+    return [
+        (str(made), str(name), bool(requires))
+        for made, name, requires in engine.rows(sql_file("ledger", "of_releases"))
     ]

@@ -124,7 +124,8 @@ class KnownRelease:
     """A release whose rows somebody may have: it stands, or it was exported, or both.
 
     `sources` is what it was made from, None if that is not known. `exported_at` is when it was exported for the
-    last time, None if it was not, or if nobody wrote down when and it does not stand.
+    last time, None if it was not, or if nobody wrote down when and it does not stand. `series` is that which it was
+    made in, None if in none.
     """
 
     release_id: str | None
@@ -134,3 +135,4 @@ class KnownRelease:
     sources: tuple[SourceRead, ...] | None
     stands: bool
     exported_at: datetime | None = None
+    series: str | None = None

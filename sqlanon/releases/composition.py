@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlanon.catalog import exports, releases
+from sqlanon.catalog.series import of_releases
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
@@ -31,9 +32,22 @@ def sources_read(engine: Engine, release: Release) -> tuple[SourceRead, ...]:
 
 
 def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
-    """The other releases, standing or exported, that were made from what this one was made from."""
+    """The other releases, standing or exported, that were made from what this one was made from.
+
+    Those are left out that are in one series with it, where the series requires something of all of them.
+    """
     known = exports.known(engine, but=release.release_id)
+    if known:
+        together = _together(engine, release.release_id)
+        known = [other for other in known if other.release_id not in together]
     return _sharing(engine, known, sources_read(engine, release)) if known else []
+
+
+def _together(engine: Engine, release_id: str) -> set[str]:
+    """The releases with which a release keeps what a series requires of all."""
+    required = [(made, series) for made, series, requires in of_releases(engine) if requires]
+    mine = {series for made, series in required if made == release_id}
+    return {made for made, series in required if series in mine}
 
 
 def others_than(engine: Engine, name: QualifiedName, sources: Iterable[SourceRead]) -> list[KnownRelease]:
@@ -80,9 +94,11 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
     if len(named) > _SHOWN:
         named[_SHOWN:] = [f"{len(named) - _SHOWN} more"]
     listed = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
+    series = list(dict.fromkeys(release.series for release in others if release.series is not None))
+    advice = f": made IN SERIES {' or '.join(series)} it is checked with its releases" if series else ""
     return (
         f"not the only release about these people: {listed} {'are' if len(named) > 1 else 'is'} made from the same "
-        "source; together they may tell what each alone does not"
+        f"source; together they may tell what each alone does not{advice}"
     )
 
 
@@ -96,6 +112,8 @@ def _named(releases_of_name: Sequence[KnownRelease]) -> str:
         about.append("gone since")
     if last_release.kind == "view":
         about.append("live")
+    if last_release.series is not None:
+        about.append(f"in the series {last_release.series}")
     if any(release.sources is None for release in releases_of_name):
         about.append("its source is not known")
     return str(last_release.name) + (f" ({', '.join(about)})" if about else "")

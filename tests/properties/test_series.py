@@ -1,0 +1,99 @@
+"""What a series says of its releases together is what the definitions say, and no certainty that no world has."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon import Connection
+from tests.oracles.composition import Classes, certain
+from tests.oracles.series import invariance, joint_shares
+from tests.support.draws import draws
+
+pytestmark = pytest.mark.drawn
+
+# Of each respondent of a release the class and the value, by the respondent's name.
+Release = Mapping[str, tuple[int | None, str | None]]
+PEOPLE = ["a", "b", "it's", "NULL", "ß", ""]
+NOISE = 1e-9
+VALUES = ["flu", "cold", None, "x'; --"]
+
+
+@pytest.fixture(scope="module")
+def con() -> Connection:
+    connection = sqlanon.connect(config={"threads": "1"})
+    connection.execute("CREATE TABLE people (name VARCHAR, class INTEGER, ill VARCHAR)")
+    connection.execute(
+        "CREATE POLICY p ON people (name ENTITY, class QUASI IDENTIFIER MAX LEVEL 0, ill SENSITIVE) "
+        "REQUIRE k_anonymity(k => 1)"
+    )
+    return connection
+
+
+@st.composite
+def histories(draw: st.DrawFn, *, changes: bool) -> list[Release]:
+    """A few releases, to which people come and from which they go; with `changes` values are others at times."""
+    values = {who: draw(st.sampled_from(VALUES)) for who in PEOPLE}
+    releases: list[Release] = []
+    for _ in range(draw(st.integers(1, 3))):
+        present = draw(st.lists(st.sampled_from(PEOPLE), min_size=1, unique=True))
+        releases.append({who: (draw(st.sampled_from([0, 1, None])), values[who]) for who in present})
+        if changes:
+            values[draw(st.sampled_from(PEOPLE))] = draw(st.sampled_from(VALUES))
+    return releases
+
+
+def classes_of(release: Release) -> Classes:
+    values: dict[Hashable, list[Hashable]] = defaultdict(list)
+    for label, value in release.values():
+        values[label].append(value)
+    return {who: label for who, (label, _) in release.items()}, values
+
+
+def achieved(con: Connection, history: Sequence[Release], monkeypatch: pytest.MonkeyPatch) -> dict[str, float | None]:
+    """What CHECK says of the releases, made one after the other in a series of their own."""
+    monkeypatch.setenv("SERIES_KEY", "a key that nobody knows")
+    con.execute("DROP SERIES IF EXISTS s")
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
+    for release in history:
+        con.execute("DELETE FROM people")
+        con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?)", [[who, *part] for who, part in release.items()])
+        con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p IN SERIES s")
+    return {row[1]: row[4] for row in con.execute("CHECK r IN SERIES s").fetchall()}
+
+
+@settings(max_examples=draws(8, long=40), deadline=None)
+@given(st.data())
+def test_a_value_that_stays_is_certain_only_where_it_is_in_all_worlds(con: Connection, data: st.DataObject) -> None:
+    history = data.draw(histories(changes=False))
+    releases = [classes_of(release) for release in history]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        reached = achieved(con, history, monkeypatch)
+    shares = joint_shares(releases).values()
+    composition = reached["composition"]
+    assert composition is not None
+    assert composition >= float(max(share for share in shares if share is not None)) - NOISE
+    if composition == 1:
+        assert certain(releases)
+    assert reached["m_invariance"] == invariance(releases)
+
+
+@settings(max_examples=draws(5, long=20), deadline=None)
+@given(st.data())
+def test_values_that_change_have_no_confidence(con: Connection, data: st.DataObject) -> None:
+    history = data.draw(histories(changes=True))
+    releases = [classes_of(release) for release in history]
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        reached = achieved(con, history, monkeypatch)
+    known = [share for share in joint_shares(releases).values() if share is not None]
+    if known:
+        assert reached["composition"] is not None
+        assert reached["composition"] >= float(max(known)) - NOISE
+    else:
+        assert reached["composition"] is None
+    assert reached["m_invariance"] == invariance(releases)

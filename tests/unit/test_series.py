@@ -1,0 +1,287 @@
+"""Series of releases: what they take, what they refuse, and what the ledger has of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon
+from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, UserError
+
+KEY = "a key that nobody knows"
+SETUP = """
+CREATE TABLE people AS FROM (VALUES ('Ann', 30, 'flu'), ('Ben', 30, 'cold'), ('Cem', 40, 'flu'), ('Dan', 40, 'asthma'))
+    AS t (name, age, disease);
+CREATE POLICY p ON people (name ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2);
+"""
+# Those who had 30 and the flu, and 40 and the flu, are in one class now: each has what both of the classes have.
+TELLING = "UPDATE people SET age = CASE WHEN name IN ('Ann', 'Cem') THEN 30 ELSE 40 END"
+
+
+@pytest.fixture
+def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
+    monkeypatch.setenv("SERIES_KEY", KEY)
+    connection = sqlanon.connect(config={"threads": "1"})
+    connection.execute(SETUP)
+    connection.execute("CREATE SERIES monthly ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.5)")
+    connection.execute("CREATE ANONYMIZED TABLE r1 AS POLICY p IN SERIES monthly")
+    return connection
+
+
+def ledger(con: Connection) -> list[Any]:
+    tables = ("series", "series_requirement", "series_release", "series_member", "series_value")
+    return [sorted(con.duckdb.execute(f"FROM anon.{table}").fetchall(), key=repr) for table in tables]
+
+
+def checked(con: Connection, release: str, series: str = "monthly") -> dict[str, tuple[Any, ...]]:
+    rows = con.execute(f"CHECK {release} IN SERIES {series}").fetchall()
+    return {row[1]: tuple(row[2:]) for row in rows}
+
+
+def test_what_is_required_is_reached_and_what_is_not_is_told(con: Connection) -> None:
+    assert checked(con, "r1") == {
+        "composition": ("disease", 0.5, 0.5, True),
+        "m_invariance": ("disease", None, 2.0, None),
+    }
+
+
+def test_a_release_that_tells_too_much_with_the_others_is_not_published(con: Connection) -> None:
+    before = ledger(con)
+    con.execute(TELLING)
+    with pytest.raises(PrivacyViolation, match=r"would violate composition of series monthly, on disease") as error:
+        con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY p IN SERIES monthly")
+    assert not any(name in str(error.value) for name in ("Ann", "Cem", "flu"))
+    assert ledger(con) == before
+    assert [row[0] for row in con.execute("SHOW RELEASES").fetchall()] == ["main.r1"]
+    con.execute("CREATE ANONYMIZED TABLE elsewhere AS POLICY p")
+
+
+def test_respondents_who_come_and_go_are_known_again_by_the_key_alone(con: Connection) -> None:
+    con.execute("DELETE FROM people WHERE name = 'Ben'; INSERT INTO people VALUES ('Eva', 30, 'cold')")
+    con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY p IN SERIES monthly")
+    assert con.execute("SHOW SERIES").fetchall() == [("monthly", "p", 2, 5)]
+    members = con.duckdb.execute("SELECT position, respondent FROM anon.series_member").fetchall()
+    assert len({respondent for _, respondent in members}) == 5
+    con.execute("CREATE SERIES other ON POLICY p KEY 'SERIES_KEY'")
+    con.execute("CREATE ANONYMIZED TABLE r3 AS POLICY p IN SERIES other")
+    (shared,) = con.duckdb.execute(
+        "SELECT count(*) FROM "
+        "(SELECT respondent FROM anon.series_member GROUP BY ALL HAVING count(DISTINCT series_id) > 1)"
+    ).fetchone() or (None,)
+    assert shared == 0
+    text = "\n".join(map(str, con.duckdb.execute("FROM anon.series_member").fetchall()))
+    assert "Ann" not in text
+    assert KEY not in "\n".join(map(str, ledger(con)))
+
+
+def test_the_worst_of_both_ways_to_reckon_counts(con: Connection) -> None:
+    """One of three has another value than the others: 2/3 by its rows, and 1/2 by its candidates."""
+    con.execute(
+        "CREATE OR REPLACE TABLE people AS "
+        "FROM (VALUES ('A', 1, 'x'), ('B', 1, 'x'), ('C', 1, 'y')) t (name, age, disease)"
+    )
+    con.execute("CREATE SERIES lenient ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.7)")
+    con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY p IN SERIES lenient")
+    assert checked(con, "r2", "lenient")["composition"] == ("disease", 0.7, pytest.approx(2 / 3), True)
+
+
+@pytest.mark.parametrize(("changed", "is_made"), [("refused", False), ("ignored", True)])
+def test_a_value_that_must_have_changed_is_refused_unless_it_is_ignored(
+    con: Connection, changed: str, is_made: bool
+) -> None:
+    con.execute(f"CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(0.5, changed => '{changed}')")
+    con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s")
+    con.execute(
+        "UPDATE people SET disease = 'x' WHERE name = 'Ann'; UPDATE people SET disease = 'y' WHERE name = 'Ben'"
+    )
+    statement = "CREATE ANONYMIZED TABLE b AS POLICY p IN SERIES s"
+    if is_made:
+        con.execute(statement)
+        assert checked(con, "b", "s")["composition"] == ("disease", 0.5, 0.5, True)
+    else:
+        with pytest.raises(PrivacyViolation, match="composition"):
+            con.execute(statement)
+
+
+def test_a_release_of_the_same_source_outside_the_series_is_warned_of(con: Connection) -> None:
+    [row] = con.execute("CREATE ANONYMIZED TABLE outside AS POLICY p").fetchall()
+    assert "main.r1 (in the series monthly) is made from the same source" in row[-2]
+    assert "made IN SERIES monthly it is checked with its releases" in row[-2]
+    [row] = con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY p IN SERIES monthly").fetchall()
+    assert "main.outside is made" in row[-2]
+    assert "r1" not in row[-2]
+    [row] = con.execute("CREATE ANONYMIZED VIEW live AS POLICY p").fetchall()
+    assert "main.r1 (in the series monthly)" in row[-2]
+    con.execute("CREATE SERIES free ON POLICY p KEY 'SERIES_KEY'")
+    [row] = con.execute("CREATE OR REPLACE ANONYMIZED TABLE r3 AS POLICY p IN SERIES free").fetchall()
+    [row] = con.execute("CREATE ANONYMIZED TABLE r4 AS POLICY p IN SERIES free").fetchall()
+    assert "main.r3 (in the series free)" in row[-2]
+
+
+def test_m_invariance_is_required_of_all_releases(con: Connection) -> None:
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)")
+    con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s")
+    con.execute("INSERT INTO people VALUES ('Eva', 50, 'flu'), ('Fay', 50, 'cold')")
+    con.execute("CREATE ANONYMIZED TABLE b AS POLICY p IN SERIES s")
+    assert checked(con, "b", "s")["m_invariance"] == ("disease", 2.0, 2.0, True)
+    con.execute(TELLING)
+    with pytest.raises(PrivacyViolation, match=r"it reaches 1\.0 where 2\.0 is required"):
+        con.execute("CREATE ANONYMIZED TABLE c AS POLICY p IN SERIES s")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("UPDATE people SET name = NULL WHERE name = 'Ann'", "1 row of the release have no name"),
+        ("INSERT INTO people FROM people WHERE name = 'Ann'", "1 row of the release are of respondents who have one"),
+        (
+            "ALTER POLICY p ALTER COLUMN name INSENSITIVE",
+            "knows respondents by name, and the ENTITY of policy p has none",
+        ),
+        ("CREATE POLICY q ON people (name ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)", "not by q"),
+    ],
+)
+def test_rows_that_nobody_could_be_known_by_are_refused(con: Connection, change: str, words: str) -> None:
+    before = ledger(con)
+    con.execute(change)
+    policy = "q" if "POLICY q" in change else "p"
+    with pytest.raises(PolicyError, match=words) as error:
+        con.execute(f"CREATE ANONYMIZED TABLE r2 AS POLICY {policy} IN SERIES monthly")
+    assert "Ann" not in str(error.value)
+    assert ledger(con) == before
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("CREATE ANONYMIZED VIEW v AS POLICY p IN SERIES monthly", "a live view cannot be in series monthly"),
+        (
+            "CREATE ANONYMIZED TABLE v AS POLICY p METHOD anatomy(l => 2) IN SERIES monthly",
+            "counts rows and not respondents",
+        ),
+        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD trivial IN SERIES monthly", "several tables"),
+        ("CREATE ANONYMIZED TABLE v AS POLICY p IN SERIES monthy", "there is no series monthy"),
+        ("CREATE SERIES monthly ON POLICY p KEY 'SERIES_KEY'", "exists already"),
+        ("CREATE SERIES t ON POLICY q KEY 'SERIES_KEY'", "there is no policy q"),
+        (
+            "CREATE SERIES t ON POLICY p KEY 'NO_SUCH_KEY'",
+            "NO_SUCH_KEY, which should hold the key of the series, is not",
+        ),
+        ("CREATE SERIES t ON POLICY p KEY 'SERIES_KEY' REQUIRE k_anonymity(k => 2)", "cannot require 'k_anonymity'"),
+        ("CREATE SERIES t ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 2)", "outside"),
+        ("CREATE SERIES t ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 1)", "outside"),
+        ("CREATE OR REPLACE SERIES monthly ON POLICY p KEY 'SERIES_KEY'", "a series is not replaced"),
+        ("CHECK r1 IN SERIES nothing", "there is no series nothing"),
+        ("DROP SERIES nothing", "there is no series nothing"),
+    ],
+)
+def test_what_is_refused(con: Connection, statement: str, words: str) -> None:
+    before = ledger(con)
+    with pytest.raises(UserError, match=words):
+        con.execute(statement)
+    assert ledger(con) == before
+
+
+def test_a_policy_without_an_entity_has_no_series(con: Connection) -> None:
+    con.execute("CREATE POLICY q ON people (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    with pytest.raises(PolicyError, match="does not say whose its rows are"):
+        con.execute("CREATE SERIES t ON POLICY q KEY 'SERIES_KEY'")
+
+
+def test_another_key_is_noticed(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERIES_KEY", KEY + "!")
+    with pytest.raises(PolicyError, match="nobody would be known"):
+        con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY p IN SERIES monthly")
+    assert checked(con, "r1")["composition"][2] == 0.5
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM anon.series_member WHERE rowid = 0",
+        "UPDATE anon.series_member SET class_no = 1 - class_no WHERE rowid = 0",
+        "UPDATE anon.series_value SET n = n + 1 WHERE rowid = 0",
+        "UPDATE anon.series_value SET value = NULL WHERE rowid = 0",
+        "DELETE FROM anon.series_release",
+        "UPDATE anon.series_release SET position = 2",
+        "DELETE FROM anon.series_release; DELETE FROM anon.series_member; DELETE FROM anon.series_value",
+    ],
+)
+def test_a_ledger_with_other_rows_is_not_believed(con: Connection, change: str) -> None:
+    con.duckdb.execute(change)
+    with pytest.raises(CatalogError, match="its ledger does not have the rows"):
+        con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY p IN SERIES monthly")
+
+
+def test_a_release_with_other_rows_than_the_ledger_is_not_believed(con: Connection) -> None:
+    con.duckdb.execute("UPDATE r1 SET disease = 'flu'")
+    with pytest.raises(PrivacyViolation, match="does not show the classes that it had"):
+        con.execute("CHECK r1 IN SERIES monthly")
+
+
+def test_a_release_that_is_gone_still_counts(con: Connection) -> None:
+    """What was published stays known: replacing or dropping a release does not take it back."""
+    con.execute("DROP ANONYMIZED TABLE r1")
+    con.execute(TELLING)
+    with pytest.raises(PrivacyViolation, match="composition"):
+        con.execute("CREATE ANONYMIZED TABLE r1 AS POLICY p IN SERIES monthly")
+    con.execute("CREATE ANONYMIZED TABLE other AS POLICY p")
+    with pytest.raises(UserError, match=r"main\.other is not in series monthly"):
+        con.execute("CHECK other IN SERIES monthly")
+
+
+def test_drop_erases_the_ledger_and_keeps_the_releases(con: Connection) -> None:
+    con.execute("DROP SERIES Monthly")
+    assert ledger(con) == [[], [], [], [], []]
+    assert con.execute("SELECT count(*) FROM r1").fetchone() == (4,)
+    con.execute("DROP SERIES IF EXISTS monthly")
+    con.execute("CREATE SERIES IF NOT EXISTS monthly ON POLICY p KEY 'SERIES_KEY'")
+    con.execute("CREATE SERIES IF NOT EXISTS monthly ON POLICY p KEY 'SERIES_KEY'")
+
+
+def test_an_export_has_nothing_of_the_ledger(con: Connection, tmp_path: Path) -> None:
+    tokens = [
+        str(row[0]) for row in con.duckdb.execute("SELECT DISTINCT respondent FROM anon.series_member").fetchall()
+    ]
+    con.execute(f"EXPORT r1 TO '{tmp_path}/out' (FORMAT csv)")
+    con.execute(f"EXPORT r1 TO '{tmp_path}/out.duckdb'")
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            held = path.read_bytes().replace(b"-", b"")
+            assert not any(token.replace("-", "").encode() in held for token in tokens)
+    with sqlanon.connect(tmp_path / "out.duckdb") as receiver:
+        tables = {row[0] for row in receiver.duckdb.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    assert not any(name.startswith("series") for name in tables)
+
+
+def test_hostile_names(con: Connection) -> None:
+    con.execute(
+        """CREATE TABLE "a ""table" AS SELECT i AS "the 'one'", i // 2 AS "class", i % 2 AS "SELECT" FROM range(6) t(i);
+        CREATE POLICY "p ö" ON "a ""table" ("the 'one'" ENTITY, "class" QUASI IDENTIFIER, "SELECT" SENSITIVE)
+            REQUIRE k_anonymity(k => 2);
+        CREATE SERIES "ser'ies ""x" ON POLICY "p ö" KEY 'SERIES_KEY' REQUIRE m_invariance(2), composition(max => 0.5);
+        CREATE ANONYMIZED TABLE "re ""lease" AS POLICY "p ö" IN SERIES "SER'ies ""x" """
+    )
+    rows = con.execute("""CHECK "re ""lease" IN SERIES "ser'ies ""x" """).fetchall()
+    assert [tuple(row[1:]) for row in rows] == [
+        ("composition", "SELECT", 0.5, 0.5, True),
+        ("m_invariance", "SELECT", 2.0, 2.0, True),
+    ]
+
+
+@pytest.mark.parametrize("method", ["mondrian", "mondrian(mode => 'relaxed')", "generalization(suppression => 0.5)"])
+def test_methods_of_one_table(con: Connection, method: str) -> None:
+    con.execute(
+        "CREATE OR REPLACE TABLE people AS "
+        "SELECT 'n' || i AS name, i AS age, 'd' || i % 2 AS disease FROM range(40) t(i)"
+    )
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
+    con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY p METHOD {method} IN SERIES s")
+    (rows,) = con.execute("SELECT count(*) FROM made").fetchone() or (None,)
+    assert con.duckdb.execute("SELECT members FROM anon.series_release WHERE object_name = 'made'").fetchall() == [
+        (rows,)
+    ]
+    assert checked(con, "made", "s")["composition"][2] >= 0.5
+    assert "__sqlanon_respondent" not in [name for name, *_ in con.execute("DESCRIBE made").fetchall()]
