@@ -53,7 +53,7 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     exported = _rows.read(engine, "release_export", _EXPORTED, order=("exported_at",))
     sealed = digests(engine, [row["release_id"] for row in rows]) if rows else {}
     last = {row["release_id"]: row["exported_at"] for row in exported}
-    series = {made: name for made, name, _ in of_releases(engine)}
+    series = {made: name for made, name, _ in of_releases(engine)} if rows or exported else {}
     standing_releases = [
         _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
         for row in rows

@@ -37,7 +37,7 @@ def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
     Those are left out that are in one series with it, where the series requires something of all of them.
     """
     known = exports.known(engine, but=release.release_id)
-    if known:
+    if any(other.series for other in known):
         together = _together(engine, release.release_id)
         known = [other for other in known if other.release_id not in together]
     return _sharing(engine, known, sources_read(engine, release)) if known else []

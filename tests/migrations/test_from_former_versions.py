@@ -92,6 +92,7 @@ def engine(path):
         "0007_pivot",
         "0008_figures",
         "0009_candidates",
+        "0010_series",
     ]
     yield made
     connection.close()

@@ -66,6 +66,11 @@ def test_install_makes_the_catalog_once(engine):
         "query_error",
         "release_figure",
         "candidate",
+        "series",
+        "series_requirement",
+        "series_release",
+        "series_member",
+        "series_value",
     }
     recorded = engine.rows("SELECT version, slug, sha256, applied_at IS NOT NULL FROM anon.schema_version")
     text = assets.read("sql", "catalog", "0001_foundation.sql")

@@ -23,15 +23,18 @@ from sqlanon.syntax.statements import (
     CheckExport,
     CheckRelation,
     CheckRelease,
+    CheckSeries,
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
+    CreateSeries,
     CreateWorkload,
     DescribePolicy,
     DropFrontier,
     DropHierarchy,
     DropPolicy,
     DropRelease,
+    DropSeries,
     DropWorkload,
     Estimate,
     ExplainRelease,
@@ -136,7 +139,7 @@ methods = st.one_of(
 )
 releases = st.one_of(
     st.builds(CreateRelease, kinds, qualified, names, methods, switch),
-    st.builds(CreateRelease, kinds, qualified, names, if_not_exists=switch),
+    st.builds(CreateRelease, kinds, qualified, names, if_not_exists=switch, series=st.none() | names),
 )
 columns = st.lists(names, max_size=3).map(tuple)
 marginals = st.lists(st.tuples(names, qualified), max_size=2).map(tuple)
@@ -198,6 +201,9 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(MeasureFigures, qualified, st.lists(figure_calls, min_size=1, max_size=3, unique=True).map(tuple), names),
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
+    st.builds(CheckSeries, qualified, names),
+    st.builds(CreateSeries, names, names, texts, requirements | st.just(()), switch),
+    st.builds(DropSeries, names, switch),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements | st.just(()), publics),
     st.builds(attack_of, words, arguments, qualified | texts | sources, columns.filter(bool), sensitive),
     st.builds(ExportRelease, qualified, texts, st.none() | words, switch, switch),

@@ -8,19 +8,22 @@ import pytest
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
-from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.domain.values import UNNAMED, QualifiedName, Source
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax.parser import parse_script, query_text
 from sqlanon.syntax.statements import (
     CheckRelation,
     CheckRelease,
+    CheckSeries,
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
+    CreateSeries,
     CreateWorkload,
     DropHierarchy,
     DropPolicy,
     DropRelease,
+    DropSeries,
     DropWorkload,
     ExplainRelease,
     ExportRelease,
@@ -269,6 +272,21 @@ def test_source(written: str, source: Source) -> None:
             CreateWorkload("w w", "p", (("queries", 10), ("aggregate", "count")), if_not_exists=True),
         ),
         ("DROP WORKLOAD IF EXISTS w", DropWorkload("w", if_exists=True)),
+        ("CREATE SERIES s ON POLICY p KEY 'K'", CreateSeries("s", "p", "K")),
+        (
+            "create series if not exists s on policy p key 'K' require m_invariance(3)",
+            CreateSeries("s", "p", "K", (Requirement("m_invariance", ((UNNAMED, 3),)),), if_not_exists=True),
+        ),
+        ("DROP SERIES IF EXISTS s", DropSeries("s", if_exists=True)),
+        ("CHECK r IN SERIES s", CheckSeries(name("r"), "s")),
+        (
+            "CREATE ANONYMIZED TABLE r AS POLICY p IN SERIES s",
+            CreateRelease("table", name("r"), "p", series="s"),
+        ),
+        (
+            "CREATE ANONYMIZED TABLE r AS POLICY p METHOD m COLUMNS (a) IN SERIES s",
+            CreateRelease("table", name("r"), "p", MethodCall("m", columns=(("a",),)), series="s"),
+        ),
         ("CHECK hospital_2026", CheckRelease(name("hospital_2026"))),
         ("EXPORT r TO 'out/'", ExportRelease(name("r"), "out/")),
         ("EXPORT r TO 'o''ut' (FORMAT CSV, REPLACE)", ExportRelease(name("r"), "o'ut", "csv", replace=True)),
