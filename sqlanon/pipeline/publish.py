@@ -70,6 +70,7 @@ def _members(state: State) -> str | None:
         return None
     query = state.compiled
     if isinstance(query, TablesQuery):
+        # That of another package: our own count rows, and take no ENTITY.
         raise PolicyError(
             f"{state.create.method.name} publishes several tables, and {state.series} takes releases of one",
             hint="make a release of one table: METHOD generalization or mondrian",

@@ -161,7 +161,7 @@ def test_rows_that_nobody_could_be_known_by_are_refused(con: Connection, change:
             "CREATE ANONYMIZED TABLE v AS POLICY p METHOD anatomy(l => 2) IN SERIES monthly",
             "counts rows and not respondents",
         ),
-        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD trivial IN SERIES monthly", "several tables"),
+        ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD trivial IN SERIES monthly", "counts rows and not respondents"),
         ("CREATE ANONYMIZED TABLE v AS POLICY p IN SERIES monthy", "there is no series monthy"),
         ("CREATE SERIES monthly ON POLICY p KEY 'SERIES_KEY'", "exists already"),
         ("CREATE SERIES t ON POLICY q KEY 'SERIES_KEY'", "there is no policy q"),
