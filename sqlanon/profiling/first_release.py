@@ -43,8 +43,8 @@ def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
     if _is_large(columns):
         yield (
             f"its levels have {nodes(columns):,} combinations, among which METHOD generalization may search for "
-            "minutes: METHOD mondrian has none to search, generalization(time_limit => 60) stops at the best so far, and "
-            "with fewer quasi-identifiers more is left of each"
+            "minutes: METHOD mondrian has none to search, generalization(time_limit => 60) stops at the best so far, "
+            "and with fewer quasi-identifiers more is left of each"
         )
 
 

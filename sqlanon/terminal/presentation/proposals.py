@@ -27,7 +27,8 @@ def show_advice(output: Output, rows: Rows) -> None:
 def show_profile(output: Output, rows: Rows) -> None:
     """Prints a table of the columns, one of sets of them, and below the statements, with what is to be known of them.
 
-    Where a terminal is too narrow, roles and figures of the columns stand in tables of their own.
+    Where a terminal is too narrow, roles and figures of the columns stand in tables of their own, and sets
+    have fewer figures.
     """
     columns = _with_parts(rows, "column").without("part")
     if output.fits(columns):
@@ -39,7 +40,7 @@ def show_profile(output: Output, rows: Rows) -> None:
     sets = _with_parts(rows, "columns", "key").without("missing").without("proposal")
     if sets.rows:
         fits = output.fits(sets)
-        output.folded(sets if fits else sets.only("subject", "unique_rows", "distinct", "separation", "why"))
+        output.folded(sets if fits else sets.only("subject", "unique_rows", "distinct", "why"))
     _print_script(output, [line for row in _with_parts(rows, "statement", "release").rows for line in _lines(row)])
 
 
