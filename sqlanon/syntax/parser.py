@@ -46,7 +46,10 @@ class _Form:
 
 _RELEASE = " hospital_2026 AS POLICY hospital METHOD generalization(suppression => 0.02)"
 _FORMS = {
-    "CREATE HIERARCHY": _Form(_hierarchy.create, "CREATE HIERARCHY age_bands AS INTERVALS (5, 10, 20)"),
+    "CREATE HIERARCHY": _Form(
+        _hierarchy.create,
+        "CREATE HIERARCHY age_bands AS INTERVALS (5, 10, 20) or CREATE HIERARCHY age_bands AUTO ON patients.age",
+    ),
     "CREATE POLICY": _Form(
         _policy.create,
         "CREATE POLICY hospital ON patients (ssn IDENTIFIER, age QUASI IDENTIFIER USING age_bands, disease SENSITIVE) "
