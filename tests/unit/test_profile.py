@@ -181,6 +181,25 @@ def test_groups_have_values_that_are_neighbours_and_like_frequencies() -> None:
     ]
 
 
+@pytest.mark.parametrize("column_type", ["DOUBLE", "FLOAT"])
+def test_zeros_of_both_signs_and_what_is_no_number_have_one_label(column_type: str) -> None:
+    con = sqlanon.connect()
+    texts = ["0.0", "-0.0", "nan", "-nan", "inf", "-inf", *(f"{1000 * i}.0" for i in range(1, 11))]
+    con.execute(f"CREATE TABLE t (x {column_type})")
+    for text in texts:
+        # Most rows are zeros, so that no intervals are made.
+        rows = 100 if text in ("0.0", "-0.0") else 3
+        con.execute(f"INSERT INTO t SELECT '{text}'::{column_type} FROM range({rows})")
+    con.execute("CREATE HIERARCHY h AUTO ON t.x")
+    listed = [text for (text,) in con.execute("SELECT DISTINCT value FROM anon.hierarchy_value").fetchall()]
+    assert {"0.0", "nan", "inf", "-inf"} <= set(listed)
+    assert not {"-0.0", "-nan"} & set(listed)
+    con.execute("CREATE POLICY p ON t (x QUASI IDENTIFIER USING h) REQUIRE k_anonymity(k => 3)")
+    for method in ("generalization", "mondrian"):
+        con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+        assert con.execute("CHECK r").fetchall()[0][5] is True
+
+
 def test_moments_with_a_time_zone_have_a_calendar_in_utc() -> None:
     con = sqlanon.connect()
     con.execute("SET TimeZone = 'America/New_York'")
