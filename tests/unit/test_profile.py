@@ -106,6 +106,31 @@ def test_the_printed_script_makes_a_release(con: Connection) -> None:
     con.execute(script(again))
 
 
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        *((name, "SENSITIVE") for name in ("bonus", "yearly_bonus", "bonus 2023", "annualBonus", "yearlybonus")),
+        *((name, "SENSITIVE") for name in ("income", "grossIncome", "MonthlyIncome", "totalincome", "income_group")),
+        *(
+            (name, "SENSITIVE")
+            for name in ("religion", "religious", "religious_affiliation", "Religious Belief", "faith")
+        ),
+        *((name, "SENSITIVE") for name in ("salaries", "net_worth", "loan_amount", "is_pregnant", "criminal_record")),
+        *(
+            (name, "SENSITIVE")
+            for name in ("healthStatus", "sexual_preference", "political_views", "arrested", "pay_grade")
+        ),
+        *((name, "QUASI IDENTIFIER") for name in ("sewage", "passage", "height", "payload", "parity", "scoreboard")),
+        *((name, "QUASI IDENTIFIER") for name in ("sex", "occupation", "education", "marital_status", "reunion")),
+        *((name, "IDENTIFIER") for name in ("loan_id", "health_plan_number")),
+    ],
+)
+def test_sensitive_names(name: str, role: str) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT i % 9 AS {quoted(name)} FROM range(50) AS r(i)")
+    assert roles(parts(con, "PROFILE t")) == {name: role}
+
+
 def test_the_last_row_makes_a_first_release(con: Connection) -> None:
     con.execute("CREATE VIEW people_release AS FROM people")
     rows = parts(con, "PROFILE people (age, zip, sex, job, diagnosis)")
