@@ -33,7 +33,7 @@ from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.script import Piece, split
 from sqlanon.syntax.statements import SHOWN, PassThrough, Statement
 
-__all__ = ["KEYWORDS", "UNPAIRED", "filled", "misread", "parse_script", "query_text"]
+__all__ = ["KEYWORDS", "UNPAIRED", "filled", "hint_for", "parse_script", "query_text"]
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def query_text(text: str) -> str:
     return query
 
 
-def misread(text: str) -> str | None:
+def _misread(text: str) -> str | None:
     """A hint for a statement that DuckDB could not run: the one of ours that was meant, or that begins within it.
 
     None where nothing in it is like one of ours.
@@ -166,6 +166,20 @@ def misread(text: str) -> str | None:
     near = get_close_matches(words, [label for label in _FORMS if " " in label], n=1, cutoff=_NEAR)
     near = near or get_close_matches(words.partition(" ")[0], [label for label in _FORMS if " " not in label], n=1)
     return f"did you mean {near[0]}?" if near else None
+
+
+def hint_for(error: BaseException, script: str) -> str | None:
+    """Which of our statements was meant by the one of a script that DuckDB could not read; None for other errors.
+
+    Of several statements it is the one that begins with the word that DuckDB stumbles over.
+    """
+    if type(error).__name__ not in ("ParserException", "CatalogException"):
+        return None
+    pieces = [piece.text for piece in split(script)]
+    if len(pieces) > 1:
+        first = [next(tokens(text)).text for text in pieces]
+        pieces = [text for text, word in zip(pieces, first, strict=True) if f'near "{word}"' in str(error)]
+    return _misread(pieces[0]) if len(pieces) == 1 else None
 
 
 def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Statement:

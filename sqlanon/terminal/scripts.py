@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.duckdb import translated
 from sqlanon.errors import EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.syntax.parser import UNPAIRED, misread
+from sqlanon.syntax.parser import UNPAIRED, hint_for
 from sqlanon.syntax.statements import (
     Advise,
     CheckExport,
@@ -74,8 +74,7 @@ def _known_error(error: BaseException, statement: Statement | None) -> BaseExcep
         if statement.parts and statement.parts.is_doubtful:
             # DuckDB names the word at fault, which may be data that a quote set free.
             (message, hint), quoted = UNPAIRED, None
-        if type(error).__name__ in ("ParserException", "CatalogException"):
-            hint = hint or misread(statement.text)
+        hint = hint or hint_for(error, statement.text)
     own_error = kind(message, hint=hint, quoted=quoted)
     own_error.__cause__ = error
     return own_error
