@@ -170,6 +170,23 @@ def test_what_cannot_be_asked_is_refused(con: Connection, statement: str, messag
     assert con.duckdb.execute("SELECT count(*) FROM anon.candidate WHERE frontier = 'f_refused'").fetchall() == [(0,)]
 
 
+@pytest.mark.parametrize(
+    ("sweep", "at"),
+    [
+        ("k IN (5, 0.5, 7)", "0.5"),
+        ("K IN (5), l IN (2, 'x')", "'x'"),
+        ("t IN (0.1, 1.5)", "1.5"),
+        ("publish IN ('range', 'ranges')", "'ranges'"),
+        ("zz IN (1)", "zz"),
+    ],
+)
+def test_an_error_about_a_swept_value_points_at_it(con: Connection, sweep: str, at: str) -> None:
+    before = "FRONTIER f ON POLICY p METHODS (mondrian) SWEEP "
+    with pytest.raises(UserError) as error:
+        con.sql(f"{before}{sweep} MEASURE gain")
+    assert error.value.position == Position(1, len(before) + sweep.index(at) + 1)
+
+
 def test_a_frontier_needs_its_own_transactions(con: Connection) -> None:
     con.execute("BEGIN")
     with pytest.raises(UserError, match="a transaction of its own"):
