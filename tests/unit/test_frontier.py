@@ -13,7 +13,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.errors import StatementError
+from sqlanon.errors import Position, StatementError
 from sqlanon.statements.frontier import make_frontier
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import Frontier
