@@ -20,7 +20,7 @@ from sqlanon.inputs.data_frames import DataFrames
 from sqlanon.inputs.parameters import with_values
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.classes.normal_relations import literal_rows
-from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.parser import hint_for, parse_script
 from sqlanon.syntax.statements import PassThrough, Statement
 
 if TYPE_CHECKING:
@@ -131,11 +131,13 @@ class Connection(ConnectionMethods):
 
     def _execute(self, query: DuckDBStatement | str, parameters: object = None) -> None:
         arguments = () if parameters is None else (parameters,)
-        called_beside_caller(partial(self._connection.execute, query, *arguments))
+        with _noting(query):
+            called_beside_caller(partial(self._connection.execute, query, *arguments))
 
     def _relation(self, query: DuckDBStatement | str, alias: str = "", params: object = None) -> DuckDBRelation:
         run = partial(self._connection.sql, query, alias=alias, params=params)
-        return called_beside_caller(run)
+        with _noting(query):
+            return called_beside_caller(run)
 
     def _complete(self, statement: Statement) -> None:
         """Runs a statement to its end, though nobody will read what it returns."""
@@ -237,6 +239,17 @@ def _own_statements(query: Any) -> list[Statement] | None:
     """The statements of a script in which one is sqlanon's own; None where DuckDB can be given all of it as it is."""
     statements = parse_script(query) if isinstance(query, str) else []
     return None if all(isinstance(statement, PassThrough) for statement in statements) else statements
+
+
+@contextmanager
+def _noting(query: DuckDBStatement | str) -> Iterator[None]:
+    """Adds to an error of DuckDB's, as a note below it, which of sqlanon's statements was meant; it stays DuckDB's."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(query, str) and (hint := hint_for(error, query)):
+            error.add_note(f"hint: {hint}")
+        raise
 
 
 def _answer_query(answer: Answer) -> str:

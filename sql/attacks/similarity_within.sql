@@ -7,11 +7,11 @@
 -- reads: class_sensitive_value, sensitive_number
 
 -- Ranges begin with each number of a class. NULL is alike to NULL only. The allowance is for numbers with decimals, which
--- a DOUBLE has to about 16 digits: 2.6 lies within 1.2 of 1.4.
+-- a DOUBLE has to about 16 digits: 2.6 lies within 1.2 of 1.4. Whole numbers that a DOUBLE would round are compared exactly.
 
 -- statement: classes
 WITH numbered AS (
-  SELECT s.class_id, s.n, v.number
+  SELECT s.class_id, s.n, v.whole, v.number
   FROM class_sensitive_value AS s
   JOIN sensitive_number AS v ON v.value = s.value
 ), ranged AS (
@@ -20,6 +20,14 @@ WITH numbered AS (
       RANGE BETWEEN CURRENT ROW AND $within + 4e-16 * (least(abs(number), 1e300) + $within) FOLLOWING
     ) AS in_range
   FROM numbered
+  WHERE whole IS NULL
+  UNION ALL
+  SELECT class_id, n, sum(n) OVER (
+      PARTITION BY class_id ORDER BY whole ASC NULLS LAST
+      RANGE BETWEEN CURRENT ROW AND CAST(floor($within) AS BIGINT) FOLLOWING
+    ) AS in_range
+  FROM numbered
+  WHERE whole IS NOT NULL
 )
 SELECT class_id, targets, confidence, CASE WHEN confidence >= $confidence THEN targets ELSE 0 END AS succeeded
 FROM (

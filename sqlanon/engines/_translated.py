@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category, east_asian_width
 
 import duckdb
 
@@ -63,6 +64,9 @@ _SOMETIMES = {
 _ENUM = re.compile(r"\bENUM\s*\((?:'(?:[^']|'')*'(?:,\s*)?)*\)")
 # The kind of an error, which its class says already, and the line with a caret below it, at the end.
 _KIND = re.compile(r"^[A-Z][A-Za-z ]+ Error: ")
+_JOINER = "\u200d"
+_SKINS = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
+_FLAGS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 _QUOTED_LINE = re.compile(r"\n+(?P<head>LINE \d+: )(?P<line>[^\n]*)\n(?P<caret> *)\^+\s*$")
 _QUOTED_NAME = re.compile(r'"([^"\n]+)"|\bwith name (\w+)')
 _OF_EXTENSION = "An error occurred while trying to automatically install the required extension"
@@ -119,9 +123,28 @@ def _quotation(text: str) -> tuple[str, tuple[str, int] | None]:
     if line.startswith("..."):
         line, offset = line[3:], offset - 3
     line = line.removesuffix("...")
-    # Of other characters DuckDB counts bytes, or columns.
-    exact = line.isascii() and line.isprintable() and 0 <= offset <= len(line)
-    return text[: match.start()].rstrip(), (line, offset if exact else 0)
+    return text[: match.start()].rstrip(), (line, _offset_at(line, offset))
+
+
+def _offset_at(line: str, column: int) -> int:
+    """The offset of the character in a column of a line as DuckDB counts them; 0 where none begins there.
+
+    To DuckDB a letter with what is combined with it, an emoji of several, and a flag are one character each, as wide as
+    the first of its parts. A tab has no width.
+    """
+    at, before = 0, ""
+    for offset, character in enumerate(line):
+        is_flag = character in _FLAGS
+        # Letters that are combined with the one before, and what is not printed, such as a tab.
+        is_part = category(character)[0] in "MC" or character in _SKINS or before == _JOINER
+        is_part = is_part or (is_flag and before in _FLAGS)
+        if not is_part:
+            if at >= column:
+                return offset if at == column else 0
+            at += 2 if east_asian_width(character) in "WF" else 1
+        # Two letters are a flag, and a third begins the next one.
+        before = "" if is_part and is_flag else character
+    return len(line) if at == column else 0
 
 
 def _is_valueless(error: duckdb.Error, text: str) -> bool:

@@ -192,13 +192,15 @@ def _groups(values: int) -> tuple[int, ...]:
 
 def _grouped(table: QualifiedName, name: str, groups: tuple[int, ...], *, is_number: bool) -> exp.Select:
     """A row for each value: itself, and at each level the first and the last value of its group."""
+    # Of 0.0 and -0.0, which are equal and have two texts, the greater text is 0.0.
+    text = as_text(column(name))
     values = exp.select(
-        alias(as_text(column(name)), "value"),
+        alias(f.max(text) if is_number else text, "value"),
         alias(column(name) if is_number else as_text(column(name)), "sorted"),
         alias(huge(f.count()), "n"),
     )
     values = values.from_(relation(table)).where(is_not_null(column(name)))
-    values = values.group_by(as_text(column(name)), column(name))
+    values = values.group_by(*([] if is_number else [text.copy()]), column(name))
     in_order = order_by(ascending(column("sorted")), ascending(column("value")))
     n = column("n")
     before = window(f.sum(n.copy()), order=in_order.copy(), frame=up_to_here())

@@ -96,12 +96,23 @@ _CATEGORIES = (
 )
 
 # Of special categories of data (GDPR, Article 9), of money, and of offences.
-SENSITIVE_WORDS = re.compile(
-    r"(.*_)?(diagnos[ie]s|disease|illness|condition|icd\d*|symptoms?|treatment|therapy|procedure|medication|drug|"
-    r"prescription|hiv|cd4|viral_load|lab_result|test_result|disability|mental_health|salary|salary_class|wage|income|"
-    r"earnings|debt|balance|credit_score|credit_rating|religion|belief|political.*|party|union|sexual_orientation|"
-    r"orientation|conviction|offen[cs]e|crime|grade|score|rating)(_.*)?"
+_SENSITIVE = (
+    # Health.
+    r"diagnos[ie]s|diagnosed|diseases?|illness(es)?|conditions?|icd\d*|symptoms?|treatments?|therap(y|ies)|procedures?",
+    r"medications?|drugs?|prescriptions?|hiv|cd4|viral_load|(lab|test)_results?|disabilit(y|ies)|disabled|mental_health",
+    r"health|health_(status|condition|score)|allerg(y|ies)|addictions?|pregnan(t|cy)|cancer|diabet(es|ic)|depression",
+    r"disorders?|syndrome|surger(y|ies)|vaccinat(ed|ion)s?|smok(er|ing)|alcohol|blood_(pressure|sugar|type)|bmi|genetic.*",
+    # Money. What people write as one word ends in these: grossincome, yearlybonus.
+    r"[a-z]*(income|salary|bonus)|incomes|salaries|bonuses|salary_class|wages?|earnings|compensation|remuneration|payroll",
+    r"pay|pay_?(check|cheque|grade|band)|pension|savings|wealth|net_worth|assets|debts?|loans?|mortgage|balance|bankrupt.*",
+    r"credit_(score|rating|limit|history)|overdraft",
+    # Belief, politics, sexual life.
+    r"religio(n|ns|us|sity)|faith|creed|denomination|beliefs?|politic(s|al).*|party|voted?|(trade_)?union|union_member.*",
+    r"sexual(ity)?|sexual_.*|orientation|gender_identity",
+    # Offences and marks.
+    r"convict(ed|ions?)|offen[cs]es?|offenders?|crimes?|criminal.*|felon(y|ies)|arrest(s|ed)?|grades?|gpa|scores?|ratings?",
 )
+SENSITIVE_WORDS = re.compile(rf"(.*_)?({'|'.join(_SENSITIVE)})(_.*)?")
 
 
 def words_of(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import prod
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
@@ -17,7 +18,7 @@ from sqlanon.profiling.sizes import sizes
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, ProposeHierarchy
 
-__all__ = ["ProposedColumn", "free_name", "proposed_columns", "statements"]
+__all__ = ["ProposedColumn", "free_name", "nodes", "proposed_columns", "statements"]
 
 _K = 5
 _CLOSENESS = "0.3"
@@ -30,12 +31,16 @@ _Statement = CreateHierarchy | ProposeHierarchy
 
 @dataclass(frozen=True)
 class ProposedColumn:
-    """A column, the attribute that it would be, why, and the statement that makes its hierarchy if it has one."""
+    """A column, the attribute that it would be, why, and the statement that makes its hierarchy if it has one.
+
+    `levels` are those between which a search chooses: the values themselves, what is above them, and `*`.
+    """
 
     values: Values
     attribute: Attribute
     why: str
     hierarchy: _Statement | None = None
+    levels: int = 1
 
 
 def proposed_columns(
@@ -57,29 +62,30 @@ def proposed_columns(
             columns.append(ProposedColumn(values, Attribute(values.name, role), why))
             continue
         name = free_name(f"{values.name}_levels", names)
-        statement, lacking = _hierarchy(engine, table, source, values, name)
+        statement, lacking, between = _hierarchy(engine, table, source, values, name)
         if statement:
             names.add(fold(name))
         attribute = Attribute(values.name, role, hierarchy=name if statement else None)
-        columns.append(ProposedColumn(values, attribute, f"{why}{lacking}", statement))
+        columns.append(ProposedColumn(values, attribute, f"{why}{lacking}", statement, between + 2))
     return columns
 
 
 def _hierarchy(
     engine: Engine, table: QualifiedName, source: Source, values: Values, name: str
-) -> tuple[_Statement | None, str]:
-    """The statement that makes a column's hierarchy; or what to say of a column that has none."""
+) -> tuple[_Statement | None, str, int]:
+    """The statement that makes a column's hierarchy, or what to say of a column that has none; levels below `*`."""
     try:
         fitting = propose(engine, table, values.name, values.type)
     except PolicyError:
         # A column of few values needs no hierarchy.
         lacking = values.distinct > sizes().few_values
-        return None, f"; no hierarchy is proposed: {instead(values.type, values.name)}" if lacking else ""
+        return None, f"; no hierarchy is proposed: {instead(values.type, values.name)}" if lacking else "", 0
+    between = len(fitting.groups or fitting.arguments)
     if not fitting.groups:
-        return CreateHierarchy(definition(name, fitting, table, values.name, values.type)), ""
+        return CreateHierarchy(definition(name, fitting, table, values.name, values.type)), "", between
     if source.name is None:
-        return None, f"; no hierarchy is proposed: {_TABLE_FIRST}"
-    return ProposeHierarchy(name, source.name, values.name), ""
+        return None, f"; no hierarchy is proposed: {_TABLE_FIRST}", 0
+    return ProposeHierarchy(name, source.name, values.name), "", between
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
@@ -101,6 +107,11 @@ def statements(columns: Sequence[ProposedColumn], source: Source, name: str) -> 
     made = [(str(column.attribute.hierarchy), to_sql(column.hierarchy)) for column in columns if column.hierarchy]
     policy = Policy(name, source, tuple(column.attribute for column in columns), tuple(_requirements(columns)))
     return [*made, (name, to_sql(CreatePolicy(policy)))]
+
+
+def nodes(columns: Sequence[ProposedColumn]) -> int:
+    """How many combinations of levels the quasi-identifiers have: the nodes of the lattice that is searched."""
+    return prod(column.levels for column in columns)
 
 
 def _requirements(columns: Sequence[ProposedColumn]) -> list[Requirement]:

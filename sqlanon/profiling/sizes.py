@@ -38,6 +38,7 @@ class Sizes:
     groups: int = 32
     crowded: float = 0.75
     few_values: int = 3
+    quick_nodes: int = 1_000_000
 
 
 sizes = Adjustable(Sizes())

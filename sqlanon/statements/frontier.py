@@ -29,6 +29,7 @@ from sqlanon.pipeline.state import KeptCells
 from sqlanon.questions.sole_parameter import always_satisfied
 from sqlanon.statements.candidate_cells import cells_of_candidates
 from sqlanon.statements.candidate_figures import Figure, figure_of, workload_figure
+from sqlanon.statements.candidate_source import require_same_rows, rows_of_source
 from sqlanon.statements.sweep import Candidate, swept
 from sqlanon.syntax import render
 from sqlanon.syntax._texts import arguments_text
@@ -52,7 +53,7 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
 
     Each candidate is a release in a transaction of its own, which is rolled back. One that cannot be made has the
     reason instead of figures. Raises UserError inside a transaction of the user's, for unknown figures, methods,
-    workloads, and for a parameter that is nobody's or several models'.
+    workloads, for a parameter that is nobody's or several models', and where rows of the source change meanwhile.
     """
     if engine.in_transaction():
         raise UserError(
@@ -74,6 +75,7 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
     compared = [_intact(policy), *_baselines(policy)]
     total = len(candidates) + len(compared)
     name = qualified(engine, QualifiedName((f"__sqlanon_frontier_{token_hex(8)}",)))
+    before = rows_of_source(engine, policy)
     with _shared(engine) as scratch:
         shared_cells = cells_of_candidates(engine, candidates, name, scratch)
         making = _Making(engine, name, _prepared(engine, policy, figures, scratch), shared_cells)
@@ -81,6 +83,9 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
             if progress:
                 progress("candidates", number, total, each.method.name)
             measured.append(_measured(making, statement.name, each, number, mark))
+            # What has to be copied to be read is compared once, at the end.
+            if before.is_table or number == total - 1:
+                require_same_rows(engine, policy, before)
     with engine.transaction():
         frontiers.save(engine, statement.name, _levelled(measured))
     return _answer(engine, statement.name)

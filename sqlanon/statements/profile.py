@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlanon.catalog import hierarchies, policies
+from sqlglot import exp
+
+from sqlanon.catalog import hierarchies, policies, releases
 from sqlanon.domain.counts import counted, per_cent
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.identifiers import fold, nearest
@@ -18,8 +20,10 @@ from sqlanon.inputs.source import BoundSource, bind_source
 from sqlanon.profiling.automatic import definition, propose
 from sqlanon.profiling.categories import categories
 from sqlanon.profiling.combinations import Combinations, Search, count_alone, search
+from sqlanon.profiling.first_release import about_policy, about_release, first_release
 from sqlanon.profiling.proposal import ProposedColumn, free_name, proposed_columns, statements
 from sqlanon.profiling.roles import proposed_role, values_of
+from sqlanon.sqlgen.build import names
 from sqlanon.statements.hierarchy import create_hierarchy
 from sqlanon.syntax.render import clauses
 from sqlanon.syntax.statements import CreateHierarchy, Profile, ProposeHierarchy
@@ -41,6 +45,7 @@ PROFILED = (
 # How many sets of a size, and how many keys, are listed.
 _LISTED = 3
 _LISTED_KEYS = 10
+_NO_POLICY = "a policy needs a column by which people could be found: there is none"
 
 Row = tuple[Any, ...]
 
@@ -49,8 +54,9 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
     """What the data of a table say of its columns and of who can be found by them, and statements to begin with.
 
     The rows have the columns `PROFILED`: a row for each column, for the most telling sets of columns of each size, for
-    the smallest sets that tell nearly all rows apart, and for each statement. Figures are of all rows; no value of the
-    table is in them. Raises PolicyError for a source or a column that there is not.
+    the smallest sets that tell nearly all rows apart, for each statement, and for the one that makes a first release.
+    Figures are of all rows; no value of the table is in them. Raises PolicyError for a source or a column that there is
+    not.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         source = _bound(engine, statement.source, scratch)
@@ -68,8 +74,7 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
         return [
             *(_of_column(column) for column in proposed),
             *(_of_sets(searched) if searched else ()),
-            *(_statement(made, text) for made, text in statements(proposed, statement.source, name)),
-            *([] if quasi else [_statement(name, None)]),
+            *(_to_run(engine, proposed, statement.source, name) if quasi else [_to_edit(name, None, _NO_POLICY)]),
         ]
 
 
@@ -172,6 +177,23 @@ def _of_set(part: str, combination: Combinations, why: str) -> Row:
     )
 
 
-def _statement(made: str, text: str | None) -> Row:
-    why = "edit it, then run it" if text else "a policy needs a column by which people could be found: there is none"
+def _to_run(engine: Engine, proposed: Sequence[ProposedColumn], source: Source, policy: str) -> Iterator[Row]:
+    """The statements that make the hierarchies and the policy, and the one that makes a first release of it."""
+    *of_hierarchies, (_, of_policy) = statements(proposed, source, policy)
+    for hierarchy, text in of_hierarchies:
+        yield _to_edit(hierarchy, text, "edit it, then run it")
+    yield _to_edit(policy, of_policy, about_policy(proposed))
+    release = free_name(f"{policy}_release", _names_of_objects(engine))
+    text = first_release(proposed, policy, release)
+    yield "release", release, None, None, None, None, None, text, about_release(proposed)
+
+
+def _to_edit(made: str, text: str | None, why: str) -> Row:
     return "statement", made, None, None, None, None, None, text, why
+
+
+def _names_of_objects(engine: Engine) -> set[str]:
+    """The names of tables, views and releases, in lower case: a release of several tables has none of its own name."""
+    tables = exp.select(names.column("table_name")).from_(names.relation(("information_schema", "tables")))
+    called = [name for (name,) in engine.rows(tables)]
+    return {fold(name) for name in [*called, *(release.name for release, _ in releases.listing(engine))]}

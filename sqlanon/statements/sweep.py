@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Value
-from sqlanon.errors import UserError, about
+from sqlanon.errors import SqlanonError, UserError, about
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.registry import find_method, promised_by
 from sqlanon.methods.shared.arguments import arguments_of, with_names
@@ -52,10 +53,24 @@ def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep])
             for swept, value in zip(sweep, values, strict=True):
                 with about("sweep", swept.parameter):
                     candidate = _with_value(candidate, call, swept.parameter, value)
-            find_method(call.name).options(candidate.method.arguments)
-            resolve_requirements(candidate.policy, promised=promised_by(call.name, candidate.method.arguments))
+            with _about_value(sweep, values):
+                find_method(call.name).options(candidate.method.arguments)
+                resolve_requirements(candidate.policy, promised=promised_by(call.name, candidate.method.arguments))
             candidates.append(candidate)
     return list(dict.fromkeys(candidates))
+
+
+@contextmanager
+def _about_value(sweep: Sequence[Sweep], values: Sequence[Value]) -> Iterator[None]:
+    """Says of an error about a parameter that is swept that it is about the value of the sweep."""
+    try:
+        yield
+    except SqlanonError as error:
+        for swept, value in zip(sweep, values, strict=True):
+            if error.part and fold(error.part[-1]) == fold(swept.parameter):
+                error.part = ("sweep", swept.parameter, str(value))
+                break
+        raise
 
 
 def _with_value(candidate: Candidate, call: MethodCall, parameter: str, value: Value) -> Candidate:

@@ -54,8 +54,16 @@ def _swept(reader: Reader, sweep: dict[str, Sweep]) -> None:
         raise reader.refused(f"{parameter} is swept twice", hint=f"keep one {parameter} IN (...)", token=token)
     reader.expect("IN")
     values: list[Scalar] = []
-    reader.listed(lambda: values.append(_values.scalar(reader)))
+    reader.listed(lambda: values.append(_swept_value(reader, parameter)))
     sweep[parameter] = Sweep(parameter, tuple(dict.fromkeys(values)))
+
+
+def _swept_value(reader: Reader, parameter: str) -> Scalar:
+    """A value, whose part is called after it: ("sweep", "k", "5")."""
+    start = reader.peek().start
+    value = _values.scalar(reader)
+    reader.parts.add(start, "sweep", parameter, str(value))
+    return value
 
 
 def _measured(reader: Reader, figures: list[FigureCall], workloads: list[str]) -> None:

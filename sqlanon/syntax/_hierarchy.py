@@ -13,12 +13,15 @@ from sqlanon.syntax.statements import CreateHierarchy, DropHierarchy, ProposeHie
 
 __all__ = ["create", "drop"]
 
+_AUTO = "CREATE HIERARCHY age_bands AUTO ON patients.age"
+
 
 def create(reader: Reader, position: Position) -> CreateHierarchy | ProposeHierarchy:
     """CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS KIND (arguments | query), or name AUTO ON table.column."""
     or_replace, if_not_exists = created(reader, "HIERARCHY")
     name = object_name(reader, "hierarchy")
     if reader.accept("AUTO"):
+        reader.form = _AUTO
         table, column = _column(reader)
         return ProposeHierarchy(name, table, column, or_replace, if_not_exists, position=position)
     if not reader.sees("AS"):
@@ -27,6 +30,8 @@ def create(reader: Reader, position: Position) -> CreateHierarchy | ProposeHiera
     reader.mark("kind")
     kind = reader.name("the kind of hierarchy, such as INTERVALS").lower()
     reader.mark("definition")
+    if kind == "auto":
+        reader.form = _AUTO
     reader.refuse_bare_query('"("')
     definition = _query(reader, name, kind) if reader.sees_query() else _listed(reader, name, kind)
     reader.end()

@@ -24,7 +24,7 @@ class Reader(Cursor):
     """Reads one statement, from left to right.
 
     `label` names the statement in errors (such as CREATE POLICY), `form` is a correct
-    one to show. Every method that expects something raises StatementError, with the
+    one to show, from where it is set on. Every method that expects something raises StatementError, with the
     place of the token that stands there instead.
     """
 
@@ -44,7 +44,7 @@ class Reader(Cursor):
         self.parts = Parts(text, positions, start, end)
         self._positions = positions
         self._label = label
-        self._form = form
+        self.form = form
         self._named: list[tuple[int, str]] = []
         # The token that was taken last as a name without quotes.
         self._bare: Token | None = None
@@ -266,7 +266,7 @@ class Reader(Cursor):
         unquoted = None if near or hint or token is not self.peek() else self._unquoted(what, among)
         return self._error(
             f"expected {what}, found {actual or described(token)}",
-            suggestion + (hint or unquoted or f"a correct form is: {self._form}"),
+            suggestion + (hint or unquoted or f"a correct form is: {self.form}"),
             token,
         )
 

@@ -34,7 +34,7 @@ from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.script import Piece, split
 from sqlanon.syntax.statements import SHOWN, PassThrough, Statement
 
-__all__ = ["KEYWORDS", "UNPAIRED", "filled", "misread", "parse_script", "query_text"]
+__all__ = ["KEYWORDS", "UNPAIRED", "filled", "hint_for", "parse_script", "query_text"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,10 @@ class _Form:
 
 _RELEASE = " hospital_2026 AS POLICY hospital METHOD generalization(suppression => 0.02)"
 _FORMS = {
-    "CREATE HIERARCHY": _Form(_hierarchy.create, "CREATE HIERARCHY age_bands AS INTERVALS (5, 10, 20)"),
+    "CREATE HIERARCHY": _Form(
+        _hierarchy.create,
+        "CREATE HIERARCHY age_bands AS INTERVALS (5, 10, 20) or CREATE HIERARCHY age_bands AUTO ON patients.age",
+    ),
     "CREATE POLICY": _Form(
         _policy.create,
         "CREATE POLICY hospital ON patients (ssn IDENTIFIER, age QUASI IDENTIFIER USING age_bands, disease SENSITIVE) "
@@ -150,7 +153,7 @@ def query_text(text: str) -> str:
     return query
 
 
-def misread(text: str) -> str | None:
+def _misread(text: str) -> str | None:
     """A hint for a statement that DuckDB could not run: the one of ours that was meant, or that begins within it.
 
     None where nothing in it is like one of ours.
@@ -168,6 +171,20 @@ def misread(text: str) -> str | None:
     near = get_close_matches(words, [label for label in _FORMS if " " in label], n=1, cutoff=_NEAR)
     near = near or get_close_matches(words.partition(" ")[0], [label for label in _FORMS if " " not in label], n=1)
     return f"did you mean {near[0]}?" if near else None
+
+
+def hint_for(error: BaseException, script: str) -> str | None:
+    """Which of our statements was meant by the one of a script that DuckDB could not read; None for other errors.
+
+    Of several statements it is the one that begins with the word that DuckDB stumbles over.
+    """
+    if type(error).__name__ not in ("ParserException", "CatalogException"):
+        return None
+    pieces = [piece.text for piece in split(script)]
+    if len(pieces) > 1:
+        first = [next(tokens(text)).text for text in pieces]
+        pieces = [text for text, word in zip(pieces, first, strict=True) if f'near "{word}"' in str(error)]
+    return _misread(pieces[0]) if len(pieces) == 1 else None
 
 
 def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Statement:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from unicodedata import combining, east_asian_width
+from unicodedata import category, east_asian_width
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.errors import Position
@@ -155,4 +155,4 @@ class Parts:
 
 def _blank(character: str) -> str:
     """As much space as a character takes on a terminal."""
-    return "" if combining(character) else "  " if east_asian_width(character) in "WF" else " "
+    return "" if category(character) in ("Mn", "Me") else "  " if east_asian_width(character) in "WF" else " "

@@ -9,8 +9,9 @@ from typing import Any
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.duckdb import translated
 from sqlanon.errors import EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.syntax.parser import UNPAIRED, misread
+from sqlanon.syntax.parser import UNPAIRED, hint_for
 from sqlanon.syntax.statements import (
+    Advise,
     CheckExport,
     CheckRelation,
     CheckRelease,
@@ -25,6 +26,7 @@ from sqlanon.syntax.statements import (
 )
 from sqlanon.terminal.labels import label
 from sqlanon.terminal.presentation import Output, Rows
+from sqlanon.terminal.presentation.proposals import show_advice, show_profile
 from sqlanon.terminal.progress import Watch
 from sqlanon.terminal.signals import interrupting, stop_of
 
@@ -73,8 +75,7 @@ def _known_error(error: BaseException, statement: Statement | None) -> BaseExcep
         if statement.parts and statement.parts.is_doubtful:
             # DuckDB names the word at fault, which may be data that a quote set free.
             (message, hint), quoted = UNPAIRED, None
-        if type(error).__name__ in ("ParserException", "CatalogException"):
-            hint = hint or misread(statement.text)
+        hint = hint or hint_for(error, statement.text)
     own_error = kind(message, hint=hint, quoted=quoted)
     own_error.__cause__ = error
     return own_error
@@ -217,7 +218,9 @@ class ScriptRun:
         elif isinstance(statement, ExplainRelease):
             self._explain(rows)
         elif isinstance(statement, Profile):
-            self._profile(rows)
+            show_profile(self._output, rows)
+        elif isinstance(statement, Advise):
+            show_advice(self._output, rows)
         elif not _says_only_that_it_is_done(statement, rows):
             self._output.result(rows)
 
@@ -230,20 +233,6 @@ class ScriptRun:
         if self._output.verbose:
             for row in long:
                 self._output.text(f"\n{row[-1]}")
-
-    def _profile(self, rows: Rows) -> None:
-        """Prints a table of the columns, one of sets of them, and below the statements as a script to edit."""
-        parts = [str(row[0]) for row in rows.rows]
-        columns, sets, statements = (
-            tuple(row for row, part in zip(rows.rows, parts, strict=True) if part in kinds)
-            for kinds in (("column",), ("columns", "key"), ("statement",))
-        )
-        self._output.result(Rows(rows.columns, columns).without("part"))
-        if sets:
-            self._output.result(Rows(rows.columns, sets).without("missing").without("proposal"))
-        texts = [f"{text};" for text in Rows(rows.columns, statements).column("proposal") if text is not None]
-        if texts:
-            self._output.text("\n".join(["", *texts]))
 
     def _judge(self, statement: Statement, rows: Rows) -> bool:
         """Whether a CHECK's requirements are all met; prints an error and sets the exit code if not.

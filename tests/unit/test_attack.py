@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, SqlanonError
 from sqlanon.session import StatementEvent
+from tests.oracles import attacks as oracle
 
 ROWS = [(20 + i % 4, "uv"[i % 2], ("flu", "cold", "asthma", None)[(i + i // 4) % 4], i % 7) for i in range(24)]
 
@@ -80,6 +82,34 @@ def test_any_table_query_or_file_is_attacked(con: Connection, tmp_path: Path) ->
         f"read_parquet('{tmp_path}/people.parquet')",
     ):
         assert alike([row], attacked(con, f"{source} (age, AGE, ward) SENSITIVE disease", "homogeneity"))
+
+
+@pytest.mark.parametrize(
+    ("column_type", "base"),
+    [
+        *(("BIGINT", base) for base in (2**53, 2**60, 2**63 - 1000, -(2**63))),
+        *(("UBIGINT", base) for base in (2**53, 2**64 - 1000)),
+        *(("HUGEINT", base) for base in (2**53, 2**100, -(2**127) + 1)),
+    ],
+)
+@pytest.mark.parametrize("width", ["0", "1", "2", "2.9", "3", "400"])
+def test_whole_numbers_beyond_those_of_a_double_are_compared_exactly(column_type: str, base: int, width: str) -> None:
+    numbers = [*(base + step for step in (0, 1, 3, 6, 9, 9, 9, 12, 12, 500, 901)), 0, None]
+    with sqlanon.connect() as con:
+        con.execute(f"CREATE TABLE t (a INTEGER, s {column_type})")
+        for number in numbers:
+            con.execute(f"INSERT INTO t VALUES (1, {'NULL' if number is None else repr(str(number))})")
+        [row] = attacked(con, "t (a) SENSITIVE s", f"similarity(within => {width})")
+    fractions = [None if number is None else Fraction(number) for number in numbers]
+    assert row[4] == pytest.approx(float(oracle.within(fractions, Fraction(width))))
+
+
+@pytest.mark.parametrize("number", [2**127 - 1, -(2**127) + 1])
+def test_the_ends_of_a_hugeint(number: int) -> None:
+    with sqlanon.connect() as con:
+        con.execute(f"CREATE TABLE t AS SELECT 1 AS a, s FROM (VALUES ({number}::HUGEINT), (0), (7)) AS r (s)")
+        [row] = attacked(con, "t (a) SENSITIVE s", "similarity(within => 1000000000000)")
+    assert row[4] == pytest.approx(2 / 3)
 
 
 def test_an_unnamed_argument_is_the_first(con: Connection) -> None:

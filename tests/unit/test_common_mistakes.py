@@ -285,6 +285,39 @@ def test_what_duckdb_could_not_read_may_have_been_meant_for_sqlanon(script: str,
     assert hint in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("script", "hint"),
+    [
+        ("PROFLE visits", "hint: did you mean PROFILE?"),
+        ("PROFLE visits (age)", "hint: did you mean PROFILE?"),
+        ("MEASUR r WITH FIGURES (membership)", "hint: did you mean MEASURE?"),
+        ("FRONTIR f ON POLICY p METHODS (mondrian) MEASURE gain", "hint: did you mean FRONTIER?"),
+        ("CREATE ANONYMISED TABLE r AS POLICY p", "hint: did you mean CREATE ANONYMIZED?"),
+        ("CREATE TABLE z AS SELECT 1 AS a; ADVIS f LEAST gain; SELECT 2", "hint: did you mean ADVISE?"),
+        ("SELECT 1; SELEC 2", None),
+        ("CHECKPOINT; SELECT * FROM nowhere", None),
+        ("SELECT measur FROM range(3)", None),
+    ],
+)
+def test_in_python_the_statement_that_was_meant_is_a_note_of_duckdbs_error(script: str, hint: str | None) -> None:
+    for method in ("sql", "execute", "script"):
+        with connect() as connection, duckdb.connect() as plain:
+            with pytest.raises(duckdb.Error) as caught:
+                getattr(connection, method)(script)
+            with pytest.raises(duckdb.Error) as expected:
+                plain.sql(script)
+        assert type(caught.value) is type(expected.value)
+        assert getattr(caught.value, "__notes__", []) == ([hint] if hint else [])
+
+
+@pytest.mark.parametrize("statement", ["CHECKPOINT", "TABLE PROFLE", "FROM profle", "SELECT profle(1)", "SHOW profle"])
+def test_what_duckdb_can_run_is_duckdbs(statement: str) -> None:
+    """A macro or a table may be called nearly like one of sqlanon's statements."""
+    with connect() as connection:
+        connection.execute("CREATE TABLE profle AS SELECT 1 AS a; CREATE MACRO profle(x) AS x")
+        connection.execute(statement)
+
+
 @pytest.mark.parametrize("text", ["'O'Hara'", "'it's', 'O'Hara'"])
 def test_a_word_that_a_quote_sets_free_is_not_shown(text: str) -> None:
     done = run_script(f"SELECT 1;\nSELECT {text};")

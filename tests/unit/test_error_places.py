@@ -155,6 +155,43 @@ def test_errors_of_duckdb_in_a_script(con: Connection, script: str, at: str) -> 
     assert "LINE" not in error.message
 
 
+@pytest.mark.parametrize(
+    ("script", "at"),
+    [
+        *(
+            (f"SELECT 'é漢';\nSELECT {text}, {tail}", tail)
+            for text in (
+                *(
+                    "'é'",
+                    "'e\u0301'",
+                    "'漢字'",
+                    "'한글'",
+                    "'😀'",
+                    "'👍🏽'",
+                    "'❤️'",
+                    "'🇨🇭🇨🇭'",
+                    "'👨\u200d👩\u200d👧'",
+                    "'\u200bx'",
+                ),
+                *("\t'é'", "'हिन्दी'", '1 AS "漢é😀"', f"'{'漢' * 90}'", f"'{'é' * 90}'"),
+            )
+            for tail in ("sexx FROM visits", "nofunction(1)", f"sexx, '{'漢' * 90}' FROM visits")
+        ),
+        ("SELECT 1;\nSELECT '漢' AS a ORDR BY 1", "ORDR BY 1"),
+        ("SELECT 1;\nSELECT age AS 日本, 漢 FROM visits", "漢 FROM visits"),
+        ("SELECT 1;\nSELECT 漢.age FROM visits", "漢.age FROM visits"),
+    ],
+)
+def test_errors_of_duckdb_behind_wide_and_combined_letters(con: Connection, script: str, at: str) -> None:
+    """DuckDB counts the columns of what a terminal shows, a position the characters of the script."""
+    (_, statement) = parse_script(script)
+    with pytest.raises(duckdb.Error) as caught:
+        con.script(script, on_statement=lambda event: event.result and event.result.fetchall())
+    error = as_sqlanon_error(caught.value, statement)
+    assert isinstance(error, UserError)
+    assert error.position == Position(2, script.rindex(at) - script.index("\n"))
+
+
 def test_a_notebook_shows_the_error_alone() -> None:
     """IPython asks an exception for this method before it prints frames."""
     for kind in (UserError, PrivacyViolation):

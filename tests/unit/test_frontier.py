@@ -13,7 +13,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.errors import StatementError
+from sqlanon.errors import Position, StatementError
 from sqlanon.statements.frontier import make_frontier
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import Frontier
@@ -170,6 +170,23 @@ def test_what_cannot_be_asked_is_refused(con: Connection, statement: str, messag
     assert con.duckdb.execute("SELECT count(*) FROM anon.candidate WHERE frontier = 'f_refused'").fetchall() == [(0,)]
 
 
+@pytest.mark.parametrize(
+    ("sweep", "at"),
+    [
+        ("k IN (5, 0.5, 7)", "0.5"),
+        ("K IN (5), l IN (2, 'x')", "'x'"),
+        ("t IN (0.1, 1.5)", "1.5"),
+        ("publish IN ('range', 'ranges')", "'ranges'"),
+        ("zz IN (1)", "zz"),
+    ],
+)
+def test_an_error_about_a_swept_value_points_at_it(con: Connection, sweep: str, at: str) -> None:
+    before = "FRONTIER f ON POLICY p METHODS (mondrian) SWEEP "
+    with pytest.raises(UserError) as error:
+        con.sql(f"{before}{sweep} MEASURE gain")
+    assert error.value.position == Position(1, len(before) + sweep.index(at) + 1)
+
+
 def test_a_frontier_needs_its_own_transactions(con: Connection) -> None:
     con.execute("BEGIN")
     with pytest.raises(UserError, match="a transaction of its own"):
@@ -262,6 +279,54 @@ def test_populations_of_candidates_are_those_of_releases_by_themselves(con: Conn
         assert row["u_loss"] == pytest.approx(_u_loss(con, k), abs=1e-12)
 
 
+@pytest.mark.parametrize("source", ["people", "(SELECT * FROM people)"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "INSERT INTO people SELECT 1, 'd', 'measles' FROM range(20)",
+        "UPDATE people SET age = age + 1 WHERE age = 4",
+        "DELETE FROM people WHERE age = 4",
+        "DROP TABLE people",
+    ],
+)
+def test_candidates_of_rows_that_changed_meanwhile_are_not_compared(source: str, change: str) -> None:
+    connection = sqlanon.connect()
+    connection.execute(SETUP)
+    connection.execute(SWEPT.replace("FRONTIER g", "FRONTIER former"))
+    attributes = '(age QUASI IDENTIFIER, "the ill""ness" SENSITIVE)'
+    connection.execute(f"CREATE POLICY other ON {source} {attributes} REQUIRE k_anonymity(k => 2)")
+
+    def change_once(stage: str, done: int, total: int, detail: str | None = None) -> None:
+        if done == 4:
+            with connection.duckdb.cursor() as writer:
+                writer.execute(change)
+
+    with pytest.raises(UserError, match="the rows of policy other changed while its candidates were made") as error:
+        made_with(connection, SWEPT.replace("POLICY p", "POLICY other").replace("g ON", "former ON"), change_once)
+    assert "CREATE TABLE name AS FROM" in str(error.value.hint)
+    # The former frontier of the name is as it was.
+    assert {row[0] for row in connection.execute("SELECT policy FROM anon.candidate").fetchall()} == {"p"}
+
+
+def test_rows_that_are_the_same_at_the_end_are_compared(con: Connection) -> None:
+    """The order in which they stand is none of theirs."""
+
+    def rewrite(stage: str, done: int, total: int, detail: str | None = None) -> None:
+        if done == 4:
+            with con.duckdb.cursor() as writer:
+                writer.execute("CREATE OR REPLACE TABLE people AS FROM people ORDER BY random()")
+
+    answer, _ = made_with(con, SWEPT, rewrite)
+    assert len(answer) == 9
+
+
+@pytest.fixture
+def any_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Candidates are made of rows that change meanwhile, too."""
+    monkeypatch.setattr("sqlanon.statements.frontier.require_same_rows", lambda engine, policy, before: None)
+
+
+@pytest.mark.usefixtures("any_rows")
 def test_a_source_that_changes_meanwhile_is_looked_at_again() -> None:
     """Populations that were found in other rows are not used."""
     connection = sqlanon.connect()
@@ -319,6 +384,7 @@ def test_candidates_that_differ_in_numbers_alone_share_their_cells(con: Connecti
         assert len(same) == 3
 
 
+@pytest.mark.usefixtures("any_rows")
 def test_cells_of_rows_that_have_changed_are_encoded_again() -> None:
     connection = sqlanon.connect()
     connection.execute(SETUP)

@@ -21,6 +21,7 @@ from sqlanon import connect
 from sqlanon.errors import Position, PrivacyViolation, StatementError
 from sqlanon.terminal import progress
 from sqlanon.terminal.presentation import Output, Rows, cell_text, json_value, one_line
+from sqlanon.terminal.scripts import ScriptRun
 
 
 class Terminal(io.StringIO):
@@ -254,3 +255,53 @@ def test_a_moment_is_shown_in_the_zone_of_the_session(value: str, text: str) -> 
         connection.execute("SET TimeZone = 'Europe/Berlin'")
         ((shown,),) = Rows.of(connection.sql(f"SELECT {value}")).rows
     assert cell_text(shown) == text
+
+
+def answered(script: str) -> str:
+    """What a script prints on a terminal; the table and the policy `visits` are there."""
+    con = connect()
+    con.execute("""
+        CREATE TABLE visits AS SELECT i % 50 AS age, 'A' || (i % 7) AS occupation_now,
+            i % 9 AS weekly_hours, ['flu', 'cold', 'angina'][1 + i % 3] AS diagnosis FROM range(200) AS t(i);
+        CREATE POLICY visits ON visits (age QUASI IDENTIFIER, diagnosis SENSITIVE) REQUIRE k_anonymity(k => 2);
+    """)
+    made = output(terminal=True)
+    assert ScriptRun(con, made).run(script, "script.sql"), printed(made)
+    return re.sub(r"\x1b\[[0-9;]*m", "", printed(made)[0])
+
+
+def test_a_profile_is_readable_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = answered("PROFILE visits")
+    tables, _, script = narrow.partition("CREATE HIERARCHY")
+    assert max(map(len, tables.splitlines())) <= 80
+    assert "not shown" not in tables
+    titles = [line.split() for line in narrow.splitlines() if line.startswith("subject")]
+    assert titles == [
+        ["subject", "proposal", "why"],
+        ["subject", "unique_rows", "distinct", "missing", "distinction", "separation"],
+        ["subject", "unique_rows", "distinct", "why"],
+    ]
+    assert re.search(r"^diagnosis +SENSITIVE +its name", tables, re.M)
+    assert 'CREATE ANONYMIZED TABLE "visits_2_release" AS POLICY "visits_2";' in script
+    monkeypatch.setenv("COLUMNS", "250")
+    wide = answered("PROFILE visits")
+    assert wide.count("subject ") == 2
+    assert wide.partition("CREATE HIERARCHY")[2] == script
+
+
+def test_what_the_script_of_a_profile_says_is_a_comment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    script = answered("PROFILE visits (age)").partition("CREATE HIERARCHY")[2]
+    assert "-- no column looks SENSITIVE" in script
+    with_a_release = f"CREATE HIERARCHY{script}SELECT count(*) AS released FROM visits_2_release;"
+    assert "released" in answered(with_a_release)
+
+
+def test_advice_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    frontier = "FRONTIER f ON POLICY visits METHODS (mondrian) SWEEP k IN (2, 4) MEASURE p_loss, discernibility;"
+    *_, first, second = answered(f"{frontier} ADVISE f LEAST p_loss;").rstrip().splitlines()
+    assert (first[:12], second[:23]) == ("ALTER POLICY", "CREATE ANONYMIZED TABLE")
+    assert first.endswith(";")
+    assert second.endswith(";")

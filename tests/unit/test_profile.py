@@ -106,6 +106,71 @@ def test_the_printed_script_makes_a_release(con: Connection) -> None:
     con.execute(script(again))
 
 
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        *((name, "SENSITIVE") for name in ("bonus", "yearly_bonus", "bonus 2023", "annualBonus", "yearlybonus")),
+        *((name, "SENSITIVE") for name in ("income", "grossIncome", "MonthlyIncome", "totalincome", "income_group")),
+        *(
+            (name, "SENSITIVE")
+            for name in ("religion", "religious", "religious_affiliation", "Religious Belief", "faith")
+        ),
+        *((name, "SENSITIVE") for name in ("salaries", "net_worth", "loan_amount", "is_pregnant", "criminal_record")),
+        *(
+            (name, "SENSITIVE")
+            for name in ("healthStatus", "sexual_preference", "political_views", "arrested", "pay_grade")
+        ),
+        *((name, "QUASI IDENTIFIER") for name in ("sewage", "passage", "height", "payload", "parity", "scoreboard")),
+        *((name, "QUASI IDENTIFIER") for name in ("sex", "occupation", "education", "marital_status", "reunion")),
+        *((name, "IDENTIFIER") for name in ("loan_id", "health_plan_number")),
+    ],
+)
+def test_sensitive_names(name: str, role: str) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT i % 9 AS {quoted(name)} FROM range(50) AS r(i)")
+    assert roles(parts(con, "PROFILE t")) == {name: role}
+
+
+def test_the_last_row_makes_a_first_release(con: Connection) -> None:
+    con.execute("CREATE VIEW people_release AS FROM people")
+    rows = parts(con, "PROFILE people (age, zip, sex, job, diagnosis)")
+    con.execute(script(rows))
+    assert rows[-1]["part"] == "release"
+    assert rows[-1]["proposal"] == 'CREATE ANONYMIZED TABLE "people_release_2" AS POLICY "people"'
+    con.execute(rows[-1]["proposal"])
+    assert [row[5] for row in con.execute("CHECK people_release_2").fetchall()] == [True, True]
+    # A release of several tables has its name in the catalog alone.
+    con.execute("CREATE ANONYMIZED TABLE people_2_release AS POLICY people METHOD anatomy(l => 2)")
+    assert parts(con, "PROFILE people (age)")[-1]["subject"] == "people_2_release_2"
+
+
+def test_why_says_that_nothing_is_sensitive(con: Connection) -> None:
+    whys = [parts(con, f"PROFILE people ({columns})")[-2]["why"] for columns in ("age, diagnosis", "age")]
+    assert ["k-anonymity alone" in why for why in whys] == [False, True]
+
+
+def test_a_large_lattice_is_proposed_a_method_without_a_search(con: Connection) -> None:
+    columns = '(age, zip, sex, job, amount, "weekly hours", "birthDate")'
+    plain = parts(con, f"PROFILE people {columns}")
+    con.execute(script(plain))
+    plan = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY people METHOD generalization(suppression => 1)").fetchall()
+    (least,) = (detail for _, item, detail in plan if item == "granularity loss")
+    nodes = int(str(least).removesuffix(" nodes").split()[-1])
+    with sizes.replaced(quick_nodes=nodes):
+        assert "mondrian" not in str(parts(con, f"PROFILE people {columns}"))
+    with sizes.replaced(quick_nodes=nodes - 1):
+        large = parts(con, f"PROFILE people {columns}")
+    *_, policy, release = large
+    assert f"its levels have {nodes:,} combinations" in policy["why"]
+    assert "METHOD mondrian" in policy["why"]
+    con.execute(script(large))
+    # What the reason names is written as the reference of the method writes it.
+    con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY people METHOD generalization(time_limit => 60)")
+    con.execute(release["proposal"])
+    assert "METHOD mondrian" in release["proposal"]
+    assert {row[5] for row in con.execute("CHECK people_2_release").fetchall()} == {True}
+
+
 def test_kinds_of_hierarchies(con: Connection) -> None:
     con.execute(
         "CREATE TABLE more AS SELECT CASE WHEN i % 10 = 0 THEN i * 1000 ELSE 0 END AS gain, i AS n, "
@@ -139,6 +204,25 @@ def test_groups_have_values_that_are_neighbours_and_like_frequencies() -> None:
         *((1, f"{low} to {high}", 2) for low, high in zip("acegikmo", "bdfhjlnp", strict=True)),
         *((2, f"{low} to {high}", 8) for low, high in (("a", "h"), ("i", "p"))),
     ]
+
+
+@pytest.mark.parametrize("column_type", ["DOUBLE", "FLOAT"])
+def test_zeros_of_both_signs_and_what_is_no_number_have_one_label(column_type: str) -> None:
+    con = sqlanon.connect()
+    texts = ["0.0", "-0.0", "nan", "-nan", "inf", "-inf", *(f"{1000 * i}.0" for i in range(1, 11))]
+    con.execute(f"CREATE TABLE t (x {column_type})")
+    for text in texts:
+        # Most rows are zeros, so that no intervals are made.
+        rows = 100 if text in ("0.0", "-0.0") else 3
+        con.execute(f"INSERT INTO t SELECT '{text}'::{column_type} FROM range({rows})")
+    con.execute("CREATE HIERARCHY h AUTO ON t.x")
+    listed = [text for (text,) in con.execute("SELECT DISTINCT value FROM anon.hierarchy_value").fetchall()]
+    assert {"0.0", "nan", "inf", "-inf"} <= set(listed)
+    assert not {"-0.0", "-nan"} & set(listed)
+    con.execute("CREATE POLICY p ON t (x QUASI IDENTIFIER USING h) REQUIRE k_anonymity(k => 3)")
+    for method in ("generalization", "mondrian"):
+        con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+        assert con.execute("CHECK r").fetchall()[0][5] is True
 
 
 def test_moments_with_a_time_zone_have_a_calendar_in_utc() -> None:
@@ -300,7 +384,7 @@ def test_queries_files_and_frames(con: Connection, tmp_path: Path) -> None:
         ("frame", "frame"),
     ):
         answer = con.execute(f"PROFILE {source}").fetchall()
-        assert answer[-1][1] == policy
+        assert [row[1] for row in answer[-2:]] == [policy, f"{policy}_release"]
         con.execute(";".join(row[7] for row in answer if row[0] == "statement"))
         con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY {policy} METHOD mondrian")
         con.execute(f"DROP ANONYMIZED TABLE r; DROP POLICY {policy}; DROP HIERARCHY age_levels")
@@ -317,6 +401,7 @@ def test_a_read_only_database_can_be_profiled(tmp_path: Path) -> None:
             "columns",
             "statement",
             "statement",
+            "release",
         ]
 
 
@@ -334,8 +419,12 @@ def test_few_rows(rows: int) -> None:
 @pytest.mark.parametrize("column_type", TYPES)
 def test_every_type(column_type: str) -> None:
     con = sqlanon.connect()
-    con.execute(f"CREATE TABLE t AS SELECT ({TYPES[column_type]})::{column_type} AS x FROM range(5) AS r(i), range(3)")
+    con.execute(f"CREATE TABLE t AS SELECT ({TYPES[column_type]})::{column_type} AS x FROM range(5) AS r(i), range(9)")
     con.execute(script(parts(con, "PROFILE t")))
+    with sizes.replaced(quick_nodes=1):
+        of_releases = [row["proposal"] for row in parts(con, "PROFILE t") if row["part"] == "release"]
+    for text in of_releases:
+        con.execute(text.replace("t_2", "t"))
 
 
 def test_hostile_names() -> None:

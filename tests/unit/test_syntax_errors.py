@@ -97,6 +97,22 @@ HEAD = "CREATE POLICY p ON t "
         ("CREATE HIERARCHY h AS INTERVALS (1e9999999999999999999)", "1e9", "expected a number", "a correct form is"),
         ("CREATE HIERARCHY h AS INTERVALS (E'\\n')", "E'", "expected a string", "without escapes"),
         ("CREATE HIERARCHY h AS INTERVALS 5", "5", 'expected "("', "a correct form is"),
+        *(
+            (
+                f"CREATE HIERARCHY h {text}",
+                at,
+                message,
+                "a correct form is: CREATE HIERARCHY age_bands AUTO ON patients.age",
+            )
+            for text, at, message in (
+                ("AUTO t.age", "t.age", "expected ON"),
+                ("AUTO ON", None, "expected a table"),
+                ("AUTO ON t", None, 'expected "."'),
+                ("AUTO ON t.age (5)", "(5)", "expected"),
+                ("AS AUTO ON t.age", "ON", "expected"),
+            )
+        ),
+        ("CREATE HIERARCHY h 5", "5", "expected AS or AUTO", "or CREATE HIERARCHY age_bands AUTO ON patients.age"),
         ("CREATE ANONYMIZED VEIW v AS POLICY p", "VEIW", "expected VIEW or TABLE", "did you mean VIEW?"),
         ("CREATE ANONYMIZED VIEW v AS POLICY p METHD m", "METHD", "METHOD or the end", "did you mean METHOD?"),
         ("CREATE ANONYMIZED VIEW v AS POLICY p METHOD m(1, 0.02)", "0.02", "in m(...)", "suppression => 0.02"),

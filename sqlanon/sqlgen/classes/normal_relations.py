@@ -18,9 +18,12 @@ from sqlanon.sqlgen.build.expressions import (
     ascending,
     big,
     cast,
+    huge,
     identical,
+    if_,
     is_not_null,
     is_null,
+    not_,
     order_by,
     row_alias,
     total,
@@ -44,6 +47,11 @@ __all__ = [
     "sensitive_values",
     "value_range",
 ]
+
+# Whole numbers with more digits than a DOUBLE has. None of a UHUGEINT is exact: no wider type could hold its sums.
+_ROUNDED = ("BIGINT", "UBIGINT", "HUGEINT")
+# A range of the greatest width that may be asked for, 10 ** 12, ends within a HUGEINT.
+_LARGEST = 2**127 - 1 - 10**12
 
 
 @dataclass(frozen=True)
@@ -205,9 +213,15 @@ def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width:
 
 
 def _sensitive_number(codes: str) -> exp.Select:
-    """sensitive_number(value, number): the number that each code of a numeric column stands for."""
-    number = alias(cast(column("value_0"), "DOUBLE"), "number")
-    return exp.select(alias(column("code"), "value"), number).from_(relation(codes))
+    """sensitive_number(value, whole, number): the number that each code of a numeric column stands for.
+
+    It is `whole` where a DOUBLE would round it, else `number`; the other one is NULL.
+    """
+    number = column("value_0")
+    rounds = exp.In(this=f.call("typeof", number), expressions=list(map(literal, _ROUNDED)))
+    whole = alias(if_(rounds, f.least(try_cast(number.copy(), "HUGEINT"), huge(literal(_LARGEST)))), "whole")
+    inexact = alias(if_(not_(rounds.copy()), cast(number.copy(), "DOUBLE")), "number")
+    return exp.select(alias(column("code"), "value"), whole, inexact).from_(relation(codes))
 
 
 def sensitive_value(class_values: str) -> exp.Select:

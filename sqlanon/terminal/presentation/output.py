@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from sqlanon.errors import InternalError, Position, SqlanonError
 from sqlanon.terminal.presentation.rows import Rows, one_line
-from sqlanon.terminal.presentation.tables import draw_table, markdown_table
+from sqlanon.terminal.presentation.tables import draw_folded, draw_table, fits, markdown_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,6 +90,18 @@ class Output:
         else:
             self._table(rows)
 
+    def fits(self, rows: Rows) -> bool:
+        """Whether a table of these rows shows all their columns; it does wherever nothing is cut."""
+        return self.mode != "table" or fits(rows, self.out.width)
+
+    def folded(self, rows: Rows) -> None:
+        """Prints a table as `result` does, the text of its last column folded to what is left of a terminal's width."""
+        if self.mode == "table" and not self.quiet:
+            self._space()
+            draw_folded(self.out, rows)
+        else:
+            self.result(rows)
+
     def text(self, text: str) -> None:
         """Prints lines on standard output as they are, unless the run is quiet."""
         if not self.quiet:
@@ -155,10 +167,14 @@ class Output:
 
         self.err.print("".join(traceback.format_exception(error)), style="dim", soft_wrap=True)
 
-    def _table(self, rows: Rows) -> None:
+    def _space(self) -> None:
+        """An empty line between tables."""
         if self._tables:
             self.out.out("")
         self._tables += 1
+
+    def _table(self, rows: Rows) -> None:
+        self._space()
         if self.mode == "table":
             draw_table(self.out, rows)
         else:

@@ -37,6 +37,11 @@ class Rows:
         rows = tuple(tuple(row[index] for index in indexes) for row in self.rows)
         return Rows(tuple(self.columns[index] for index in indexes), rows, self.truncated)
 
+    def only(self, *names: str) -> Rows:
+        """These rows with some of their columns, in this order."""
+        indexes = [self.columns.index(name) for name in names]
+        return Rows(names, tuple(tuple(row[index] for index in indexes) for row in self.rows), self.truncated)
+
     def records(self) -> list[dict[str, Any]]:
         """The rows as dicts of JSON values by column name; a repeated name gets a number, as DuckDB gives it."""
         names: list[str] = []

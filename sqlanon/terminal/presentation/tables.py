@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["draw_table", "markdown_table"]
+__all__ = ["draw_folded", "draw_table", "fits", "markdown_table"]
 
 _MAX_CELL_WIDTH = 48
 _MIN_COLUMNS = 2
+# Text is folded into a column that is at least so wide.
+_LEAST_FOLDED = 20
 # Up to this many rows are listed one below the other, an item a line, if they are too wide for a table.
 _MAX_LISTED_ROWS = 3
 # What is smaller has as many digits, wherever the point is.
@@ -36,6 +38,17 @@ def draw_table(console: Console, rows: Rows) -> None:
         return
     for row in rows.rows:
         _draw(console, Rows(("item", "value"), tuple(zip(rows.columns, row, strict=True))), 2)
+
+
+def draw_folded(console: Console, rows: Rows) -> None:
+    """Draws the rows as a table whose last column is folded to what is left of the width."""
+    others = _fitting(rows.only(*rows.columns[:-1]), console.width - _LEAST_FOLDED - 2)
+    _draw(console, rows, len(rows.columns) if others == len(rows.columns) - 1 else others)
+
+
+def fits(rows: Rows, width: int) -> bool:
+    """Whether a table of the rows is at most so wide."""
+    return _fitting(rows, width) == len(rows.columns)
 
 
 def _draw(console: Console, rows: Rows, column_count: int) -> None:
