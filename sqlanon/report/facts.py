@@ -31,7 +31,9 @@ from sqlanon.statements.measure_figures import measure_figures
 from sqlanon.statements.preconditions import prepared
 from sqlanon.syntax.statements import Attack, CheckRelease
 
-__all__ = ["Facts", "facts_of"]
+__all__ = ["GRANULARITY_LOSS", "Facts", "facts_of"]
+
+GRANULARITY_LOSS = "granularity_loss"
 
 # Those that need no other table, and no argument.
 _ATTACKS = ("homogeneity", "background", "skewness")
@@ -59,6 +61,15 @@ class Facts:
     candidates: Mapping[str, Sequence[Measured]]
     levels: Mapping[str, tuple[int, ...]]
     other_releases: str | None
+
+    def over_all(self, figure: str) -> float | None:
+        """A figure of the whole release, and of one that only attributes have the worst of these, as FRONTIER has it.
+
+        None where one of them is not defined.
+        """
+        measured = [f for f in self.figures if f.name == figure]
+        values = [f.value for f in measured if f.attribute is None] or [f.value for f in measured]
+        return None if None in values else max((value for value in values if value is not None), default=None)
 
 
 def facts_of(engine: Engine, name: QualifiedName) -> Facts:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
+from sqlanon.report.candidates import frontiers
 from sqlanon.report.charts import Charts
 from sqlanon.report.facts import Facts, facts_of
 from sqlanon.report.markup import Markup, document, paragraph, section, table, text
-from sqlanon.report.plotted import answers, classes, columns, frontiers, values
+from sqlanon.report.plotted import answers, classes, columns, values
 from sqlanon.report.requirements import met, requirements
 from sqlanon.report.risks import attacks, figures, risks
 

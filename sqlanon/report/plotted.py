@@ -1,10 +1,10 @@
-"""The parts of a report that have plots: columns, classes, sensitive values and frontiers."""
+"""The parts of a report that have plots: columns, classes, sensitive values and answers to workloads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isclose
 
-from sqlanon.catalog.frontiers import Measured
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
@@ -13,16 +13,13 @@ from sqlanon.methods.registry import worded
 from sqlanon.report import charts as plots
 from sqlanon.report.charts import Charts
 from sqlanon.report.class_values import ValueShare, WorstClass
-from sqlanon.report.facts import Facts
+from sqlanon.report.facts import GRANULARITY_LOSS, Facts
 from sqlanon.report.markup import Markup, number, paragraph, table, text
 
-__all__ = ["answers", "classes", "columns", "frontiers", "size_groups", "values"]
+__all__ = ["answers", "classes", "columns", "size_groups", "values"]
 
 # More sizes than these are drawn in groups, each twice as wide as the one before.
 _MANY_SIZES = 16
-
-# Figures that depend on what they are asked with: anon.candidate has their names alone.
-_BY_ARGUMENTS = ("p_loss_above", "u_loss", "populations")
 
 _SHARES = {
     1: "counts under 0.1 % of the rows",
@@ -82,7 +79,7 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
         )
     if any(len(several) > 1 for _, several in levels):
         yield paragraph("Rows are published at different levels; the plot has the coarsest.")
-    lost = [(f.attribute, f.value) for f in facts.figures if f.name == "granularity_loss" and f.attribute]
+    lost = [(f.attribute, f.value) for f in facts.figures if f.name == GRANULARITY_LOSS and f.attribute]
     if known := [(name, value) for name, value in lost if value is not None]:
         names = plots.unique([name for name, _ in known])
         yield charts.figure(
@@ -91,11 +88,28 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
             ("column", "granularity loss"),
             known,
         )
-    if release.loss is not None:
-        name = release.loss_name or "granularity_loss"
-        definition = worded(release.method, release.method_arguments).losses.get(name)
-        meaning = f", the {definition}" if definition else ""
-        yield paragraph(f"The loss over all of them is the {name}{meaning}: ", number(release.loss), ".")
+    yield from _losses(facts)
+
+
+def _losses(facts: Facts) -> Iterator[Markup]:
+    """The loss over all columns, and the one that the method recorded where that is another number."""
+    release = facts.release
+    whole = facts.over_all(GRANULARITY_LOSS)
+    if whole is not None:
+        is_weighted = any(attribute.weight != 1 for attribute in facts.policy.quasi_identifiers)
+        weighted = ", weighted as the policy weighs them" if is_weighted else ""
+        yield paragraph(
+            f"Over all quasi-identifiers{weighted}, that is ", number(whole), ": the mean of the above, and the figure "
+            f"{GRANULARITY_LOSS} of MEASURE.",
+        )  # fmt: skip
+    name = release.loss_name or GRANULARITY_LOSS
+    if release.loss is None or (name == GRANULARITY_LOSS and whole is not None and isclose(whole, release.loss)):
+        return
+    definition = worded(release.method, release.method_arguments).losses.get(name)
+    yield paragraph(
+        "The method recorded a loss of its own when it made the release, ", number(release.loss), ". It is the ",
+        f"{definition or name}. It counts in another way: do not compare it with the figures of this page.",
+    )  # fmt: skip
 
 
 def _levels(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
@@ -202,42 +216,3 @@ def _dimensions(count: int | None) -> str:
     if count is None:
         return "of a query that is not known any more"
     return "no column" if not count else "1 column" if count == 1 else f"{count} columns"
-
-
-def frontiers(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """What else could have been published under the policy, where a frontier of it is there, and this release."""
-    for name, candidates in facts.candidates.items():
-        yield from _frontier(facts, name, candidates, charts)
-
-
-def _comparable(facts: Facts, figure: str) -> float | None:
-    """A figure of this release as candidates have it: of several sensitive attributes the worst.
-
-    None where it is not defined, and where it depends on arguments that nothing records.
-    """
-    measured = [f.value for f in facts.figures if f.name == figure and figure not in _BY_ARGUMENTS]
-    known = [value for value in measured if value is not None]
-    return max(known, default=None) if len(known) == len(measured) else None
-
-
-def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: Charts) -> Iterator[Markup]:
-    names = [figure for figure, _ in candidates[0].figures]
-    kinds = {True: "efficient", False: "not efficient"}
-    rows = [
-        (f"{c.number}: {c.method}({c.arguments})", c.requirement or None, kinds[c.efficient], *dict(c.figures).values())
-        for c in candidates
-        if c.reason is None
-    ]
-    measured = [_comparable(facts, figure) for figure in names]
-    rows.append(("this release", None, "this release", *measured))
-    title = f"Candidates of the frontier {name}"
-    head = ("candidate", "required", "kind", *names)
-    both = [(str(row[2]), row[3], row[4]) for row in rows if len(names) > 1]
-    points = [(kind, float(x), float(y)) for kind, x, y in both if x is not None and y is not None]
-    yield paragraph("Less is better of each figure. No candidate dominates an efficient one.")
-    if None in measured:
-        yield paragraph("What FRONTIER may have measured with other arguments is not compared with this release.")
-    if points:
-        yield charts.figure(plots.candidates(points, names[0], names[1]), title, head, rows)
-    else:
-        yield table(title, head, rows)

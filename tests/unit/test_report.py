@@ -255,6 +255,31 @@ def test_what_is_not_met_is_said_first() -> None:
 
 
 @pytest.mark.usefixtures("_without_scripts")
+@pytest.mark.parametrize(
+    ("method", "has_loss_of_its_own"),
+    [("generalization", False), ("generalization(loss => 'height')", True), ("mondrian", True)],
+)
+def test_a_loss_of_all_columns_is_one_number_and_another_is_explained(method: str, has_loss_of_its_own: bool) -> None:
+    con = people(method)
+    # By the width of a range this one is far away from the others, by the values in it it is the next.
+    con.execute("UPDATE people SET age = 70400 WHERE age = 70023")
+    con.execute(f"ALTER POLICY p ALTER age QUASI IDENTIFIER {METHODS.get(method, 'USING tens MIN LEVEL 1')} WEIGHT 3")
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+    con.execute("FRONTIER f ON POLICY p METHODS (generalization) SWEEP k IN (4) MEASURE granularity_loss, p_loss")
+    page = page_of(con, "r")
+    figures = {attribute: value for name, attribute, value in page.table("Figures") if name == "granularity_loss"}
+    assert len(set(figures.values())) == 3
+    weighted = (3 * figures["age"] + figures["ward"]) / 4
+    assert figures[None] == pytest.approx(weighted)
+    assert page.table("Values: Candidates of the frontier f")[-1][3] == figures[None]
+    sentence = f"Over all quasi-identifiers, weighted as the policy weighs them, that is {figures[None]:.6g}"
+    assert sentence in page.text
+    assert ("The method recorded a loss of its own" in page.text) == has_loss_of_its_own
+    (loss,) = con.duckdb.execute("SELECT loss FROM anon.release").fetchone() or ()
+    assert (loss == pytest.approx(figures[None])) != has_loss_of_its_own
+
+
+@pytest.mark.usefixtures("_without_scripts")
 def test_frontiers_of_its_policy_have_the_release_among_their_candidates() -> None:
     con = people("generalization")
     con.execute("CREATE POLICY other ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2)")
