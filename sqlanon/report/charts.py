@@ -15,7 +15,19 @@ from sqlanon.errors import InternalError, UserError
 from sqlanon.pipeline.explain import printable
 from sqlanon.report.markup import Markup, table, text
 
-__all__ = ["Charts", "amounts", "bars", "candidates", "distribution", "icicle", "shares", "unique"]
+__all__ = [
+    "EFFICIENT",
+    "NOT_EFFICIENT",
+    "THIS_RELEASE",
+    "Charts",
+    "amounts",
+    "bars",
+    "candidates",
+    "distribution",
+    "icicle",
+    "shares",
+    "unique",
+]
 
 # Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
 _ENDS = ("</script", "<script", "<!--")
@@ -24,6 +36,9 @@ _HEIGHT, _STEP = 240, 26
 # A letter takes so much of the width of a plot on a wide page.
 _LABELLED = 0.012
 _BLUE, _ORANGE = "#2f7fc1", "#c2700f"
+# What the points of a frontier are, with their colors and shapes.
+EFFICIENT, NOT_EFFICIENT, THIS_RELEASE = "efficient", "not efficient", "this release"
+_KINDS = {EFFICIENT: (_BLUE, "circle"), NOT_EFFICIENT: ("gray", "cross"), THIS_RELEASE: (_ORANGE, "diamond")}
 _DRAW = """
 for (const element of document.querySelectorAll("[data-chart]")) {
   const specification = JSON.parse(document.getElementById(element.dataset.chart).textContent);
@@ -142,21 +157,21 @@ def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str
 
 
 def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: str) -> dict[str, Any]:
-    """A point for each candidate, by its kind and two figures; the kinds differ in shape and color."""
+    """A point for each candidate, by its kind, a key of `_KINDS`, and two figures.
+
+    The kinds differ in shape and color, which are the same in each plot, whichever kinds it has.
+    """
     alt = _altair()
-    kinds = list(dict.fromkeys(kind for kind, _, _ in rows))
     values = [{"kind": kind, "x": x, "y": y} for kind, x, y in rows]
     scale = alt.Scale(zero=False, nice=True)
+    kinds = list(_KINDS)
+    colors, shapes = zip(*_KINDS.values(), strict=True)
     encoded = alt.Chart(_values(values)).mark_point(size=90, strokeWidth=2.5)
     chart = encoded.encode(
         x=alt.X("x:Q", title=across, scale=scale),
         y=alt.Y("y:Q", title=upwards, scale=scale),
-        color=alt.Color(
-            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[_BLUE, "gray", _ORANGE])
-        ),
-        shape=alt.Shape(
-            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=["circle", "cross", "diamond"])
-        ),
+        color=alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=list(colors))),
+        shape=alt.Shape("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=list(shapes))),
     )
     return _drawn(chart, _HEIGHT)
 

@@ -6,11 +6,26 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from html import escape
+from math import isinf
 from typing import Any
 
 from sqlanon.pipeline.explain import printable
 
-__all__ = ["GENERATOR", "Markup", "cell", "document", "number", "paragraph", "section", "table", "text"]
+__all__ = [
+    "GENERATOR",
+    "NOTHING_REQUIRED",
+    "NOT_DEFINED",
+    "WHOLE_RELEASE",
+    "InPlaceOfNumber",
+    "Markup",
+    "cell",
+    "document",
+    "number",
+    "paragraph",
+    "section",
+    "table",
+    "text",
+]
 
 _STYLE = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 25%, transparent); }
@@ -42,6 +57,8 @@ figcaption { font-weight: bold; }
   tr, figure { break-inside: avoid; }
 }
 """
+# What is about no column by itself.
+WHOLE_RELEASE = "whole release"
 # In the head of each page: what a report is known by.
 GENERATOR = '<meta name="generator" content="sqlanon report">'
 
@@ -52,6 +69,15 @@ class Markup(str):
     __slots__ = ()
 
 
+class InPlaceOfNumber(str):
+    """What stands in a column of numbers where there is none."""
+
+    __slots__ = ()
+
+
+NOT_DEFINED, NOTHING_REQUIRED = InPlaceOfNumber("not defined"), InPlaceOfNumber("nothing required")
+
+
 def text(value: object) -> Markup:
     """A value as HTML, whatever characters are in it: those that nobody could see are written out."""
     return value if isinstance(value, Markup) else Markup(escape(printable(str(value))))
@@ -59,6 +85,8 @@ def text(value: object) -> Markup:
 
 def number(value: float | int) -> Markup:
     """A number that reads easily; the element has it in full."""
+    if isinf(value):
+        return Markup(f'<data value="{value!r}">{"-" if value < 0 else ""}infinite</data>')
     rounded = f"{value:,}" if isinstance(value, int) or float(value).is_integer() else f"{value:.6g}"
     return Markup(f'<data value="{value!r}">{rounded.removesuffix(".0")}</data>')
 
@@ -99,7 +127,7 @@ def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
-    known = [value for value in values if value is not None]
+    known = [value for value in values if value is not None and not isinstance(value, InPlaceOfNumber)]
     return bool(known) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
 
 

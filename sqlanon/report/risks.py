@@ -8,7 +8,7 @@ from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.questions.attacks import attack_parts
 from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report.facts import Facts
-from sqlanon.report.markup import Markup, number, paragraph, table, text
+from sqlanon.report.markup import NOT_DEFINED, WHOLE_RELEASE, Markup, number, paragraph, table, text
 
 __all__ = ["attacks", "figures", "risks"]
 
@@ -56,7 +56,10 @@ def _about(figure: ClassFigure) -> str:
 def figures(facts: Facts) -> Iterator[Markup]:
     """The answer of MEASURE, and what its figures mean."""
     yield paragraph("They are averages and maxima over rows and promise nothing; what is promised is what is required.")
-    rows = [(figure.name, figure.attribute, figure.value) for figure in facts.figures]
+    rows = [
+        (figure.name, figure.attribute or WHOLE_RELEASE, NOT_DEFINED if figure.value is None else figure.value)
+        for figure in facts.figures
+    ]
     yield table("Figures of the release (MEASURE)", ("figure", "about", "value"), rows)
     names = {figure.name for figure in facts.figures}
     statistics = [load_statistic("figures", name) for name in statistic_names("figures")]

@@ -8,7 +8,8 @@ from typing import Any
 
 __all__ = ["Page"]
 
-_WORDS = {"none": None, "yes": True, "no": False}
+_LACKING = ("none", "not defined", "nothing required", "not compared", "whole release")
+_WORDS = {"yes": True, "no": False, **dict.fromkeys(_LACKING)}
 
 
 class Page(HTMLParser):

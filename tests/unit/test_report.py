@@ -291,12 +291,41 @@ def test_frontiers_of_its_policy_have_the_release_among_their_candidates() -> No
     assert not any("of_other" in caption for caption in page.tables)
     *candidates, release = page.table("Values: Candidates of the frontier of_p")
     measured = {(name, attribute): value for _, name, attribute, value in con.execute("MEASURE r").fetchall()}
-    assert release == ["this release", None, "this release", measured["p_loss", "ill"], measured["a_know", "ill"]]
+    required = "k_anonymity(k => 4), l_diversity(l => 2, variant => 'distinct')"
+    assert release == ["this release", required, "this release", measured["p_loss", "ill"], measured["a_know", "ill"]]
+    assert candidates[0][:2] == ["0: intact", "nothing"]
     stored = con.duckdb.execute(
         "SELECT max(value) FILTER (figure = 'p_loss'), max(value) FILTER (figure = 'a_know') FROM anon.candidate "
         "WHERE frontier = 'of_p' AND reason IS NULL GROUP BY number ORDER BY number"
     ).fetchall()
     assert [tuple(row[3:]) for row in candidates] == stored
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_kinds_of_candidates_look_the_same_in_each_plot_and_what_is_not_there_is_said() -> None:
+    con = people("generalization")
+    con.execute("FRONTIER many ON POLICY p METHODS (generalization, anatomy) SWEEP l IN (2, 3, 30) MEASURE p_loss, gain")
+    con.execute("FRONTIER few ON POLICY p METHODS (generalization) SWEEP k IN (24) MEASURE p_loss, discernibility")
+    con.execute("FRONTIER single ON POLICY p METHODS (generalization) SWEEP k IN (24, 25) MEASURE p_loss")
+    page = page_of(con, "r")
+    plotted = [chart for chart in page.charts if "kind" in chart["data"]["values"][0]]
+    kinds = [{row["kind"] for row in chart["data"]["values"]} for chart in plotted]
+    assert len(kinds) == 2
+    for channel in ("color", "shape"):
+        scales = [chart["encoding"][channel]["scale"] for chart in plotted]
+        assert scales[0] == scales[1]
+        assert scales[0]["domain"] == ["efficient", "not efficient", "this release"]
+        assert len(set(scales[0]["range"])) == 3
+    for name in ("many", "few", "single"):
+        made, reasons = con.duckdb.execute(
+            "SELECT count(DISTINCT number) FILTER (reason IS NULL), array_agg(DISTINCT reason) FILTER (reason IS NOT NULL) "
+            "FROM anon.candidate WHERE frontier = ?",
+            [name],
+        ).fetchone() or (0, [])
+        assert len(page.table(f"Values: Candidates of the frontier {name}" if name != "single" else "Candidates")) == made + 1
+        assert all(reason in page.text for reason in reasons or ())
+    assert re.search(r"Of \d+ candidates \d lack figures, and the plot does not have them:\s+\d: generalization could", page.text)
+    assert re.search(r"Of \d+ candidates 1 lacks figures:\s+\d: generalization could not be made", page.text)
 
 
 def test_many_sizes_stand_in_groups_that_lose_no_class() -> None:
