@@ -49,7 +49,7 @@ def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: C
     title = f"Candidates of the frontier {name}"
     head = ("candidate", "required", "kind", *names)
     points = [
-        (kind, x, y)
+        (str(kind), x, y)
         for _, _, kind, x, y, *_ in (row for row in rows if len(names) > 1)
         if isinstance(x, float) and isinstance(y, float)
     ]

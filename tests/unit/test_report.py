@@ -304,7 +304,8 @@ def test_frontiers_of_its_policy_have_the_release_among_their_candidates() -> No
 @pytest.mark.usefixtures("_without_scripts")
 def test_kinds_of_candidates_look_the_same_in_each_plot_and_what_is_not_there_is_said() -> None:
     con = people("generalization")
-    con.execute("FRONTIER many ON POLICY p METHODS (generalization, anatomy) SWEEP l IN (2, 3, 30) MEASURE p_loss, gain")
+    for_many = "METHODS (generalization, anatomy) SWEEP l IN (2, 3, 30) MEASURE p_loss, gain"
+    con.execute(f"FRONTIER many ON POLICY p {for_many}")
     con.execute("FRONTIER few ON POLICY p METHODS (generalization) SWEEP k IN (24) MEASURE p_loss, discernibility")
     con.execute("FRONTIER single ON POLICY p METHODS (generalization) SWEEP k IN (24, 25) MEASURE p_loss")
     page = page_of(con, "r")
@@ -318,13 +319,15 @@ def test_kinds_of_candidates_look_the_same_in_each_plot_and_what_is_not_there_is
         assert len(set(scales[0]["range"])) == 3
     for name in ("many", "few", "single"):
         made, reasons = con.duckdb.execute(
-            "SELECT count(DISTINCT number) FILTER (reason IS NULL), array_agg(DISTINCT reason) FILTER (reason IS NOT NULL) "
+            "SELECT count(DISTINCT number) FILTER (reason IS NULL), list(DISTINCT reason) FILTER (reason IS NOT NULL) "
             "FROM anon.candidate WHERE frontier = ?",
             [name],
         ).fetchone() or (0, [])
-        assert len(page.table(f"Values: Candidates of the frontier {name}" if name != "single" else "Candidates")) == made + 1
+        caption = f"Candidates of the frontier {name}"
+        assert len(page.table(caption if name == "single" else f"Values: {caption}")) == made + 1
         assert all(reason in page.text for reason in reasons or ())
-    assert re.search(r"Of \d+ candidates \d lack figures, and the plot does not have them:\s+\d: generalization could", page.text)
+    lacking = r"candidates \d lack figures, and the plot does not have them:\s+\d: generalization could"
+    assert re.search(lacking, page.text)
     assert re.search(r"Of \d+ candidates 1 lacks figures:\s+\d: generalization could not be made", page.text)
 
 
