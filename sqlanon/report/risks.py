@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.questions.attacks import attack_parts
-from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import NOT_DEFINED, WHOLE_RELEASE, Markup, number, paragraph, table, text
+from sqlanon.report.meanings import meanings_of
 
 __all__ = ["attacks", "figures", "risks"]
 
@@ -61,12 +61,10 @@ def figures(facts: Facts) -> Iterator[Markup]:
         for figure in facts.figures
     ]
     yield table("Figures of the release (MEASURE)", ("figure", "about", "value"), rows)
-    names = {figure.name for figure in facts.figures}
-    statistics = [load_statistic("figures", name) for name in statistic_names("figures")]
-    explained = [([name for name in file.columns if name in names], file.title) for file in statistics]
-    meanings = [f"<dt>{text(', '.join(of))}</dt><dd>{text(title)}</dd>" for of, title in explained if of]
+    meanings = meanings_of(figure.name for figure in facts.figures)
+    items = (f"<dt>{text(', '.join(names))}</dt><dd>{text(meaning)}</dd>" for names, meaning in meanings)
     if meanings:
-        yield Markup(f"<dl>{''.join(meanings)}</dl>")
+        yield Markup(f"<dl>{''.join(items)}</dl>")
 
 
 def attacks(facts: Facts) -> Iterator[Markup]:

@@ -15,8 +15,8 @@ _WORDS = {"yes": True, "no": False, **dict.fromkeys(_LACKING)}
 class Page(HTMLParser):
     """A page: `tables` by their captions, each with the rows of its body, and numbers as they are in full.
 
-    `elements` are the names of its elements with their attributes, `text` what is read, and `charts` the specifications
-    of its plots.
+    `elements` are the names of its elements with their attributes, `text` what is read, `terms` what is explained, and
+    `charts` the specifications of its plots.
     """
 
     def __init__(self, text: str) -> None:
@@ -26,6 +26,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.charts: list[dict[str, Any]] = []
         self.text = ""
+        self.terms: list[str] = []
         self._open: list[str] = []
         self._cell, self._number, self._caption, self._script = "", None, "", ""
         self._row: list[Any] = []
@@ -72,6 +73,8 @@ class Page(HTMLParser):
             return
         self.text += data
         self._cell += data
+        if "dt" in self._open[-1:]:
+            self.terms.append(data)
         if "caption" in self._open:
             self._caption += data
 

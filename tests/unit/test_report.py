@@ -14,27 +14,19 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlanon
-from sqlanon import Connection, UserError
+from sqlanon import UserError
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report import charts
+from sqlanon.report.meanings import MEANINGS, meanings_of
 from sqlanon.report.page import report_page
 from sqlanon.report.plotted import size_groups
 from sqlanon.terminal.cli import app
 from tests.support.html_page import Page
+from tests.support.reports import HOSTILE, METHODS, QUOTED, page_of, people
 
 ROOT = Path(__file__).resolve().parents[2]
-HOSTILE = '</script><script>alert("ü")&amp;\u202e\n<!--'
-QUOTED = '"' + HOSTILE.replace('"', '""') + '"'
-METHODS = {
-    "generalization": "USING tens MIN LEVEL 1",
-    "generalization(recoding => 'local', suppression => 0.2)": "USING tens MIN LEVEL 1",
-    "mondrian": "",
-    "mondrian(publish => 'none')": "",
-    "anatomy(l => 2)": "",
-    "slicing(l => 2) COLUMNS EACH": "",
-    "trivial": "",
-}
 ATTACKS = ("homogeneity", "background", "skewness")
 # What the page is made of; anything else would come from a name.
 ELEMENTS = set(
@@ -49,24 +41,6 @@ def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "_scripts", lambda: ("0;",))
 
 
-def page_of(con: Connection, name: str) -> Page:
-    return Page(report_page(DuckDBEngine(con.duckdb), QualifiedName((name,))))
-
-
-def people(method: str, *, release: str = "r", value: str = "ill") -> Connection:
-    con = sqlanon.connect(config={"threads": "1"})
-    con.execute(f"""
-        CREATE TABLE people AS
-            SELECT 70000 + i AS age, i % 2 AS ward, ['flu', 'cold', 'x', NULL][1 + i % 7 % 4] AS {value}
-            FROM range(24) t(i);
-        CREATE HIERARCHY tens AS INTERVALS (10, 100);
-        CREATE POLICY p ON people (
-            age QUASI IDENTIFIER {METHODS.get(method, "")}, ward QUASI IDENTIFIER, {value} SENSITIVE
-        ) REQUIRE k_anonymity(k => 4), l_diversity(l => 2, variant => 'distinct');
-        CREATE ANONYMIZED TABLE {release} AS POLICY p METHOD {method}""")
-    return con
-
-
 @pytest.mark.usefixtures("_without_scripts")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", METHODS)
@@ -75,6 +49,8 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
     page = page_of(con, "r")
     measured = [row[1:] for row in con.execute("MEASURE r").fetchall()]
     assert [tuple(row) for row in page.table("Figures")] == measured
+    # Each has one meaning.
+    assert page.terms == list(dict.fromkeys(name for name, *_ in measured))
     checked = [row[1:] for row in con.execute("CHECK r").fetchall() if not row[1].startswith("assumes_")]
     assert [tuple(row) for row in page.table("Computed again")] == checked
     attacked = [row for attack in ATTACKS for row in con.execute(f"ATTACK r WITH {attack}").fetchall()]
@@ -90,6 +66,28 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
     ]
     assert divergences[0] == pytest.approx(values["p_loss", "ill"], rel=1e-5)
     assert divergences == sorted(divergences, reverse=True)
+
+
+def test_each_figure_has_a_meaning_and_none_has_two() -> None:
+    """Also those of classes that no method of these tests has; what a plug-in brings goes by the title of its file."""
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute("""
+        CREATE TABLE people AS SELECT i % 4 AS age, i % 2 AS ill FROM range(16) AS t(i);
+        CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) CONFIDENTIAL (age, ill);
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD fragments FRAGMENTS (age), (ill)""")
+    computed = [row[1] for row in con.execute("MEASURE r").fetchall()]
+    assert {"granularity_loss", "u_loss", "populations", "fake", "matching_buckets_fake_above_20"} <= {*computed}
+    files = [load_statistic("figures", name) for name in statistic_names("figures")]
+    measured = [file for file in files if all(parameter.default is not None for parameter in file.parameters)]
+    of_classes = [name for file in measured for name in file.columns]
+    names = [*of_classes, *computed, "precision", "non_uniform_entropy"]
+    shown = [name for name in names if not name.startswith("journalist_risk")]
+    assert {*shown} == {*MEANINGS}
+    assert len({*MEANINGS.values()}) == len(MEANINGS)
+    assert [several for several, _ in meanings_of(names)] == [
+        *((name,) if name in MEANINGS else ("journalist_risk", "journalist_risk_mean")
+          for name in dict.fromkeys(names) if name != "journalist_risk_mean"),
+    ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("_without_scripts")
