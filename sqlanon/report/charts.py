@@ -6,7 +6,6 @@ The scripts are those that vl-convert-python brings. They evaluate no text as a 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from sqlanon.errors import InternalError, UserError
 from sqlanon.pipeline.explain import printable
 from sqlanon.report.markup import Markup, table, text
+from sqlanon.report.plot_labels import lines_of
 
 __all__ = [
     "EFFICIENT",
@@ -26,13 +26,12 @@ __all__ = [
     "distribution",
     "icicle",
     "shares",
-    "unique",
 ]
 
 # Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
 _ENDS = ("</script", "<script", "<!--")
-# The height of a plot, and that of a line of one that has a line for each name, in pixels.
-_HEIGHT, _STEP = 240, 26
+# The height of a plot, the least one of a named bar, and that of a line of its name, in pixels.
+_HEIGHT, _STEP, _LINE = 240, 26, 15
 # A letter takes so much of the width of a plot on a wide page.
 _LABELLED = 0.012
 _BLUE, _ORANGE = "#2f7fc1", "#c2700f"
@@ -59,7 +58,7 @@ _CONFIG: Mapping[str, Any] = {
         "tickColor": "currentColor",
         "gridColor": "currentColor",
         "gridOpacity": 0.15,
-        "labelLimit": 140,
+        "labelLimit": 0,
         "labelFontSize": 12,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
@@ -93,17 +92,6 @@ def _scripts() -> tuple[str, ...]:
     return bundle, _DRAW
 
 
-def unique(labels: Sequence[str | None]) -> list[str]:
-    """The labels as texts on one line that differ, so that no plot takes two for one: a later one has its number."""
-    counts: Counter[str] = Counter()
-    texts: list[str] = []
-    for label in labels:
-        on_one_line = "NULL, no value" if label is None else printable(label)
-        counts[on_one_line] += 1
-        texts.append(on_one_line if counts[on_one_line] == 1 else f"{on_one_line} ({counts[on_one_line]})")
-    return texts
-
-
 def _values(rows: Sequence[Mapping[str, Any]]) -> Any:
     return _altair().Data(values=list(rows))
 
@@ -111,6 +99,17 @@ def _values(rows: Sequence[Mapping[str, Any]]) -> Any:
 def _drawn(chart: Any, height: int) -> dict[str, Any]:
     sized = chart.properties(width="container", height=height, autosize=_altair().AutoSizeParams(type="fit-x"))
     return {**sized.to_dict(), "config": _CONFIG}
+
+
+def _named(rows: Sequence[tuple[str, Any]]) -> tuple[list[str], Any, int]:
+    """What stands beside the bar of each named row, the axis of these labels, and the height of the plot."""
+    alt = _altair()
+    labels = lines_of([label for label, *_ in rows])
+    # An axis takes a list for several lines.
+    axis = alt.Axis(labelExpr=r"split(datum.label, '\n')", labelLineHeight=_LINE)
+    most = max((label.count("\n") + 1 for label in labels), default=1)
+    height = max(_STEP, _LINE * most + 6) * max(len(rows), 1)
+    return labels, alt.Y("lines:N", sort=None, title=None, axis=axis), height
 
 
 def bars(rows: Sequence[tuple[str, int]], across: str, upwards: str) -> dict[str, Any]:
@@ -126,34 +125,37 @@ def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
     """A bar for each of the named shares, from 0 to 1, one below the other."""
     alt = _altair()
     x = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
-    y = alt.Y("label:N", sort=None, title=None)
-    values = [{"label": label, "share": share} for label, share in rows]
-    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _STEP * max(len(rows), 1))
+    labels, y, height = _named(rows)
+    values = [{"label": name, "lines": lines, "share": n} for (name, n), lines in zip(rows, labels, strict=True)]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), height)
 
 
 def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
     """A bar for each of the named shares, which may be above 1, one below the other."""
     alt = _altair()
     x = alt.X("amount:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format="%", tickCount=5))
-    y = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=200))
-    values = [{"label": label, "amount": amount} for label, amount in rows]
-    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _STEP * max(len(rows), 1))
+    labels, y, height = _named(rows)
+    values = [{"label": name, "lines": lines, "amount": n} for (name, n), lines in zip(rows, labels, strict=True)]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), height)
 
 
 def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str) -> dict[str, Any]:
     """For each name its share of a part as a bar, and its share of the whole as a line across it."""
     alt = _altair()
-    values = [{"label": label, "share": share, "of_all": of_all} for label, share, of_all in rows]
+    labels, y, height = _named([(label, share) for label, share, _ in rows])
+    values = [
+        {"label": label, "lines": lines, "share": share, "of_all": of_all}
+        for (label, share, of_all), lines in zip(rows, labels, strict=True)
+    ]
     top = max((max(share, of_all) for _, share, of_all in rows), default=1) or 1
     scale = alt.Scale(domain=[0, top])
-    y = alt.Y("label:N", sort=None, title=None)
     axis = alt.Axis(format="%", tickCount=5)
     base = alt.Chart(_values(values))
     bar = base.mark_bar(color=_BLUE).encode(
         x=alt.X("share:Q", title=f"bar: {part}; line: {whole}", scale=scale, axis=axis), y=y
     )
     tick = base.mark_tick(color="currentColor", thickness=4, size=22).encode(x=alt.X("of_all:Q", scale=scale), y=y)
-    return _drawn(alt.layer(bar, tick), _STEP * max(len(rows), 1))
+    return _drawn(alt.layer(bar, tick), height)
 
 
 def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: str) -> dict[str, Any]:

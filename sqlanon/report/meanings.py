@@ -43,8 +43,8 @@ MEANINGS: Mapping[str, str] = {
     "prosecutor_risk": "The greatest chance to pick somebody's row out of their class, of who knows that they are in "
     "the release.",
     "marketer_risk": "The share of the rows that are picked right by who picks a row for each person.",
-    "p_loss": "The Jensen-Shannon divergence of the sensitive values of a class from those of all published rows, in nats: "
-    "that of the class that differs most, of at most 0.693147.",
+    "p_loss": "The Jensen-Shannon divergence of the sensitive values of a class from those of all published rows, in "
+    "nats: that of the class that differs most, of at most 0.693147.",
     "p_loss_mean": "The same divergence as p_loss, the mean over rows.",
     **{
         f"p_loss_{share}": f"The same divergence as p_loss: what {share} % of the rows do not exceed."

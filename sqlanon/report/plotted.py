@@ -15,6 +15,7 @@ from sqlanon.report.charts import Charts
 from sqlanon.report.class_values import ValueShare, WorstClass
 from sqlanon.report.facts import GRANULARITY_LOSS, Facts
 from sqlanon.report.markup import Markup, number, paragraph, table, text
+from sqlanon.report.plot_labels import unique
 
 __all__ = ["answers", "classes", "columns", "size_groups", "values"]
 
@@ -66,7 +67,7 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
     levels = [(a, _levels(facts, a)) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
     levels = [(attribute, several) for attribute, several in levels if several]
     if levels:
-        names = plots.unique([a.name for a, _ in levels])
+        names = unique([a.name for a, _ in levels])
         shares = [(name, max(several) / (a.height or 1)) for name, (a, several) in zip(names, levels, strict=True)]
         yield charts.figure(
             plots.shares(shares, "level, as a share of the height of its hierarchy"),
@@ -81,7 +82,7 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
         yield paragraph("Rows are published at different levels; the plot has the coarsest.")
     lost = [(f.attribute, f.value) for f in facts.figures if f.name == GRANULARITY_LOSS and f.attribute]
     if known := [(name, value) for name, value in lost if value is not None]:
-        names = plots.unique([name for name, _ in known])
+        names = unique([name for name, _ in known])
         yield charts.figure(
             plots.shares([(name, value) for name, (_, value) in zip(names, known, strict=True)], "granularity loss"),
             "What each column loses: 0 % where each value is as it is, 100 % where any value could stand there",
@@ -168,7 +169,7 @@ def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 def _worst(worst: WorstClass, charts: Charts) -> Markup:
     listed: list[ValueShare] = [*worst.values, *([worst.others] if worst.others else [])]
-    names = plots.unique([value.label for value in listed])
+    names = unique([value.label for value in listed])
     shares = [
         (name, value.rows / worst.size, value.rows_of_all / worst.total)
         for name, value in zip(names, listed, strict=True)
@@ -199,7 +200,7 @@ def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
         ]
         head = ("conditions", "the result", "results", "compared", "mean relative error", "median", "95 % are at most",
                 "not estimated")  # fmt: skip
-        names = plots.unique([f"{conditions}, {share}" for conditions, share in kinds])
+        names = unique([f"{conditions}, {share}" for conditions, share in kinds])
         bars = [(name, e.mean) for name, e in zip(names, errors, strict=True) if e.mean is not None]
         yield paragraph(
             "The relative error of what ESTIMATE answers from the release, as MEASURE last measured it. Results that "

@@ -21,6 +21,7 @@ from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report import charts
 from sqlanon.report.meanings import MEANINGS, meanings_of
 from sqlanon.report.page import report_page
+from sqlanon.report.plot_labels import lines_of, unique
 from sqlanon.report.plotted import size_groups
 from sqlanon.terminal.cli import app
 from tests.support.html_page import Page
@@ -340,13 +341,51 @@ def test_many_sizes_stand_in_groups_that_lose_no_class() -> None:
 
 
 def test_labels_that_look_the_same_differ() -> None:
-    assert charts.unique(["a", None, "a", "b\n", "NULL, no value"]) == [
+    assert unique(["a", None, "a", "b\n", "NULL, no value"]) == [
         "a",
         "NULL, no value",
         "a (2)",
         "b\\n",
         "NULL, no value (2)",
     ]
+
+
+def test_long_labels_stand_on_several_lines_and_differ() -> None:
+    words = "counts under 0.1 % of the rows, of several columns"
+    long = ["x" * 300 + end for end in "ab"]
+    lines = lines_of([words, "  two  spaces  " * 3, *long])
+    assert lines[0].replace("\n", "") == words
+    assert lines[1].replace("\n", "") == "  two  spaces  " * 3
+    assert len({*lines}) == 4
+    assert all(len(line) <= 25 for label in lines for line in label.split("\n"))
+    assert max(label.count("\n") for label in lines) <= 4
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_no_plot_cuts_a_label() -> None:
+    """An axis has a limit of its own where it is told none."""
+    con = people("generalization")
+    con.execute("CREATE WORKLOAD w ON POLICY p (queries => 20, dimensions => 1, seed => 1)")
+    con.execute("MEASURE r WITH WORKLOAD w")
+    page = page_of(con, "r")
+    assert {chart["config"]["axis"]["labelLimit"] for chart in page.charts} == {0}
+    assert "labelLimit" not in str([{**chart, "config": None} for chart in page.charts])
+    named = [row for chart in page.charts for row in chart["data"]["values"] if "lines" in row]
+    assert any("\n" in row["lines"] for row in named)
+    assert all(row["lines"].replace("\n", "") == row["label"] for row in named)
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_each_part_of_the_page_that_is_linked_to_is_there() -> None:
+    con = people("generalization")
+    for links in (10, 11):
+        elements = page_of(con, "r").elements
+        names = [attributes.get("id") for _, attributes in elements]
+        targets = [str(attributes["href"]) for tag, attributes in elements if tag == "a"]
+        assert {target.removeprefix("#") for target in targets} <= {*names}
+        assert len({*targets}) == links
+        assert targets.count("#frontier") == (2 if links == 11 else 0)
+        con.execute("FRONTIER f ON POLICY p METHODS (generalization) SWEEP k IN (4) MEASURE p_loss, gain")
 
 
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])
