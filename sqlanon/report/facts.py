@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from sqlanon.attacks.attacked import AttackAnswer
 from sqlanon.catalog import frontiers, migrations, releases
 from sqlanon.catalog.digests import require_own_rows
 from sqlanon.catalog.fingerprint import fingerprint
@@ -43,9 +43,9 @@ _ATTACKS = ("homogeneity", "background", "skewness")
 class Facts:
     """A release as it is at one moment.
 
-    `attacks` are rows of ATTACKED, `answers` the errors of each workload that it was measured with. `without_classes`
-    says why a release has no classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each
-    frontier of the release's policy. `levels` has the levels of the rounds of a local recoding, by folded names.
+    `answers` are the errors of each workload that it was measured with. `without_classes` says why a release has no
+    classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each frontier of the release's
+    policy. `levels` has the levels of the rounds of a local recoding, by folded names.
     """
 
     release: Release
@@ -53,7 +53,7 @@ class Facts:
     checked: PrivacyReport
     assumptions: tuple[Assumption, ...]
     figures: Sequence[ClassFigure]
-    attacks: Sequence[tuple[Any, ...]]
+    attacks: Sequence[AttackAnswer]
     answers: Mapping[str, Sequence[AnswerErrors]]
     sizes: Sequence[tuple[int, int]]
     worst: Sequence[WorstClass]
@@ -116,7 +116,7 @@ def _without_classes(engine: Engine, release: Release) -> str | None:
     return None
 
 
-def _attacked(engine: Engine, release: Release) -> Iterator[tuple[Any, ...]]:
+def _attacked(engine: Engine, release: Release) -> Iterator[AttackAnswer]:
     for attack in _ATTACKS:
         yield from attack_release(engine, release, Attack(attack, release=release.name))
 

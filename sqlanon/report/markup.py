@@ -18,10 +18,12 @@ __all__ = [
     "WHOLE_RELEASE",
     "InPlaceOfNumber",
     "Markup",
+    "Share",
     "cell",
     "document",
     "number",
     "paragraph",
+    "percent",
     "section",
     "table",
     "text",
@@ -59,6 +61,8 @@ figcaption { font-weight: bold; }
 """
 # What is about no column by itself.
 WHOLE_RELEASE = "whole release"
+# What is less than that of all, or nearer to all of it, is not called nothing or all.
+_LEAST, _LEAST_BELOW = 0.01, 0.1
 # In the head of each page: what a report is known by.
 GENERATOR = '<meta name="generator" content="sqlanon report">'
 
@@ -71,6 +75,12 @@ class Markup(str):
 
 class InPlaceOfNumber(str):
     """What stands in a column of numbers where there is none."""
+
+    __slots__ = ()
+
+
+class Share(float):
+    """A number from 0 to 1, or above, that is read as per cents."""
 
     __slots__ = ()
 
@@ -91,6 +101,18 @@ def number(value: float | int) -> Markup:
     return Markup(f'<data value="{value!r}">{rounded.removesuffix(".0")}</data>')
 
 
+def percent(share: float) -> Markup:
+    """A share as per cents that read easily; the element has it in full. Nothing less than all is called 100 %."""
+    hundredths = 100 * share
+    if 0 < hundredths < _LEAST:
+        rounded = f"under {_LEAST}"
+    elif 100 - _LEAST_BELOW < hundredths < 100:
+        rounded = f"over {100 - _LEAST_BELOW}"
+    else:
+        rounded = f"{hundredths:,.0f}" if hundredths >= 100 else f"{hundredths:.3g}"
+    return Markup(f'<data value="{share!r}">{rounded} %</data>')
+
+
 def cell(value: Any) -> Markup:
     """What stands in a cell of a table: `none` for None."""
     match value:
@@ -98,6 +120,8 @@ def cell(value: Any) -> Markup:
             return Markup("none")
         case bool():
             return Markup("yes" if value else "no")
+        case Share():
+            return percent(float(value))
         case int() | float():
             return number(value)
     return text(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isclose
+from math import isclose, log
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
@@ -14,7 +14,7 @@ from sqlanon.report import charts as plots
 from sqlanon.report.charts import Charts
 from sqlanon.report.class_values import ValueShare, WorstClass
 from sqlanon.report.facts import GRANULARITY_LOSS, Facts
-from sqlanon.report.markup import Markup, number, paragraph, table, text
+from sqlanon.report.markup import NOT_DEFINED, InPlaceOfNumber, Markup, Share, number, paragraph, percent, table, text
 from sqlanon.report.plot_labels import unique
 
 __all__ = ["answers", "classes", "columns", "size_groups", "values"]
@@ -74,7 +74,7 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
             "How much each column is generalized: 0 % is the value itself, 100 % is *",
             ("column", "level", "of", "share"),
             [
-                (name, several[0] if len(several) == 1 else ", ".join(map(str, several)), a.height, share)
+                (name, several[0] if len(several) == 1 else ", ".join(map(str, several)), a.height, Share(share))
                 for (name, share), (a, several) in zip(shares, levels, strict=True)
             ],
         )
@@ -87,7 +87,7 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
             plots.shares([(name, value) for name, (_, value) in zip(names, known, strict=True)], "granularity loss"),
             "What each column loses: 0 % where each value is as it is, 100 % where any value could stand there",
             ("column", "granularity loss"),
-            known,
+            [(name, Share(value)) for name, value in known],
         )
     yield from _losses(facts)
 
@@ -100,15 +100,16 @@ def _losses(facts: Facts) -> Iterator[Markup]:
         is_weighted = any(attribute.weight != 1 for attribute in facts.policy.quasi_identifiers)
         weighted = ", weighted as the policy weighs them" if is_weighted else ""
         yield paragraph(
-            f"Over all quasi-identifiers{weighted}, that is ", number(whole), ": the mean of the above, and the figure "
-            f"{GRANULARITY_LOSS} of MEASURE.",
-        )  # fmt: skip
+            f"Over all quasi-identifiers{weighted}, that is ",
+            percent(whole),
+            f": the mean of the above, and the figure {GRANULARITY_LOSS} of MEASURE.",
+        )
     name = release.loss_name or GRANULARITY_LOSS
     if release.loss is None or (name == GRANULARITY_LOSS and whole is not None and isclose(whole, release.loss)):
         return
     definition = worded(release.method, release.method_arguments).losses.get(name)
     yield paragraph(
-        "The method recorded a loss of its own when it made the release, ", number(release.loss), ". It is the ",
+        "The method recorded a loss of its own when it made the release, ", number(release.loss), ". It is the "
         f"{definition or name}. It counts in another way: do not compare it with the figures of this page.",
     )  # fmt: skip
 
@@ -171,7 +172,7 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
     listed: list[ValueShare] = [*worst.values, *([worst.others] if worst.others else [])]
     names = unique([value.label for value in listed])
     shares = [
-        (name, value.rows / worst.size, value.rows_of_all / worst.total)
+        (name, Share(value.rows / worst.size), Share(value.rows_of_all / worst.total))
         for name, value in zip(names, listed, strict=True)
     ]
     title = f"{worst.attribute} in the class {worst.name or 'of all rows'}"
@@ -181,9 +182,12 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
         (worst.attribute, "rows of the class", "share of the class", "share of all rows"),
         [(name, value.rows, *both) for (name, *both), value in zip(shares, listed, strict=True)],
     )
+    most = listed[0]
     about = paragraph(
-        "Rows: ", number(worst.size), "; divergence from all rows, in nats: ", number(worst.divergence), "."
-    )
+        "Of the ", number(worst.size), " rows of this class ", percent(most.rows / worst.size), f" have {names[0]}, ",
+        "of all rows ", percent(most.rows_of_all / worst.total), ". Their divergence from all rows, in nats: ",
+        number(worst.divergence), ", ", percent(worst.divergence / log(2)), " of the greatest that there can be.",
+    )  # fmt: skip
     return Markup(f"<h3>{text(title)}</h3>\n{about}\n{figure}")
 
 
@@ -195,7 +199,7 @@ def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
         kinds = [(_dimensions(e.dimensions), _SHARES[e.share]) for e in errors]
         title = f"Errors of the answers to the workload {workload}"
         rows = [
-            (*kind, e.results, e.compared, e.mean, e.median, e.high, e.not_estimated)
+            (*kind, e.results, e.compared, *map(_error, (e.mean, e.median, e.high)), e.not_estimated)
             for kind, e in zip(kinds, errors, strict=True)
         ]
         head = ("conditions", "the result", "results", "compared", "mean relative error", "median", "95 % are at most",
@@ -211,6 +215,10 @@ def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
             if bars
             else table(title, head, rows)
         )
+
+
+def _error(error: float | None) -> Share | InPlaceOfNumber:
+    return NOT_DEFINED if error is None else Share(error)
 
 
 def _dimensions(count: int | None) -> str:

@@ -8,15 +8,15 @@ from typing import Any
 
 __all__ = ["Page"]
 
-_LACKING = ("none", "not defined", "nothing required", "not compared", "whole release")
+_LACKING = ("none", "not defined", "nothing required", "not compared", "whole release", "no bound")
 _WORDS = {"yes": True, "no": False, **dict.fromkeys(_LACKING)}
 
 
 class Page(HTMLParser):
     """A page: `tables` by their captions, each with the rows of its body, and numbers as they are in full.
 
-    `elements` are the names of its elements with their attributes, `text` what is read, `terms` what is explained, and
-    `charts` the specifications of its plots.
+    `elements` are the names of its elements with their attributes, `text` what is read, `terms` what is explained,
+    `items` those of its numbered lists, and `charts` the specifications of its plots.
     """
 
     def __init__(self, text: str) -> None:
@@ -27,6 +27,7 @@ class Page(HTMLParser):
         self.charts: list[dict[str, Any]] = []
         self.text = ""
         self.terms: list[str] = []
+        self.items: list[str] = []
         self._open: list[str] = []
         self._cell, self._number, self._caption, self._script = "", None, "", ""
         self._row: list[Any] = []
@@ -75,6 +76,8 @@ class Page(HTMLParser):
         self._cell += data
         if "dt" in self._open[-1:]:
             self.terms.append(data)
+        if self._open[-2:] == ["ol", "li"]:
+            self.items.append(data)
         if "caption" in self._open:
             self._caption += data
 

@@ -19,6 +19,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report import charts
+from sqlanon.report.markup import percent
 from sqlanon.report.meanings import MEANINGS, meanings_of
 from sqlanon.report.page import report_page
 from sqlanon.report.plot_labels import lines_of, unique
@@ -31,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ATTACKS = ("homogeneity", "background", "skewness")
 # What the page is made of; anything else would come from a name.
 ELEMENTS = set(
-    "html head meta link title style body main h1 h2 h3 p strong nav ul li a section div table caption thead tbody tr "
+    "html head meta link title style body main h1 h2 h3 p strong nav ul ol li a section div table caption thead tbody tr "
     "th td data dl dt dd figure figcaption script".split()
 )
 
@@ -55,7 +56,8 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
     checked = [row[1:] for row in con.execute("CHECK r").fetchall() if not row[1].startswith("assumes_")]
     assert [tuple(row) for row in page.table("Computed again")] == checked
     attacked = [row for attack in ATTACKS for row in con.execute(f"ATTACK r WITH {attack}").fetchall()]
-    assert [tuple(row) for row in page.table("What attacks")] == attacked
+    assert [tuple(row) for row in page.table("What attacks")] == [row[:-1] for row in attacked]
+    assert "; ".join(page.items) == "; ".join(worst for *_, worst in attacked if worst)
     values = {(name, attribute): value for name, attribute, value in measured}
     sizes = page.table("Values: How many classes")
     assert sum(count for _, count, _ in sizes) == values["classes", None]
@@ -63,7 +65,7 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
     assert float(sizes[0][0]) == values["least_class_size", None]
     assert float(sizes[-1][0]) == values["greatest_class_size", None]
     divergences = [
-        float(number) for number in re.findall(r"divergence from all rows, in nats: ([\d.e-]+)\.", page.text)
+        float(number) for number in re.findall(r"divergence from all rows, in nats: ([\d.e-]+), ", page.text)
     ]
     assert divergences[0] == pytest.approx(values["p_loss", "ill"], rel=1e-5)
     assert divergences == sorted(divergences, reverse=True)
@@ -118,6 +120,40 @@ def test_the_worst_classes_are_counted_as_they_are() -> None:
         for value, (n, share, share_of_all) in listed.items():
             assert (n, share) == (counts[value], counts[value] / counts.total())
             assert share_of_all == of_all[value] / len(rows)
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_what_a_privacy_officer_reads_is_in_per_cents() -> None:
+    con = people("generalization")
+    page = page_of(con, "r")
+    text = " ".join(page.text.split())
+    figures = {name: value for _, name, _, value in con.execute("MEASURE r").fetchall()}
+    assert f"with a chance of {100 * figures['prosecutor_risk']:.3g} %." in text
+    assert f"is right about {100 * figures['marketer_risk']:.3g} % of them." in text
+    assert f"as far from those of all rows as {100 * figures['p_loss'] / log(2):.3g} % of the greatest" in text
+    _, _, targets, succeeded, highest, mean, *_ = con.execute("ATTACK r WITH homogeneity").fetchone() or ()
+    assert f"succeeds for {succeeded} of {targets} targets, {100 * succeeded / targets:.3g} %" in text
+    assert f"the surest guess has a chance of {100 * highest:.3g} %, the mean one of {100 * mean:.3g} %." in text
+    # A ratio of shares is none.
+    _, _, _, _, highest, mean, *_ = con.execute("ATTACK r WITH skewness").fetchone() or ()
+    assert f"the greatest ratio of shares is {highest:.6g}, the mean {mean:.6g}." in text
+    read = re.findall(r"Of the (\d+) rows of this class ([\d.]+) % have ([\w, ]+), of all rows ([\d.]+) %", text)
+    tables = [body for caption, body in page.tables.items() if caption.startswith("Values: ill in")]
+    assert [
+        (label, int(size), pytest.approx(float(share) / 100, rel=0.01), pytest.approx(float(of_all) / 100, rel=0.01))
+        for size, share, label, of_all in read
+    ] == [(body[0][0], sum(row[1] for row in body), *body[0][2:]) for body in tables]
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0, "0 %"), (1, "100 %"), (0.2, "20 %"), (1 / 3, "33.3 %"), (0.00001, "under 0.01 %"), (0.99999, "over 99.9 %"),
+     (27.6733, "2,767 %"), (0.0607, "6.07 %"), (0.9994, "over 99.9 %"), (0.999, "99.9 %")],
+)  # fmt: skip
+def test_per_cents_do_not_call_almost_all_all(share: float, words: str) -> None:
+    page = Page(percent(share))
+    assert page.text == words
+    assert float(str(dict(page.elements)["data"]["value"])) == share
 
 
 @pytest.mark.usefixtures("_without_scripts")
@@ -271,7 +307,7 @@ def test_a_loss_of_all_columns_is_one_number_and_another_is_explained(method: st
     weighted = (3 * figures["age"] + figures["ward"]) / 4
     assert figures[None] == pytest.approx(weighted)
     assert page.table("Values: Candidates of the frontier f")[-1][3] == figures[None]
-    sentence = f"Over all quasi-identifiers, weighted as the policy weighs them, that is {figures[None]:.6g}"
+    sentence = f"Over all quasi-identifiers, weighted as the policy weighs them, that is {100 * figures[None]:.3g} %"
     assert sentence in page.text
     assert ("The method recorded a loss of its own" in page.text) == has_loss_of_its_own
     (loss,) = con.duckdb.execute("SELECT loss FROM anon.release").fetchone() or ()
