@@ -49,6 +49,7 @@ for (const element of document.querySelectorAll("[data-chart]")) {
 # The text of the page is dark or light, and so are the lines.
 _CONFIG: Mapping[str, Any] = {
     "aria": False,
+    "mark": {"aria": False},
     "background": "transparent",
     "view": {"stroke": None},
     "axis": {

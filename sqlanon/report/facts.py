@@ -19,8 +19,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import PolicyError
 from sqlanon.figures.class_figures import ClassFigure
+from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import qualified
-from sqlanon.methods.registry import assumed_of
+from sqlanon.methods.registry import assumed_of, promised_by
+from sqlanon.questions.ask import least_rows
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.report.answers import AnswerErrors, errors_of_workloads
@@ -61,6 +63,12 @@ class Facts:
     candidates: Mapping[str, Sequence[Measured]]
     levels: Mapping[str, tuple[int, ...]]
     other_releases: str | None
+
+    @property
+    def least_rows(self) -> int:
+        """The number of rows below which a class violates what is required, whatever they hold."""
+        promised = promised_by(self.release.method, self.release.method_arguments)
+        return least_rows(resolve_requirements(self.policy, promised=promised))
 
     def over_all(self, figure: str) -> float | None:
         """A figure of the whole release, and of one that only attributes have the worst of these, as FRONTIER has it.

@@ -19,7 +19,7 @@ from sqlanon.report.plot_labels import unique
 
 __all__ = ["answers", "classes", "columns", "size_groups", "values"]
 
-# More sizes than these are drawn in groups, each twice as wide as the one before.
+# More sizes than these are drawn in groups, each beginning at twice the size that the one before does.
 _MANY_SIZES = 16
 
 _SHARES = {
@@ -50,16 +50,17 @@ _READINGS = {
 def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
     """What stands in each published column, how far up its hierarchy that is, and what is lost by it."""
     release = facts.release
+    has_fragments = any(a.fragment for a in release.attributes)
     yield table(
         "Published columns",
-        ("column", "role", "a value is published", "hierarchy", "table"),
+        ("column", "role", "a value is published", "hierarchy", *(["table"] if has_fragments else [])),
         [
             (
                 a.name,
                 a.role.value.replace("_", "-"),
                 _READINGS[a.reading] if a.reading else None,
                 a.hierarchy,
-                a.fragment or "the release",
+                *([a.fragment or "the release"] if has_fragments else []),
             )
             for a in release.attributes
         ],
@@ -118,17 +119,26 @@ def _levels(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
     return facts.levels.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
 
 
-def size_groups(sizes: Sequence[tuple[int, int]]) -> list[tuple[str, int, int]]:
-    """Sizes in groups that are not too many: what each is called, its classes, and the rows of these."""
+def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[str, int, int]]:
+    """Sizes in groups that are not too many: what each is called, its classes, and the rows of these.
+
+    The second group begins at `least`, which no class may be smaller than; one of smaller classes is there if any are.
+    """
     if len(sizes) <= _MANY_SIZES:
         return [(f"{size:,}", count, size * count) for size, count in sizes]
-    groups: dict[int, tuple[int, int]] = {}
-    for size, count in sizes:
-        exponent = size.bit_length() - 1
-        many, rows = groups.get(exponent, (0, 0))
-        groups[exponent] = many + count, rows + size * count
-    named = ((f"{2**e:,}" if e == 0 else f"{2**e:,} to {2 ** (e + 1) - 1:,}", *counts) for e, counts in groups.items())
-    return list(named)
+    largest = sizes[-1][0]
+    starts = [1] if sizes[0][0] < least else []
+    start = least
+    while start <= largest:
+        starts.append(start)
+        start *= 2
+    groups = []
+    for low, above in zip(starts, [*starts[1:], start], strict=True):
+        within = [(size, count) for size, count in sizes if low <= size < above]
+        called = f"{low:,}" if above == low + 1 else f"{low:,} to {above - 1:,}"
+        groups.append((called, sum(count for _, count in within), sum(size * count for size, count in within)))
+    first = next(index for index, (_, count, _) in enumerate(groups) if count)
+    return groups[first:]
 
 
 def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
@@ -139,7 +149,7 @@ def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
     if not facts.sizes:
         yield paragraph("The release has no rows, and no class.")
         return
-    groups = size_groups(facts.sizes)
+    groups = size_groups(facts.sizes, facts.least_rows)
     count, rows = sum(many for _, many, _ in groups), sum(many for *_, many in groups)
     yield paragraph(
         "A class is the rows that a reader cannot tell apart. There are ", number(count), " with ", number(rows),

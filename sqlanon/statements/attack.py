@@ -105,7 +105,7 @@ def _composed_release(engine: Engine, release: Release) -> ComposedRelease:
 
 
 def attack_relation(engine: Engine, statement: Attack) -> list[AttackAnswer]:
-    """The answers of an attack for any table or query; its columns tell the classes apart. Raises as `attacked` does."""
+    """The answers for any table or query, whose columns tell the classes apart. Raises as `attacked` does."""
     assert statement.source is not None
     policy = _policy(statement, statement.source)
     with engine.transaction(), Scratch(engine) as scratch:

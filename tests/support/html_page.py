@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = ["Page"]
 
+_VOID = ("link", "meta", "wbr")
 _LACKING = ("none", "not defined", "nothing required", "not compared", "whole release", "no bound")
 _WORDS = {"yes": True, "no": False, **dict.fromkeys(_LACKING)}
 
@@ -39,7 +40,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = dict(attrs)
         self.elements.append((tag, attributes))
-        self._open.append(tag)
+        if tag not in _VOID:
+            self._open.append(tag)
         if tag == "table":
             self._caption, self._head, self._body = "", [], []
         elif tag == "tr":
