@@ -32,8 +32,8 @@ __all__ = [
 _ENDS = ("</script", "<script", "<!--")
 # The height of a plot, the least one of a named bar, and that of a line of its name, in pixels.
 _HEIGHT, _STEP, _LINE = 240, 26, 15
-# A letter takes so much of the width of a plot on a wide page.
-_LABELLED = 0.012
+# A letter takes so many pixels at most, as a rule.
+_LETTER = 8
 _BLUE, _ORANGE = "#2f7fc1", "#c2700f"
 # What the points of a frontier are, with their colors and shapes.
 EFFICIENT, NOT_EFFICIENT, THIS_RELEASE = "efficient", "not efficient", "this release"
@@ -190,7 +190,7 @@ def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, 
     values = [
         {
             "level": level,
-            "label": printable(label) if (end - start) / width >= _LABELLED * len(label) else "",
+            "label": printable(label),
             "start": start,
             "end": end,
             "middle": (start + end) / 2,
@@ -203,9 +203,9 @@ def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, 
     rects = base.mark_bar(color=_BLUE, fillOpacity=0.3, stroke="currentColor", strokeWidth=0.7).encode(
         x=alt.X("start:Q", title=across, scale=scale, axis=alt.Axis(tickMinStep=1, format=",d")), x2=alt.X2("end:Q")
     )
-    texts = base.mark_text(color="currentColor", fontSize=12).encode(
-        x=alt.X("middle:Q", scale=scale), text=alt.Text("label:N")
-    )
+    fits = f"(datum.end - datum.start) / {width} * width >= {_LETTER} * length(datum.label)"
+    texts = base.transform_calculate(shown=f"{fits} ? datum.label : ''").mark_text(color="currentColor", fontSize=12)
+    texts = texts.encode(x=alt.X("middle:Q", scale=scale), text=alt.Text("shown:N"))
     return _drawn(alt.layer(rects, texts), _STEP * max(len(levels), 1))
 
 

@@ -41,6 +41,13 @@ MEASURE = """
       })),
     };
 """
+BLOCKS = """
+    const page = document.querySelector("iframe").contentDocument;
+    const width = (mark) => mark.getBoundingClientRect().width;
+    const blocks = page.querySelectorAll(".layer_0_marks path");
+    const texts = page.querySelectorAll(".layer_1_marks text");
+    return [...texts].map((text, index) => [text.textContent, width(text), width(blocks[index])]);
+"""
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +85,14 @@ def test_it_draws_each_plot_and_complains_of_nothing(tmp_path: Path) -> None:
     assert bars == expected
 
 
+def telephone(page: str) -> str:
+    """The page in a frame: a window is wider than a telephone."""
+    return f'<body style="margin: 0"><iframe style="width: 400px; border: 0" srcdoc="{escape(page)}"></iframe>'
+
+
 @pytest.mark.parametrize("name", ["report", "policy"])
 def test_on_a_telephone_nothing_that_decides_is_out_of_sight(name: str, pages: dict[str, str], tmp_path: Path) -> None:
-    # A window is wider than a telephone; a frame need not be.
-    framed = f'<body style="margin: 0"><iframe style="width: 400px; border: 0" srcdoc="{escape(pages[name])}"></iframe>'
-    measured = answer_of(framed, tmp_path, MEASURE, "--hide-scrollbars")
+    measured = answer_of(telephone(pages[name]), tmp_path, MEASURE, "--hide-scrollbars")
     assert measured["page"] == 400
     captions = {table["caption"]: table for table in measured["tables"]}
     assert len(captions) == len(measured["tables"]) > 1
@@ -92,6 +102,12 @@ def test_on_a_telephone_nothing_that_decides_is_out_of_sight(name: str, pages: d
         requirements = captions["Computed again from the published rows (CHECK)"]
         assert requirements["columns"] == 5
         assert requirements not in hidden
+
+
+def test_a_label_of_a_hierarchy_is_left_out_where_it_does_not_fit(pages: dict[str, str], tmp_path: Path) -> None:
+    written = {text: width < block for text, width, block in answer_of(telephone(pages["policy"]), tmp_path, BLOCKS)}
+    assert {*written} == {"", "*", "[70000,70100)", "[70000,70010)", "[70010,70020)"}
+    assert all(written.values())
 
 
 def violations(page: str, folder: Path, *options: str) -> tuple[bool, list[tuple[str, str, list[str]]]]:
