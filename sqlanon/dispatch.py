@@ -221,11 +221,12 @@ def _measured(measurement: Measurement) -> tuple[Any, ...]:
 
 def _attack(engine: Engine, statement: s.Attack, progress: Watching | None) -> Answer:
     if statement.file is not None:
-        return Answer(ATTACKED, tuple(attack_export(engine, statement)))
-    if statement.source is not None:
-        return Answer(ATTACKED, tuple(attack_relation(engine, statement)))
-    release = _load_or_table(engine, statement.release, "ATTACK")
-    return Answer(ATTACKED, tuple(attack_release(engine, release, statement)))
+        answers = attack_export(engine, statement)
+    elif statement.source is not None:
+        answers = attack_relation(engine, statement)
+    else:
+        answers = attack_release(engine, _load_or_table(engine, statement.release, "ATTACK"), statement)
+    return Answer(ATTACKED, tuple(answer.row for answer in answers))
 
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:

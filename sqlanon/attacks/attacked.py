@@ -28,7 +28,7 @@ from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
 from sqlanon.syntax.statements import Attack
 
-__all__ = ["ATTACKED", "Answered", "Target", "attacked", "class_text"]
+__all__ = ["ATTACKED", "AttackAnswer", "Target", "attacked", "class_text"]
 
 ATTACKED = (
     ("attack", "VARCHAR"),
@@ -44,7 +44,29 @@ ATTACKED = (
 # What attacks read beside the normal relations, made from the source.
 _OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class")
 
-Answered = list[tuple[Any, ...]]
+
+@dataclass(frozen=True)
+class AttackAnswer:
+    """What an attack comes to for one sensitive attribute; `worst` are the classes in which it is, by their labels."""
+
+    attack: str
+    attribute: str | None
+    targets: int
+    succeeded: int
+    highest: float | None
+    mean: float | None
+    bound: float | None
+    worst: tuple[str, ...]
+
+    @property
+    def row(self) -> tuple[Any, ...]:
+        """The columns of ATTACKED."""
+        return *self.figures, "; ".join(self.worst) or None
+
+    @property
+    def figures(self) -> tuple[Any, ...]:
+        """All of them but the last one."""
+        return self.attack, self.attribute, self.targets, self.succeeded, self.highest, self.mean, self.bound
 
 
 @dataclass(frozen=True)
@@ -67,8 +89,8 @@ class Target:
     made: Mapping[str, Callable[[BoundStatistic, Scratch], str]] = field(default_factory=dict)
 
 
-def attacked(engine: Engine, target: Target, statement: Attack, scratch: Scratch) -> Answered:
-    """The rows of ATTACKED: one for each sensitive attribute and part of the attack.
+def attacked(engine: Engine, target: Target, statement: Attack, scratch: Scratch) -> list[AttackAnswer]:
+    """An answer for each sensitive attribute and part of the attack.
 
     Raises UserError for an unknown attack; PolicyError for arguments that it does not take, an attribute that is not
     sensitive, and where it needs values or a hierarchy that the target does not have.
@@ -87,7 +109,7 @@ def attacked(engine: Engine, target: Target, statement: Attack, scratch: Scratch
         )
     using = {name: attributes[name] or target.sensitive[name] for name in attributes}
     background = background_of(engine, target.called, target.columns, statistics, using)
-    answers: dict[int, tuple[Any, ...]] = {}
+    answers: dict[int, AttackAnswer] = {}
     for part in target.rows(statistics):
         of_part = [statistics[index] for index in part.indexes]
         if any("public_class" in statistic.reads for statistic in of_part):
@@ -145,14 +167,21 @@ def _attributes(target: Target, statement: Attack) -> dict[str, str | None]:
 
 def _answered(
     engine: Engine, target: Target, statistic: BoundStatistic, query: exp.Select, scratch: Scratch
-) -> tuple[Any, ...]:
-    """One row of ATTACKED, from a query with a row for each class."""
+) -> AttackAnswer:
+    """The answer from a query with a row for each class."""
     tables = {"attacked_class": scratch.table("attacked_class", query)}
-    summary = engine.rows(reading(query_file("statements", "attack_summary"), tables))[0]
+    ((targets, succeeded, highest, mean),) = engine.rows(reading(query_file("statements", "attack_summary"), tables))
     worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
-    labels = "; ".join(class_text(class_id) for (class_id,) in worst) or None
-    bound = _bound(engine, target, statistic)
-    return statistic.question_name, ", ".join(statistic.attributes) or None, *summary, bound, labels
+    return AttackAnswer(
+        attack=statistic.question_name,
+        attribute=", ".join(statistic.attributes) or None,
+        targets=targets,
+        succeeded=succeeded,
+        highest=highest,
+        mean=mean,
+        bound=_bound(engine, target, statistic),
+        worst=tuple(class_text(class_id) for (class_id,) in worst),
+    )
 
 
 def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float | None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlglot import exp
 
-from sqlanon.attacks.attacked import Target, attacked
+from sqlanon.attacks.attacked import AttackAnswer, Target, attacked
 from sqlanon.attacks.known_people import known_columns
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Column, Engine
@@ -17,8 +15,8 @@ from sqlanon.syntax.statements import Attack
 __all__ = ["attack_export"]
 
 
-def attack_export(engine: Engine, statement: Attack) -> list[tuple[Any, ...]]:
-    """The rows of ATTACKED for the files of an export.
+def attack_export(engine: Engine, statement: Attack) -> list[AttackAnswer]:
+    """The answers of an attack for the files of an export.
 
     Raises UserError where they cannot be read, and PrivacyViolation where they are not what the certificate says.
     """

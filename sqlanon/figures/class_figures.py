@@ -21,7 +21,7 @@ from sqlanon.releases.classes import ReleaseClasses, classes_of
 from sqlanon.releases.statistics import statistics_of
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["ClassFigure", "class_figures", "why_not"]
+__all__ = ["ClassFigure", "class_figures", "reads_more", "why_not"]
 
 # Relations that are made of more than the rows of a release.
 _OF_MORE = ("public_class", "sensitive_ancestor")
@@ -43,11 +43,16 @@ class ClassFigure:
     recorded: bool = True
 
 
+def reads_more(statistic: Statistic) -> bool:
+    """Whether a statistic reads a table beside the release, so that no release can be measured by it."""
+    return bool({*statistic.reads} & {*_OF_MORE})
+
+
 def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
     """The error that says why a statistic cannot be measured of a release; None where it can."""
     called = f"{statistic.model} of {release.name}"
     policy = policy_of(release)
-    if set(statistic.reads) & {*_OF_MORE}:
+    if reads_more(statistic):
         return PolicyError(
             f"{called} cannot be measured: it compares with a public table",
             hint="CHECK release (columns) AGAINST public measures it of the released table",

@@ -6,7 +6,6 @@ The scripts are those that vl-convert-python brings. They evaluate no text as a 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -14,16 +13,31 @@ from typing import Any
 from sqlanon.errors import InternalError, UserError
 from sqlanon.pipeline.explain import printable
 from sqlanon.report.markup import Markup, table, text
+from sqlanon.report.plot_labels import lines_of
 
-__all__ = ["Charts", "amounts", "bars", "candidates", "distribution", "icicle", "shares", "unique"]
+__all__ = [
+    "EFFICIENT",
+    "NOT_EFFICIENT",
+    "THIS_RELEASE",
+    "Charts",
+    "amounts",
+    "bars",
+    "candidates",
+    "distribution",
+    "icicle",
+    "shares",
+]
 
 # Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
 _ENDS = ("</script", "<script", "<!--")
-# The height of a plot, and that of a line of one that has a line for each name, in pixels.
-_HEIGHT, _STEP = 240, 26
-# A letter takes so much of the width of a plot on a wide page.
-_LABELLED = 0.012
+# The height of a plot, the least one of a named bar, and that of a line of its name, in pixels.
+_HEIGHT, _STEP, _LINE = 240, 26, 15
+# A letter takes so many pixels at most, as a rule.
+_LETTER = 8
 _BLUE, _ORANGE = "#2f7fc1", "#c2700f"
+# What the points of a frontier are, with their colors and shapes.
+EFFICIENT, NOT_EFFICIENT, THIS_RELEASE = "efficient", "not efficient", "this release"
+_KINDS = {EFFICIENT: (_BLUE, "circle"), NOT_EFFICIENT: ("gray", "cross"), THIS_RELEASE: (_ORANGE, "diamond")}
 _DRAW = """
 for (const element of document.querySelectorAll("[data-chart]")) {
   const specification = JSON.parse(document.getElementById(element.dataset.chart).textContent);
@@ -35,6 +49,7 @@ for (const element of document.querySelectorAll("[data-chart]")) {
 # The text of the page is dark or light, and so are the lines.
 _CONFIG: Mapping[str, Any] = {
     "aria": False,
+    "mark": {"aria": False},
     "background": "transparent",
     "view": {"stroke": None},
     "axis": {
@@ -44,7 +59,7 @@ _CONFIG: Mapping[str, Any] = {
         "tickColor": "currentColor",
         "gridColor": "currentColor",
         "gridOpacity": 0.15,
-        "labelLimit": 140,
+        "labelLimit": 0,
         "labelFontSize": 12,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
@@ -78,17 +93,6 @@ def _scripts() -> tuple[str, ...]:
     return bundle, _DRAW
 
 
-def unique(labels: Sequence[str | None]) -> list[str]:
-    """The labels as texts on one line that differ, so that no plot takes two for one: a later one has its number."""
-    counts: Counter[str] = Counter()
-    texts: list[str] = []
-    for label in labels:
-        on_one_line = "NULL, no value" if label is None else printable(label)
-        counts[on_one_line] += 1
-        texts.append(on_one_line if counts[on_one_line] == 1 else f"{on_one_line} ({counts[on_one_line]})")
-    return texts
-
-
 def _values(rows: Sequence[Mapping[str, Any]]) -> Any:
     return _altair().Data(values=list(rows))
 
@@ -96,6 +100,17 @@ def _values(rows: Sequence[Mapping[str, Any]]) -> Any:
 def _drawn(chart: Any, height: int) -> dict[str, Any]:
     sized = chart.properties(width="container", height=height, autosize=_altair().AutoSizeParams(type="fit-x"))
     return {**sized.to_dict(), "config": _CONFIG}
+
+
+def _named(rows: Sequence[tuple[str, Any]]) -> tuple[list[str], Any, int]:
+    """What stands beside the bar of each named row, the axis of these labels, and the height of the plot."""
+    alt = _altair()
+    labels = lines_of([label for label, *_ in rows])
+    # An axis takes a list for several lines.
+    axis = alt.Axis(labelExpr=r"split(datum.label, '\n')", labelLineHeight=_LINE)
+    most = max((label.count("\n") + 1 for label in labels), default=1)
+    height = max(_STEP, _LINE * most + 6) * max(len(rows), 1)
+    return labels, alt.Y("lines:N", sort=None, title=None, axis=axis), height
 
 
 def bars(rows: Sequence[tuple[str, int]], across: str, upwards: str) -> dict[str, Any]:
@@ -111,52 +126,55 @@ def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
     """A bar for each of the named shares, from 0 to 1, one below the other."""
     alt = _altair()
     x = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
-    y = alt.Y("label:N", sort=None, title=None)
-    values = [{"label": label, "share": share} for label, share in rows]
-    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _STEP * max(len(rows), 1))
+    labels, y, height = _named(rows)
+    values = [{"label": name, "lines": lines, "share": n} for (name, n), lines in zip(rows, labels, strict=True)]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), height)
 
 
 def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
     """A bar for each of the named shares, which may be above 1, one below the other."""
     alt = _altair()
     x = alt.X("amount:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format="%", tickCount=5))
-    y = alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=200))
-    values = [{"label": label, "amount": amount} for label, amount in rows]
-    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _STEP * max(len(rows), 1))
+    labels, y, height = _named(rows)
+    values = [{"label": name, "lines": lines, "amount": n} for (name, n), lines in zip(rows, labels, strict=True)]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), height)
 
 
 def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str) -> dict[str, Any]:
     """For each name its share of a part as a bar, and its share of the whole as a line across it."""
     alt = _altair()
-    values = [{"label": label, "share": share, "of_all": of_all} for label, share, of_all in rows]
+    labels, y, height = _named([(label, share) for label, share, _ in rows])
+    values = [
+        {"label": label, "lines": lines, "share": share, "of_all": of_all}
+        for (label, share, of_all), lines in zip(rows, labels, strict=True)
+    ]
     top = max((max(share, of_all) for _, share, of_all in rows), default=1) or 1
     scale = alt.Scale(domain=[0, top])
-    y = alt.Y("label:N", sort=None, title=None)
     axis = alt.Axis(format="%", tickCount=5)
     base = alt.Chart(_values(values))
     bar = base.mark_bar(color=_BLUE).encode(
         x=alt.X("share:Q", title=f"bar: {part}; line: {whole}", scale=scale, axis=axis), y=y
     )
     tick = base.mark_tick(color="currentColor", thickness=4, size=22).encode(x=alt.X("of_all:Q", scale=scale), y=y)
-    return _drawn(alt.layer(bar, tick), _STEP * max(len(rows), 1))
+    return _drawn(alt.layer(bar, tick), height)
 
 
 def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: str) -> dict[str, Any]:
-    """A point for each candidate, by its kind and two figures; the kinds differ in shape and color."""
+    """A point for each candidate, by its kind, a key of `_KINDS`, and two figures.
+
+    The kinds differ in shape and color, which are the same in each plot, whichever kinds it has.
+    """
     alt = _altair()
-    kinds = list(dict.fromkeys(kind for kind, _, _ in rows))
     values = [{"kind": kind, "x": x, "y": y} for kind, x, y in rows]
     scale = alt.Scale(zero=False, nice=True)
+    kinds = list(_KINDS)
+    colors, shapes = zip(*_KINDS.values(), strict=True)
     encoded = alt.Chart(_values(values)).mark_point(size=90, strokeWidth=2.5)
     chart = encoded.encode(
         x=alt.X("x:Q", title=across, scale=scale),
         y=alt.Y("y:Q", title=upwards, scale=scale),
-        color=alt.Color(
-            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=[_BLUE, "gray", _ORANGE])
-        ),
-        shape=alt.Shape(
-            "kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=["circle", "cross", "diamond"])
-        ),
+        color=alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=list(colors))),
+        shape=alt.Shape("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=list(shapes))),
     )
     return _drawn(chart, _HEIGHT)
 
@@ -172,7 +190,7 @@ def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, 
     values = [
         {
             "level": level,
-            "label": printable(label) if (end - start) / width >= _LABELLED * len(label) else "",
+            "label": printable(label),
             "start": start,
             "end": end,
             "middle": (start + end) / 2,
@@ -185,9 +203,9 @@ def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, 
     rects = base.mark_bar(color=_BLUE, fillOpacity=0.3, stroke="currentColor", strokeWidth=0.7).encode(
         x=alt.X("start:Q", title=across, scale=scale, axis=alt.Axis(tickMinStep=1, format=",d")), x2=alt.X2("end:Q")
     )
-    texts = base.mark_text(color="currentColor", fontSize=12).encode(
-        x=alt.X("middle:Q", scale=scale), text=alt.Text("label:N")
-    )
+    fits = f"(datum.end - datum.start) / {width} * width >= {_LETTER} * length(datum.label)"
+    texts = base.transform_calculate(shown=f"{fits} ? datum.label : ''").mark_text(color="currentColor", fontSize=12)
+    texts = texts.encode(x=alt.X("middle:Q", scale=scale), text=alt.Text("shown:N"))
     return _drawn(alt.layer(rects, texts), _STEP * max(len(levels), 1))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from sqlanon.attacks.attacked import AttackAnswer
 from sqlanon.catalog import frontiers, migrations, releases
 from sqlanon.catalog.digests import require_own_rows
 from sqlanon.catalog.fingerprint import fingerprint
@@ -19,8 +19,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import PolicyError
 from sqlanon.figures.class_figures import ClassFigure
+from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import qualified
-from sqlanon.methods.registry import assumed_of
+from sqlanon.methods.registry import assumed_of, promised_by
+from sqlanon.questions.ask import least_rows
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.report.answers import AnswerErrors, errors_of_workloads
@@ -31,7 +33,9 @@ from sqlanon.statements.measure_figures import measure_figures
 from sqlanon.statements.preconditions import prepared
 from sqlanon.syntax.statements import Attack, CheckRelease
 
-__all__ = ["Facts", "facts_of"]
+__all__ = ["GRANULARITY_LOSS", "Facts", "facts_of"]
+
+GRANULARITY_LOSS = "granularity_loss"
 
 # Those that need no other table, and no argument.
 _ATTACKS = ("homogeneity", "background", "skewness")
@@ -41,9 +45,9 @@ _ATTACKS = ("homogeneity", "background", "skewness")
 class Facts:
     """A release as it is at one moment.
 
-    `attacks` are rows of ATTACKED, `answers` the errors of each workload that it was measured with. `without_classes`
-    says why a release has no classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each
-    frontier of the release's policy. `levels` has the levels of the rounds of a local recoding, by folded names.
+    `answers` are the errors of each workload that it was measured with. `without_classes` says why a release has no
+    classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each frontier of the release's
+    policy. `levels` has the levels of the rounds of a local recoding, by folded names.
     """
 
     release: Release
@@ -51,7 +55,7 @@ class Facts:
     checked: PrivacyReport
     assumptions: tuple[Assumption, ...]
     figures: Sequence[ClassFigure]
-    attacks: Sequence[tuple[Any, ...]]
+    attacks: Sequence[AttackAnswer]
     answers: Mapping[str, Sequence[AnswerErrors]]
     sizes: Sequence[tuple[int, int]]
     worst: Sequence[WorstClass]
@@ -59,6 +63,21 @@ class Facts:
     candidates: Mapping[str, Sequence[Measured]]
     levels: Mapping[str, tuple[int, ...]]
     other_releases: str | None
+
+    @property
+    def least_rows(self) -> int:
+        """The number of rows below which a class violates what is required, whatever they hold."""
+        promised = promised_by(self.release.method, self.release.method_arguments)
+        return least_rows(resolve_requirements(self.policy, promised=promised))
+
+    def over_all(self, figure: str) -> float | None:
+        """A figure of the whole release, and of one that only attributes have the worst of these, as FRONTIER has it.
+
+        None where one of them is not defined.
+        """
+        measured = [f for f in self.figures if f.name == figure]
+        values = [f.value for f in measured if f.attribute is None] or [f.value for f in measured]
+        return None if None in values else max((value for value in values if value is not None), default=None)
 
 
 def facts_of(engine: Engine, name: QualifiedName) -> Facts:
@@ -105,7 +124,7 @@ def _without_classes(engine: Engine, release: Release) -> str | None:
     return None
 
 
-def _attacked(engine: Engine, release: Release) -> Iterator[tuple[Any, ...]]:
+def _attacked(engine: Engine, release: Release) -> Iterator[AttackAnswer]:
     for attack in _ATTACKS:
         yield from attack_release(engine, release, Attack(attack, release=release.name))
 

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from html import escape
+from math import isinf
 from typing import Any
 
 from sqlanon.pipeline.explain import printable
 
-__all__ = ["GENERATOR", "Markup", "cell", "document", "number", "paragraph", "section", "table", "text"]
+__all__ = [
+    "GENERATOR",
+    "NOTHING_REQUIRED",
+    "NOT_DEFINED",
+    "WHOLE_RELEASE",
+    "InPlaceOfNumber",
+    "Markup",
+    "Share",
+    "cell",
+    "document",
+    "number",
+    "paragraph",
+    "percent",
+    "section",
+    "table",
+    "text",
+]
 
 _STYLE = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 25%, transparent); }
@@ -25,23 +43,46 @@ nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; list-s
 .table { overflow-x: auto; margin: 1rem 0; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 table { border-collapse: collapse; min-width: 50%; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
-caption { text-align: left; font-weight: bold; padding: .5rem 0; }
+caption { text-align: left; font-weight: bold; padding: .5rem 0; overflow-wrap: anywhere; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
 tbody th { font-weight: normal; }
 .number { text-align: right; }
+.number data { white-space: nowrap; }
 figure { margin: 1rem 0; }
 figcaption { font-weight: bold; }
 .chart { width: 100%; min-height: 1rem; }
 .chart svg { max-width: 100%; height: auto; }
 .verdict { border: 2px solid; border-radius: .5rem; padding: .5rem 1rem; font-weight: bold; }
+dt { font-weight: bold; }
+dd { margin: 0 0 .25rem 1rem; }
+@media screen and (min-width: 40rem) {
+  dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; }
+  dd { margin: 0; }
+}
+@media (max-width: 40rem) {
+  ul, ol { padding-left: 1.25rem; }
+  table { width: 100%; }
+  th, td { padding-right: .5rem; font-size: .9rem; }
+  .long { overflow-wrap: anywhere; }
+}
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; }
   nav { display: none; }
   .table { overflow: visible; }
   h2, h3, caption, figcaption { break-after: avoid; }
-  tr, figure { break-inside: avoid; }
+  tr, li, dd, caption, figure, .short { break-inside: avoid; }
+  dt, thead { break-after: avoid; }
+  tbody tr:first-child { break-before: avoid; }
 }
 """
+# What is about no column by itself.
+WHOLE_RELEASE = "whole release"
+# A table of so many columns is no wider than a telephone, which has room for so many letters.
+_COLUMNS, _LETTERS = 5, 48
+# A table of so many rows stands on one page of paper.
+_ROWS = 8
+# What is less than that of all, or nearer to all of it, is not called nothing or all.
+_LEAST, _LEAST_BELOW = 0.01, 0.1
 # In the head of each page: what a report is known by.
 GENERATOR = '<meta name="generator" content="sqlanon report">'
 
@@ -52,6 +93,21 @@ class Markup(str):
     __slots__ = ()
 
 
+class InPlaceOfNumber(str):
+    """What stands in a column of numbers where there is none."""
+
+    __slots__ = ()
+
+
+class Share(float):
+    """A number from 0 to 1, or above, that is read as per cents."""
+
+    __slots__ = ()
+
+
+NOT_DEFINED, NOTHING_REQUIRED = InPlaceOfNumber("not defined"), InPlaceOfNumber("nothing required")
+
+
 def text(value: object) -> Markup:
     """A value as HTML, whatever characters are in it: those that nobody could see are written out."""
     return value if isinstance(value, Markup) else Markup(escape(printable(str(value))))
@@ -59,8 +115,22 @@ def text(value: object) -> Markup:
 
 def number(value: float | int) -> Markup:
     """A number that reads easily; the element has it in full."""
+    if isinf(value):
+        return Markup(f'<data value="{value!r}">{"-" if value < 0 else ""}infinite</data>')
     rounded = f"{value:,}" if isinstance(value, int) or float(value).is_integer() else f"{value:.6g}"
     return Markup(f'<data value="{value!r}">{rounded.removesuffix(".0")}</data>')
+
+
+def percent(share: float) -> Markup:
+    """A share as per cents that read easily; the element has it in full. Nothing less than all is called 100 %."""
+    hundredths = 100 * share
+    if 0 < hundredths < _LEAST:
+        rounded = f"under {_LEAST}"
+    elif 100 - _LEAST_BELOW < hundredths < 100:
+        rounded = f"over {100 - _LEAST_BELOW}"
+    else:
+        rounded = f"{hundredths:,.0f}" if hundredths >= 100 else f"{hundredths:.3g}"
+    return Markup(f'<data value="{share!r}">{rounded} %</data>')
 
 
 def cell(value: Any) -> Markup:
@@ -70,9 +140,13 @@ def cell(value: Any) -> Markup:
             return Markup("none")
         case bool():
             return Markup("yes" if value else "no")
+        case Share():
+            return percent(float(value))
         case int() | float():
             return number(value)
-    return text(value)
+    # A name breaks behind an underscore, rather than within a word.
+    escaped = text(value)
+    return escaped if isinstance(value, Markup) or " " in escaped else Markup(escaped.replace("_", "_<wbr>"))
 
 
 def paragraph(*parts: object) -> Markup:
@@ -89,23 +163,40 @@ def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     """A table with a heading for each column, and one for each row in its first column."""
     title = text(caption)
     numeric = [_is_numeric([row[index] for row in rows]) for index in range(len(columns))]
-    kinds = [' class="number"' if is_number else "" for is_number in numeric]
-    head = "".join(f'<th scope="col"{kind}>{text(name)}</th>' for name, kind in zip(columns, kinds, strict=True))
-    body = "\n".join(f"<tr>{_row(row, kinds)}</tr>" for row in rows)
+    kinds = ["number" if is_number else "" for is_number in numeric]
+    most = _LETTERS // len(columns) if len(columns) <= _COLUMNS else 0
+    named = ((cell(name), _classes(kind, _long(name, most))) for name, kind in zip(columns, kinds, strict=True))
+    head = "".join(f'<th scope="col"{classes}>{name}</th>' for name, classes in named)
+    body = "\n".join(f"<tr>{_row(row, kinds, most)}</tr>" for row in rows)
+    short = " short" if len(rows) <= _ROWS else ""
     return Markup(
-        f'<div class="table" role="region" tabindex="0" aria-label="{title}"><table><caption>{title}</caption>'
+        f'<div class="table{short}" role="region" tabindex="0" aria-label="{title}"><table><caption>{title}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
     )
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
-    known = [value for value in values if value is not None]
+    known = [value for value in values if value is not None and not isinstance(value, InPlaceOfNumber)]
     return bool(known) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
 
 
-def _row(row: Sequence[Any], kinds: Sequence[str]) -> str:
-    cells = (f"<td{kind}>{cell(value)}</td>" for value, kind in zip(row[1:], kinds[1:], strict=True))
-    return f'<th scope="row"{kinds[0]}>{cell(row[0])}</th>{"".join(cells)}'
+def _row(row: Sequence[Any], kinds: Sequence[str], most: int) -> str:
+    """The cells of a row; where words of more than `most` letters may break, those that have some say so."""
+    cells = [(cell(value), _classes(kind, _long(value, most))) for value, kind in zip(row, kinds, strict=True)]
+    (heading, classes), *others = cells
+    data = "".join(f"<td{of_cell}>{content}</td>" for content, of_cell in others)
+    return f'<th scope="row"{classes}>{heading}</th>{data}'
+
+
+def _long(value: Any, most: int) -> str:
+    """The class of a text with a word of more letters, where it has no place to break."""
+    words = re.split(r"[\s-]" if " " in str(value) else "[_-]", value) if isinstance(value, str) and most else ()
+    return "long" if any(len(word) > most for word in words) else ""
+
+
+def _classes(*names: str) -> str:
+    classes = " ".join(filter(None, names))
+    return f' class="{classes}"' if classes else ""
 
 
 def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], scripts: Sequence[str]) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
+from sqlanon.report.candidates import frontiers
 from sqlanon.report.charts import Charts
 from sqlanon.report.facts import Facts, facts_of
 from sqlanon.report.markup import Markup, document, paragraph, section, table, text
-from sqlanon.report.plotted import answers, classes, columns, frontiers, values
+from sqlanon.report.plotted import answers, classes, columns, values
 from sqlanon.report.requirements import met, requirements
 from sqlanon.report.risks import attacks, figures, risks
 
@@ -41,7 +42,7 @@ def report_page(engine: Engine, name: QualifiedName) -> str:
         section("risks", "Risks", *risks(facts)),
         section("figures", "Figures", *figures(facts)),
         section("attacks", "Attacks", *attacks(facts)),
-        section("answers", "Answers to queries", *answers(facts, charts)),
+        section("answers", "Answers to queries", *answers(facts, charts), *_to_other_choices(facts)),
         *(section("frontier", "Other choices", *parts) for parts in [list(frontiers(facts, charts))] if parts),
         section("limits", "What is not promised", *_limits(facts)),
         section("identity", "What this report is about", *_identity(facts)),
@@ -78,11 +79,18 @@ def _head(facts: Facts) -> Iterator[Markup]:
         "figures": "Figures",
         "attacks": "Attacks",
         "answers": "Answers",
+        **({"frontier": "Other choices"} if facts.candidates else {}),
         "limits": "Limits",
         "identity": "Identity",
     }
     items = "".join(f'<li><a href="#{anchor}">{title}</a></li>' for anchor, title in links.items())
     yield Markup(f'<nav aria-label="Parts of this report"><ul>{items}</ul></nav>')
+
+
+def _to_other_choices(facts: Facts) -> Iterator[Markup]:
+    if facts.candidates:
+        link = Markup('<a href="#frontier">other choices</a>')
+        yield paragraph("What else could have been published under the policy stands below, among the ", link, ".")
 
 
 def _limits(facts: Facts) -> Iterator[Markup]:

@@ -1,10 +1,10 @@
-"""The parts of a report that have plots: columns, classes, sensitive values and frontiers."""
+"""The parts of a report that have plots: columns, classes, sensitive values and answers to workloads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isclose, log
 
-from sqlanon.catalog.frontiers import Measured
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
@@ -13,16 +13,14 @@ from sqlanon.methods.registry import worded
 from sqlanon.report import charts as plots
 from sqlanon.report.charts import Charts
 from sqlanon.report.class_values import ValueShare, WorstClass
-from sqlanon.report.facts import Facts
-from sqlanon.report.markup import Markup, number, paragraph, table, text
+from sqlanon.report.facts import GRANULARITY_LOSS, Facts
+from sqlanon.report.markup import NOT_DEFINED, InPlaceOfNumber, Markup, Share, number, paragraph, percent, table, text
+from sqlanon.report.plot_labels import unique
 
-__all__ = ["answers", "classes", "columns", "frontiers", "size_groups", "values"]
+__all__ = ["answers", "classes", "columns", "size_groups", "values"]
 
-# More sizes than these are drawn in groups, each twice as wide as the one before.
+# More sizes than these are drawn in groups, each beginning at twice the size that the one before does.
 _MANY_SIZES = 16
-
-# Figures that depend on what they are asked with: anon.candidate has their names alone.
-_BY_ARGUMENTS = ("p_loss_above", "u_loss", "populations")
 
 _SHARES = {
     1: "counts under 0.1 % of the rows",
@@ -52,16 +50,17 @@ _READINGS = {
 def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
     """What stands in each published column, how far up its hierarchy that is, and what is lost by it."""
     release = facts.release
+    has_fragments = any(a.fragment for a in release.attributes)
     yield table(
         "Published columns",
-        ("column", "role", "a value is published", "hierarchy", "table"),
+        ("column", "role", "a value is published", "hierarchy", *(["table"] if has_fragments else [])),
         [
             (
                 a.name,
                 a.role.value.replace("_", "-"),
                 _READINGS[a.reading] if a.reading else None,
                 a.hierarchy,
-                a.fragment or "the release",
+                *([a.fragment or "the release"] if has_fragments else []),
             )
             for a in release.attributes
         ],
@@ -69,50 +68,77 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
     levels = [(a, _levels(facts, a)) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
     levels = [(attribute, several) for attribute, several in levels if several]
     if levels:
-        names = plots.unique([a.name for a, _ in levels])
+        names = unique([a.name for a, _ in levels])
         shares = [(name, max(several) / (a.height or 1)) for name, (a, several) in zip(names, levels, strict=True)]
         yield charts.figure(
             plots.shares(shares, "level, as a share of the height of its hierarchy"),
             "How much each column is generalized: 0 % is the value itself, 100 % is *",
             ("column", "level", "of", "share"),
             [
-                (name, several[0] if len(several) == 1 else ", ".join(map(str, several)), a.height, share)
+                (name, several[0] if len(several) == 1 else ", ".join(map(str, several)), a.height, Share(share))
                 for (name, share), (a, several) in zip(shares, levels, strict=True)
             ],
         )
     if any(len(several) > 1 for _, several in levels):
         yield paragraph("Rows are published at different levels; the plot has the coarsest.")
-    lost = [(f.attribute, f.value) for f in facts.figures if f.name == "granularity_loss" and f.attribute]
+    lost = [(f.attribute, f.value) for f in facts.figures if f.name == GRANULARITY_LOSS and f.attribute]
     if known := [(name, value) for name, value in lost if value is not None]:
-        names = plots.unique([name for name, _ in known])
+        names = unique([name for name, _ in known])
         yield charts.figure(
             plots.shares([(name, value) for name, (_, value) in zip(names, known, strict=True)], "granularity loss"),
             "What each column loses: 0 % where each value is as it is, 100 % where any value could stand there",
             ("column", "granularity loss"),
-            known,
+            [(name, Share(value)) for name, value in known],
         )
-    if release.loss is not None:
-        name = release.loss_name or "granularity_loss"
-        definition = worded(release.method, release.method_arguments).losses.get(name)
-        meaning = f", the {definition}" if definition else ""
-        yield paragraph(f"The loss over all of them is the {name}{meaning}: ", number(release.loss), ".")
+    yield from _losses(facts)
+
+
+def _losses(facts: Facts) -> Iterator[Markup]:
+    """The loss over all columns, and the one that the method recorded where that is another number."""
+    release = facts.release
+    whole = facts.over_all(GRANULARITY_LOSS)
+    if whole is not None:
+        is_weighted = any(attribute.weight != 1 for attribute in facts.policy.quasi_identifiers)
+        weighted = ", weighted as the policy weighs them" if is_weighted else ""
+        yield paragraph(
+            f"Over all quasi-identifiers{weighted}, that is ",
+            percent(whole),
+            f": the mean of the above, and the figure {GRANULARITY_LOSS} of MEASURE.",
+        )
+    name = release.loss_name or GRANULARITY_LOSS
+    if release.loss is None or (name == GRANULARITY_LOSS and whole is not None and isclose(whole, release.loss)):
+        return
+    definition = worded(release.method, release.method_arguments).losses.get(name)
+    yield paragraph(
+        "The method recorded a loss of its own when it made the release, ", number(release.loss), ". It is the "
+        f"{definition or name}. It counts in another way: do not compare it with the figures of this page.",
+    )  # fmt: skip
 
 
 def _levels(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
     return facts.levels.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
 
 
-def size_groups(sizes: Sequence[tuple[int, int]]) -> list[tuple[str, int, int]]:
-    """Sizes in groups that are not too many: what each is called, its classes, and the rows of these."""
+def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[str, int, int]]:
+    """Sizes in groups that are not too many: what each is called, its classes, and the rows of these.
+
+    The second group begins at `least`, which no class may be smaller than; one of smaller classes is there if any are.
+    """
     if len(sizes) <= _MANY_SIZES:
         return [(f"{size:,}", count, size * count) for size, count in sizes]
-    groups: dict[int, tuple[int, int]] = {}
-    for size, count in sizes:
-        exponent = size.bit_length() - 1
-        many, rows = groups.get(exponent, (0, 0))
-        groups[exponent] = many + count, rows + size * count
-    named = ((f"{2**e:,}" if e == 0 else f"{2**e:,} to {2 ** (e + 1) - 1:,}", *counts) for e, counts in groups.items())
-    return list(named)
+    largest = sizes[-1][0]
+    starts = [1] if sizes[0][0] < least else []
+    start = least
+    while start <= largest:
+        starts.append(start)
+        start *= 2
+    groups = []
+    for low, above in zip(starts, [*starts[1:], start], strict=True):
+        within = [(size, count) for size, count in sizes if low <= size < above]
+        called = f"{low:,}" if above == low + 1 else f"{low:,} to {above - 1:,}"
+        groups.append((called, sum(count for _, count in within), sum(size * count for size, count in within)))
+    first = next(index for index, (_, count, _) in enumerate(groups) if count)
+    return groups[first:]
 
 
 def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
@@ -123,7 +149,7 @@ def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
     if not facts.sizes:
         yield paragraph("The release has no rows, and no class.")
         return
-    groups = size_groups(facts.sizes)
+    groups = size_groups(facts.sizes, facts.least_rows)
     count, rows = sum(many for _, many, _ in groups), sum(many for *_, many in groups)
     yield paragraph(
         "A class is the rows that a reader cannot tell apart. There are ", number(count), " with ", number(rows),
@@ -154,9 +180,9 @@ def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 def _worst(worst: WorstClass, charts: Charts) -> Markup:
     listed: list[ValueShare] = [*worst.values, *([worst.others] if worst.others else [])]
-    names = plots.unique([value.label for value in listed])
+    names = unique([value.label for value in listed])
     shares = [
-        (name, value.rows / worst.size, value.rows_of_all / worst.total)
+        (name, Share(value.rows / worst.size), Share(value.rows_of_all / worst.total))
         for name, value in zip(names, listed, strict=True)
     ]
     title = f"{worst.attribute} in the class {worst.name or 'of all rows'}"
@@ -166,9 +192,12 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
         (worst.attribute, "rows of the class", "share of the class", "share of all rows"),
         [(name, value.rows, *both) for (name, *both), value in zip(shares, listed, strict=True)],
     )
+    most = listed[0]
     about = paragraph(
-        "Rows: ", number(worst.size), "; divergence from all rows, in nats: ", number(worst.divergence), "."
-    )
+        "Of the ", number(worst.size), " rows of this class ", percent(most.rows / worst.size), f" have {names[0]}, ",
+        "of all rows ", percent(most.rows_of_all / worst.total), ". Their divergence from all rows, in nats: ",
+        number(worst.divergence), ", ", percent(worst.divergence / log(2)), " of the greatest that there can be.",
+    )  # fmt: skip
     return Markup(f"<h3>{text(title)}</h3>\n{about}\n{figure}")
 
 
@@ -180,12 +209,12 @@ def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
         kinds = [(_dimensions(e.dimensions), _SHARES[e.share]) for e in errors]
         title = f"Errors of the answers to the workload {workload}"
         rows = [
-            (*kind, e.results, e.compared, e.mean, e.median, e.high, e.not_estimated)
+            (*kind, e.results, e.compared, *map(_error, (e.mean, e.median, e.high)), e.not_estimated)
             for kind, e in zip(kinds, errors, strict=True)
         ]
         head = ("conditions", "the result", "results", "compared", "mean relative error", "median", "95 % are at most",
                 "not estimated")  # fmt: skip
-        names = plots.unique([f"{conditions}, {share}" for conditions, share in kinds])
+        names = unique([f"{conditions}, {share}" for conditions, share in kinds])
         bars = [(name, e.mean) for name, e in zip(names, errors, strict=True) if e.mean is not None]
         yield paragraph(
             "The relative error of what ESTIMATE answers from the release, as MEASURE last measured it. Results that "
@@ -198,46 +227,11 @@ def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
         )
 
 
+def _error(error: float | None) -> Share | InPlaceOfNumber:
+    return NOT_DEFINED if error is None else Share(error)
+
+
 def _dimensions(count: int | None) -> str:
     if count is None:
         return "of a query that is not known any more"
     return "no column" if not count else "1 column" if count == 1 else f"{count} columns"
-
-
-def frontiers(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """What else could have been published under the policy, where a frontier of it is there, and this release."""
-    for name, candidates in facts.candidates.items():
-        yield from _frontier(facts, name, candidates, charts)
-
-
-def _comparable(facts: Facts, figure: str) -> float | None:
-    """A figure of this release as candidates have it: of several sensitive attributes the worst.
-
-    None where it is not defined, and where it depends on arguments that nothing records.
-    """
-    measured = [f.value for f in facts.figures if f.name == figure and figure not in _BY_ARGUMENTS]
-    known = [value for value in measured if value is not None]
-    return max(known, default=None) if len(known) == len(measured) else None
-
-
-def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: Charts) -> Iterator[Markup]:
-    names = [figure for figure, _ in candidates[0].figures]
-    kinds = {True: "efficient", False: "not efficient"}
-    rows = [
-        (f"{c.number}: {c.method}({c.arguments})", c.requirement or None, kinds[c.efficient], *dict(c.figures).values())
-        for c in candidates
-        if c.reason is None
-    ]
-    measured = [_comparable(facts, figure) for figure in names]
-    rows.append(("this release", None, "this release", *measured))
-    title = f"Candidates of the frontier {name}"
-    head = ("candidate", "required", "kind", *names)
-    both = [(str(row[2]), row[3], row[4]) for row in rows if len(names) > 1]
-    points = [(kind, float(x), float(y)) for kind, x, y in both if x is not None and y is not None]
-    yield paragraph("Less is better of each figure. No candidate dominates an efficient one.")
-    if None in measured:
-        yield paragraph("What FRONTIER may have measured with other arguments is not compared with this release.")
-    if points:
-        yield charts.figure(plots.candidates(points, names[0], names[1]), title, head, rows)
-    else:
-        yield table(title, head, rows)

@@ -8,7 +8,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.methods.registry import worded
 from sqlanon.questions.load import Question, load_question
 from sqlanon.report.facts import Facts
-from sqlanon.report.markup import Markup, number, paragraph, table, text
+from sqlanon.report.markup import NOT_DEFINED, NOTHING_REQUIRED, WHOLE_RELEASE, Markup, number, paragraph, table, text
 
 __all__ = ["met", "requirements"]
 
@@ -28,12 +28,22 @@ def requirements(facts: Facts) -> Iterator[Markup]:
     yield table(
         "Computed again from the published rows (CHECK)",
         ("requirement", "about", "required", "reached", "met"),
-        [(m.question, m.attribute, m.required, m.achieved, m.satisfied) for m in facts.checked.measurements],
+        [_row(measurement) for measurement in facts.checked.measurements],
     )
     if facts.assumptions:
         yield paragraph("This rests on assumptions that no row of the release can show:")
         items = (f"<li>{text(item.meaning)} {text(item.leaves)}</li>" for item in facts.assumptions)
         yield Markup(f"<ul>{''.join(items)}</ul>")
+
+
+def _row(m: Measurement) -> tuple[object, ...]:
+    return (
+        m.question,
+        m.attribute or WHOLE_RELEASE,
+        NOTHING_REQUIRED if m.required is None else m.required,
+        NOT_DEFINED if m.achieved is None else m.achieved,
+        NOTHING_REQUIRED if m.satisfied is None else m.satisfied,
+    )
 
 
 def _sentence(facts: Facts, measurement: Measurement) -> Markup:

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from math import log
 
+from sqlanon.attacks.attacked import AttackAnswer
 from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.questions.attacks import attack_parts
-from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report.facts import Facts
-from sqlanon.report.markup import Markup, number, paragraph, table, text
+from sqlanon.report.markup import (
+    NOT_DEFINED,
+    WHOLE_RELEASE,
+    InPlaceOfNumber,
+    Markup,
+    number,
+    paragraph,
+    percent,
+    table,
+    text,
+)
+from sqlanon.report.meanings import meanings_of
 
 __all__ = ["attacks", "figures", "risks"]
 
-# MEASURE's figures of single people, each in a sentence with the number in its middle.
-_SENTENCES = {
-    "unique_rows": ("Rows that are alone in their class: ", "."),
+_NO_BOUND = InPlaceOfNumber("no bound")
+# MEASURE's figures of single people: each with what is said before and behind its value, and how this is written.
+_SENTENCES: Mapping[str, tuple[str, str, Callable[[float], Markup]]] = {
+    "unique_rows": ("Rows that are alone in their class: ", ".", number),
     "prosecutor_risk": (
         "Who knows that somebody is in the release points at the right row, in the smallest class, with a chance of ",
         ".",
+        percent,
     ),
-    "marketer_risk": ("Who points at a row for each person is right about a share of ", " of them."),
+    "marketer_risk": ("Who points at a row for each person is right about ", " of them.", percent),
     "p_loss": (
-        "How far the sensitive values of a class are from those of all rows, at most, in nats: ",
-        ", of at most 0.693147.",
+        "The sensitive values of the class that differs most are as far from those of all rows as ",
+        " of the greatest divergence that there can be.",
+        lambda value: percent(value / log(2)),
     ),
     "a_acc": (
-        "The most frequent value of a class is right of more rows than that of all rows is, by a share of ",
-        ".",
+        "Who knows the class of each row, and names its most frequent value, is right about ",
+        " of all rows more often than who names the most frequent value of all.",
+        percent,
     ),
 }
 
@@ -34,10 +50,10 @@ _SENTENCES = {
 def risks(facts: Facts) -> Iterator[Markup]:
     """What the figures say of single people, in sentences."""
     sentences = [
-        f"<li>{text(_about(figure))}{text(before)}{number(figure.value)}{text(after)}</li>"
+        f"<li>{text(_about(figure))}{text(before)}{written(figure.value)}{text(after)}</li>"
         for figure in facts.figures
         if figure.value is not None and figure.name in _SENTENCES
-        for before, after in [_SENTENCES[figure.name]]
+        for before, after, written in [_SENTENCES[figure.name]]
     ]
     if sentences:
         yield Markup(f"<ul>{''.join(sentences)}</ul>")
@@ -56,14 +72,15 @@ def _about(figure: ClassFigure) -> str:
 def figures(facts: Facts) -> Iterator[Markup]:
     """The answer of MEASURE, and what its figures mean."""
     yield paragraph("They are averages and maxima over rows and promise nothing; what is promised is what is required.")
-    rows = [(figure.name, figure.attribute, figure.value) for figure in facts.figures]
+    rows = [
+        (figure.name, figure.attribute or WHOLE_RELEASE, NOT_DEFINED if figure.value is None else figure.value)
+        for figure in facts.figures
+    ]
     yield table("Figures of the release (MEASURE)", ("figure", "about", "value"), rows)
-    names = {figure.name for figure in facts.figures}
-    statistics = [load_statistic("figures", name) for name in statistic_names("figures")]
-    explained = [([name for name in file.columns if name in names], file.title) for file in statistics]
-    meanings = [f"<dt>{text(', '.join(of))}</dt><dd>{text(title)}</dd>" for of, title in explained if of]
+    meanings = meanings_of(figure.name for figure in facts.figures)
+    items = (f"<dt>{text(', '.join(names))}</dt><dd>{text(meaning)}</dd>" for names, meaning in meanings)
     if meanings:
-        yield Markup(f"<dl>{''.join(meanings)}</dl>")
+        yield Markup(f"<dl>{''.join(items)}</dl>")
 
 
 def attacks(facts: Facts) -> Iterator[Markup]:
@@ -71,20 +88,49 @@ def attacks(facts: Facts) -> Iterator[Markup]:
     if not facts.attacks:
         yield paragraph(facts.without_classes or "No column is sensitive: these attacks are about sensitive values.")
         return
-    titles = {name: attack_parts(name, ())[0][0].title for name in dict.fromkeys(row[0] for row in facts.attacks)}
-    items = "".join(f"<li><strong>{text(name)}</strong>: {text(title)}</li>" for name, title in titles.items())
+    items = "".join(f"<li>{_attacked(answer)}</li>" for answer in facts.attacks)
     yield Markup(f"<ul>{items}</ul>")
     yield table(
         "What attacks come to (ATTACK)",
-        ("attack", "about", "targets", "succeeded", "surest", "mean", "bound", "worst classes"),
-        facts.attacks,
+        ("attack", "about", "targets", "succeeded", "surest", "mean", "bound"),
+        [_row(answer) for answer in facts.attacks],
     )
-    unbounded = list(dict.fromkeys(name for name, *_, bound, _ in facts.attacks if bound is None))
+    unbounded = list(dict.fromkeys(answer.attack for answer in facts.attacks if answer.bound is None))
     if unbounded:
         yield paragraph(
             f"Nothing that is required bounds {', '.join(unbounded)}: the numbers may be worse for other rows."
         )
+    for answer in facts.attacks:
+        if answer.worst:
+            classes = "".join(f"<li>{text(labels or 'all rows')}</li>" for labels in answer.worst)
+            yield Markup(f"<h3>Where it is worst: {text(_called(answer))}</h3><ol>{classes}</ol>")
     yield paragraph(
         "Other attacks need more than the release: linkage a table of known people, similarity a hierarchy or a range, "
         "composition another release. Ask them with ATTACK."
     )
+
+
+def _called(answer: AttackAnswer) -> str:
+    return f"{answer.attack} of {answer.attribute}" if answer.attribute else answer.attack
+
+
+def _row(answer: AttackAnswer) -> tuple[object, ...]:
+    *figures, bound = answer.figures
+    return *(NOT_DEFINED if figure is None else figure for figure in figures), _NO_BOUND if bound is None else bound
+
+
+def _attacked(answer: AttackAnswer) -> Markup:
+    """What an attack is, for how many targets it succeeds, and how sure it is."""
+    [statistic, *_], _ = attack_parts(answer.attack, ())
+    comes_to = ""
+    if answer.targets and answer.highest is not None and answer.mean is not None:
+        comes_to = (
+            f" It succeeds for {number(answer.succeeded)} of {number(answer.targets)} targets, "
+            f"{percent(answer.succeeded / answer.targets)}; "
+        )
+        comes_to += (
+            f"the greatest ratio of shares is {number(answer.highest)}, the mean {number(answer.mean)}."
+            if statistic.certain is None
+            else f"the surest guess has a chance of {percent(answer.highest)}, the mean one of {percent(answer.mean)}."
+        )
+    return Markup(f"<strong>{text(_called(answer))}</strong>: {text(statistic.title)}{comes_to}")

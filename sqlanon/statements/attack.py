@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.attacks.attacked import Answered, Target, attacked
+from sqlanon.attacks.attacked import AttackAnswer, Target, attacked
 from sqlanon.attacks.composition import ComposedRelease, composed_respondent
 from sqlanon.attacks.definetti import believed_row
 from sqlanon.attacks.known_people import KnownColumns, known_columns
@@ -42,8 +42,8 @@ from sqlanon.syntax.statements import Attack
 __all__ = ["attack_relation", "attack_release"]
 
 
-def attack_release(engine: Engine, release: Release, statement: Attack) -> Answered:
-    """The rows of ATTACKED for a release as it is now. Raises as `attacked` and `classes_of` do."""
+def attack_release(engine: Engine, release: Release, statement: Attack) -> list[AttackAnswer]:
+    """The answers of an attack for a release as it is now. Raises as `attacked` and `classes_of` do."""
     require_own_columns(engine, release)
     try:
         with engine.transaction(), Scratch(engine) as scratch:
@@ -106,8 +106,8 @@ def _composed_release(engine: Engine, release: Release) -> ComposedRelease:
     return ComposedRelease(target.called, policy_of(release), rows, target.known)
 
 
-def attack_relation(engine: Engine, statement: Attack) -> Answered:
-    """The rows of ATTACKED for any table or query; its columns tell the classes apart. Raises as `attacked` does."""
+def attack_relation(engine: Engine, statement: Attack) -> list[AttackAnswer]:
+    """The answers for any table or query, whose columns tell the classes apart. Raises as `attacked` does."""
     assert statement.source is not None
     policy = _policy(statement, statement.source)
     with engine.transaction(), Scratch(engine) as scratch:

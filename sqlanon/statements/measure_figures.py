@@ -14,7 +14,7 @@ from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
-from sqlanon.figures.class_figures import ClassFigure, class_figures, why_not
+from sqlanon.figures.class_figures import ClassFigure, class_figures, reads_more, why_not
 from sqlanon.figures.granularity_loss import granularity_loss
 from sqlanon.figures.level_losses import non_uniform_entropy, precision
 from sqlanon.figures.membership import membership
@@ -23,7 +23,7 @@ from sqlanon.inputs.session_settings import is_writable
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 from sqlanon.syntax.statements import FigureCall
 
-__all__ = ["figure_names", "measure_figures", "remember"]
+__all__ = ["figure_names", "measure_figures", "measured_names", "remember"]
 
 Computed = Callable[[Engine, Release, Mapping[str, Value], Scratch], Sequence[ClassFigure]]
 
@@ -56,6 +56,12 @@ OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch],
 def figure_names() -> tuple[str, ...]:
     """The names that figures are asked for by."""
     return (*statistic_names("figures"), *COMPUTED)
+
+
+def measured_names() -> tuple[str, ...]:
+    """Those of them that can be measured of a release: others compare with a table beside it, and are CHECK's."""
+    of_classes = (name for name in statistic_names("figures") if not reads_more(load_statistic("figures", name)))
+    return (*of_classes, *COMPUTED)
 
 
 def measure_figures(

@@ -1,4 +1,5 @@
-"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report` and `migrate`.
+"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report`, `policy` and
+`migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
 standard output, everything else to standard error.
@@ -14,6 +15,7 @@ import typer
 from sqlanon.terminal.databases import connected, either, existing, migrated
 from sqlanon.terminal.exit_codes import answering, open_streams
 from sqlanon.terminal.options import AsJson, Database, Limit, Quiet, ReadOnly, SameFile, Verbose
+from sqlanon.terminal.page_commands import policy, report
 
 __all__ = ["app", "main"]
 
@@ -235,46 +237,8 @@ def export(
         raise typer.Exit(runner.exit_code)
 
 
-@app.command(epilog=_examples("sqlanon report hospital_2026 -o report.html --database hospital.duckdb"))
-def report(
-    name: Annotated[str, typer.Argument(metavar="RELEASE", help="The release; schema.name works too.")],
-    output_file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; replaced.")],
-    database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
-    read_only: ReadOnly = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = 0,
-) -> None:
-    """Write a page about a release for a privacy officer: what it reaches, gives away, and how attacks fare.
-
-    Its plots need pip install 'sqlanon[report]'. The page loads nothing from a network.
-    """
-    from sqlanon.terminal.command_arguments import release_name
-    from sqlanon.terminal.presentation import Output
-    from sqlanon.terminal.report_file import write_report
-
-    output = Output(json=as_json, quiet=quiet, verbose=verbose)
-    with answering(output):
-        with connected(existing(database), read_only=read_only) as connection:
-            write_report(connection, release_name(name), output_file, database)
-        if as_json:
-            output.json_line({"report": str(output_file)})
-        output.status(f"wrote {output_file}")
-
-
-@app.command(epilog=_examples("sqlanon policy hospital -o policy.html --database hospital.duckdb"))
-def policy(
-    name: Annotated[str, typer.Argument(metavar="POLICY", help="The policy.")],
-    output_file: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; replaced.")],
-    database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
-) -> None:
-    """Write a page about a policy, with its hierarchies drawn; it needs pip install 'sqlanon[report]'."""
-    from sqlanon.terminal import presentation, report_file
-
-    output = presentation.Output(json=False, quiet=False, verbose=0)
-    with answering(output), connected(existing(database), read_only=True) as connection:
-        report_file.write_policy(connection, name, output_file, database)
-        output.status(f"wrote {output_file}")
+app.command(epilog=_examples("sqlanon report hospital_2026 -o report.html --database hospital.duckdb"))(report)
+app.command(epilog=_examples("sqlanon policy hospital -o policy.html --database hospital.duckdb"))(policy)
 
 
 @app.command(epilog=_examples("sqlanon migrate hospital.duckdb"))

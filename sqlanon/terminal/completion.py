@@ -13,10 +13,11 @@ from prompt_toolkit.document import Document
 from sqlanon.methods.registry import METHODS
 from sqlanon.questions.attacks import attack_names
 from sqlanon.questions.load import model_names
-from sqlanon.statements.measure_figures import figure_names
+from sqlanon.questions.statistics import load_statistic
+from sqlanon.statements.measure_figures import COMPUTED, figure_names, measured_names
 from sqlanon.terminal.method_help import argument_completions, method_completions
 
-__all__ = ["STATEMENTS", "StatementCompleter", "database_names", "quoted"]
+__all__ = ["RELATED", "STATEMENTS", "StatementCompleter", "database_names", "quoted"]
 
 _ATTACKS = attack_names()
 _MODELS = model_names()
@@ -24,6 +25,14 @@ _MODELS = model_names()
 
 def _wrapped(comment: str) -> str:
     return fill(comment, 100, initial_indent="    -- ", subsequent_indent="    --   ")
+
+
+def _with_arguments(figure: str) -> str:
+    """A figure as it is asked for, with the arguments that it cannot do without."""
+    if figure in COMPUTED:
+        return figure
+    required = [p.name for p in load_statistic("figures", figure).parameters if p.default is None]
+    return f"{figure}({', '.join(f'{name} => ...' for name in required)})" if required else figure
 
 
 # The first words of each of sqlanon's statements, with its form as `.help` shows it.
@@ -104,9 +113,18 @@ STATEMENTS: dict[str, str] = {
     "MEASURE": (
         "MEASURE release WITH WORKLOAD workload;\n"
         "    -- how far the answers of a release are from those of its source\n"
-        "MEASURE release WITH TASK (kind => 'ratings', rank => 10);\n"
+        "MEASURE release WITH TASK (target => column [, using => (column, ...)]\n"
+        "    [, models => ('tree', 'forest', 'bayes')] [, folds => 10] [, seed => 1]);\n"
+        "    -- how well the column is learned from it\n"
+        "MEASURE release WITH TASK (kind => 'ratings', rank => 10 [, seed => 1]);\n"
+        "    -- how well it predicts ratings\n"
         "MEASURE release [[WITH WORKLOAD workload] WITH FIGURES (p_loss(above => 0.3), ...)];\n"
-        + _wrapped("figures: " + ", ".join(figure_names()))
+        + _wrapped("figures: " + ", ".join(map(_with_arguments, measured_names())))
+        + "\n"
+        + _wrapped(
+            f"not of a release: {', '.join(sorted({*figure_names()} - {*measured_names()}))}; "
+            "CHECK release (column, ...) AGAINST table has it"
+        )
     ),
     "ATTACK": (
         "ATTACK release | 'export' | table (column, ...) [SENSITIVE column [USING hierarchy], ...]\n"
@@ -115,11 +133,11 @@ STATEMENTS: dict[str, str] = {
     ),
     "FRONTIER": (
         "FRONTIER name ON POLICY policy METHODS (method [(argument => value, ...)], ...)\n"
-        "    [SWEEP k IN (5, 10), l IN (2, 3), ...] MEASURE p_loss, gain, ... [, WORKLOAD workload];\n"
-        "    -- makes and measures every candidate and publishes none"
+        "    [SWEEP k IN (5, 10), l IN (2, 3), ...] MEASURE p_loss(above => 0.3), gain, ... [, WORKLOAD workload];\n"
+        "    -- makes and measures every candidate and publishes none; ADVISE chooses among them"
     ),
     "ADVISE": (
-        "ADVISE frontier [WHERE p_loss <= 0.1 [AND ...]] LEAST gain;\n"
+        "ADVISE frontier [WHERE p_loss <= 0.1 [AND ...]] LEAST gain | WORKLOAD workload;\n"
         "    -- prints the statements that publish the choice"
     ),
     "DROP FRONTIER": "DROP FRONTIER [IF EXISTS] name;",
@@ -128,6 +146,9 @@ STATEMENTS: dict[str, str] = {
         "    -- the format is that of the path's suffix; a folder gets Parquet"
     ),
 }
+
+# Statements whose forms are shown together.
+RELATED: dict[str, tuple[str, ...]] = {"FRONTIER": ("ADVISE",), "ADVISE": ("FRONTIER",)}
 
 # The words that occur within statements.
 _CLAUSES = """

@@ -17,7 +17,7 @@ from sqlanon.errors import UserError
 from sqlanon.syntax.parser import KEYWORDS
 from sqlanon.syntax.script import is_complete
 from sqlanon.terminal.command_arguments import read_script
-from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names
+from sqlanon.terminal.completion import RELATED, STATEMENTS, StatementCompleter, database_names
 from sqlanon.terminal.method_help import methods_described
 from sqlanon.terminal.presentation import MODES, Output
 from sqlanon.terminal.scripts import ScriptRun
@@ -128,7 +128,9 @@ class Shell:
         if words.partition(" ")[0] in ("METHOD", "METHODS"):
             self._output.out.print(methods_described(), soft_wrap=True)
             return
-        forms = [form for name, form in STATEMENTS.items() if words and (words in name or name in words)]
+        related = RELATED.get(words, ())
+        named = [name for name in STATEMENTS if words and (words in name or name in words or name in related)]
+        forms = [STATEMENTS[name] for name in named]
         if words and not forms:
             raise UserError(f"there is no help on {about!r}", hint=f"there is on: {', '.join(STATEMENTS)}")
         text = "\n\n".join(forms) if forms else _HELP + "\n".join(f"  {name}" for name in STATEMENTS)

@@ -107,6 +107,18 @@ def test_the_lowest_versions_are_those_that_are_tested() -> None:
     assert pinned == bounds
 
 
+def test_the_documentation_names_what_each_extra_brings() -> None:
+    """Those that users install; `all` is made of others, and what is built of sqlglot goes by its name there."""
+    _, _, text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("| extra |")
+    text, _, _ = text.partition("\n\n")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
+    extras = PROJECT["optional-dependencies"]
+    assert set(rows) == {"all", "arrow", "cli", "fast", "report", "spark", "tasks"}
+    for extra in set(rows) - {"all", "fast"}:
+        named = {name.strip().lower() for name in rows[extra].split(",")}
+        assert named == set(lower_bounds(extras[extra])), extra
+
+
 def test_without_arrow(tmp_path: Path) -> None:
     program = [sys.executable, "-c", WITHOUT_ARROW, str(tmp_path)]
     ran = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)

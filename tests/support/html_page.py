@@ -8,14 +8,16 @@ from typing import Any
 
 __all__ = ["Page"]
 
-_WORDS = {"none": None, "yes": True, "no": False}
+_VOID = ("link", "meta", "wbr")
+_LACKING = ("none", "not defined", "nothing required", "not compared", "whole release", "no bound")
+_WORDS = {"yes": True, "no": False, **dict.fromkeys(_LACKING)}
 
 
 class Page(HTMLParser):
     """A page: `tables` by their captions, each with the rows of its body, and numbers as they are in full.
 
-    `elements` are the names of its elements with their attributes, `text` what is read, and `charts` the specifications
-    of its plots.
+    `elements` are the names of its elements with their attributes, `text` what is read, `terms` what is explained,
+    `items` those of its numbered lists, and `charts` the specifications of its plots.
     """
 
     def __init__(self, text: str) -> None:
@@ -25,6 +27,8 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.charts: list[dict[str, Any]] = []
         self.text = ""
+        self.terms: list[str] = []
+        self.items: list[str] = []
         self._open: list[str] = []
         self._cell, self._number, self._caption, self._script = "", None, "", ""
         self._row: list[Any] = []
@@ -36,7 +40,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = dict(attrs)
         self.elements.append((tag, attributes))
-        self._open.append(tag)
+        if tag not in _VOID:
+            self._open.append(tag)
         if tag == "table":
             self._caption, self._head, self._body = "", [], []
         elif tag == "tr":
@@ -71,6 +76,10 @@ class Page(HTMLParser):
             return
         self.text += data
         self._cell += data
+        if "dt" in self._open[-1:]:
+            self.terms.append(data)
+        if self._open[-2:] == ["ol", "li"]:
+            self.items.append(data)
         if "caption" in self._open:
             self._caption += data
 

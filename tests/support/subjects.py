@@ -65,7 +65,8 @@ _FILES = {
     ),
     "measure": (
         "add_a_figure estimate_fragments exact_bounds figures frontier granularity_loss level_losses masks measure "
-        "measure_figures measure_task learning_task linked_rows measure_together membership policy_page ratings report "
+        "measure_figures measure_task learning_task linked_rows measure_together membership "
+        "pages_in_a_browser policy_page ratings report "
         "rounding templates u_loss workloads"
     ),
     "export": (

@@ -56,14 +56,22 @@ def test_the_version_comes_without_what_only_commands_need() -> None:
     assert done.stdout.splitlines()[1] == "[]"
 
 
-@pytest.mark.parametrize("command", ["run", "shell", "dataset adult", "demo", "export", "migrate"])
+@pytest.mark.parametrize("command", ["run", "shell", "dataset adult", "demo", "export", "report", "policy", "migrate"])
 def test_help_shows_an_example(command: str) -> None:
     done = invoke(*command.split(), "--help")
     assert done.exit_code == 0
     assert re.search(rf"sqlanon {command}\b", done.stdout.split("Examples:")[1])
 
 
-@pytest.mark.parametrize("command", ["", "run", "shell", "dataset adult", "demo", "verify", "export", "migrate"])
+@pytest.mark.parametrize("command", ["report", "policy"])
+def test_help_says_which_extra_a_page_needs(command: str) -> None:
+    """What stands in square brackets is style to who prints it."""
+    assert "pip install 'sqlanon[report]'" in " ".join(invoke(command, "--help").stdout.split())
+
+
+@pytest.mark.parametrize(
+    "command", ["", "run", "shell", "dataset adult", "demo", "verify", "export", "report", "policy", "migrate"]
+)
 def test_a_flag_is_shown_without_a_type(command: str) -> None:
     lines = [re.split(r"  +", line.strip("│ ")) for line in invoke(*command.split(), "--help").stdout.splitlines()]
     flags = {"--read-only", "--json", "--quiet", "--verbose", "--replace", "--version"}

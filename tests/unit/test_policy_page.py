@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -106,9 +107,16 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
     database, target = tmp_path / "d.duckdb", tmp_path / "policy.html"
     with sqlanon.connect(str(database)) as con:
         con.execute(SETUP)
-    ran = CliRunner().invoke(app, ["policy", "p", "-o", str(target), "--database", str(database)])
-    assert ran.exit_code == 0
+
+    def run(*more: str) -> tuple[str, str]:
+        ran = CliRunner().invoke(app, ["policy", "p", "-o", str(target), "--database", str(database), *more])
+        assert ran.exit_code == 0
+        return ran.stdout, ran.stderr
+
+    assert run() == ("", f"wrote {target}\n")
     assert "level 1" in target.read_text(encoding="utf-8")
+    assert run("--quiet") == ("", "")
+    assert json.loads(run("--json")[0]) == {"policy": str(target)}
     ran = CliRunner().invoke(app, ["policy", "p", "-o", str(database), "--database", str(database)])
     assert ran.exit_code == 2
     ran = CliRunner().invoke(app, ["policy", "nobody", "-o", str(target), "--database", str(database)])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import sys
 from collections import Counter
 from math import log
@@ -14,32 +12,26 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlanon
-from sqlanon import Connection, UserError
+from sqlanon import UserError
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report import charts
+from sqlanon.report.markup import percent
+from sqlanon.report.meanings import MEANINGS, meanings_of
 from sqlanon.report.page import report_page
+from sqlanon.report.plot_labels import lines_of, unique
 from sqlanon.report.plotted import size_groups
 from sqlanon.terminal.cli import app
 from tests.support.html_page import Page
+from tests.support.reports import HOSTILE, METHODS, QUOTED, page_of, people
 
 ROOT = Path(__file__).resolve().parents[2]
-HOSTILE = '</script><script>alert("ü")&amp;\u202e\n<!--'
-QUOTED = '"' + HOSTILE.replace('"', '""') + '"'
-METHODS = {
-    "generalization": "USING tens MIN LEVEL 1",
-    "generalization(recoding => 'local', suppression => 0.2)": "USING tens MIN LEVEL 1",
-    "mondrian": "",
-    "mondrian(publish => 'none')": "",
-    "anatomy(l => 2)": "",
-    "slicing(l => 2) COLUMNS EACH": "",
-    "trivial": "",
-}
 ATTACKS = ("homogeneity", "background", "skewness")
 # What the page is made of; anything else would come from a name.
 ELEMENTS = set(
-    "html head meta link title style body main h1 h2 h3 p strong nav ul li a section div table caption thead tbody tr "
-    "th td data dl dt dd figure figcaption script".split()
+    "html head meta link title style body main h1 h2 h3 p strong nav ul ol li a section div table caption thead tbody "
+    "tr th td data dl dt dd figure figcaption script wbr".split()
 )
 
 
@@ -47,24 +39,6 @@ ELEMENTS = set(
 def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The scripts are a megabyte and take seconds; what they draw is another test's."""
     monkeypatch.setattr(charts, "_scripts", lambda: ("0;",))
-
-
-def page_of(con: Connection, name: str) -> Page:
-    return Page(report_page(DuckDBEngine(con.duckdb), QualifiedName((name,))))
-
-
-def people(method: str, *, release: str = "r", value: str = "ill") -> Connection:
-    con = sqlanon.connect(config={"threads": "1"})
-    con.execute(f"""
-        CREATE TABLE people AS
-            SELECT 70000 + i AS age, i % 2 AS ward, ['flu', 'cold', 'x', NULL][1 + i % 7 % 4] AS {value}
-            FROM range(24) t(i);
-        CREATE HIERARCHY tens AS INTERVALS (10, 100);
-        CREATE POLICY p ON people (
-            age QUASI IDENTIFIER {METHODS.get(method, "")}, ward QUASI IDENTIFIER, {value} SENSITIVE
-        ) REQUIRE k_anonymity(k => 4), l_diversity(l => 2, variant => 'distinct');
-        CREATE ANONYMIZED TABLE {release} AS POLICY p METHOD {method}""")
-    return con
 
 
 @pytest.mark.usefixtures("_without_scripts")
@@ -75,10 +49,13 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
     page = page_of(con, "r")
     measured = [row[1:] for row in con.execute("MEASURE r").fetchall()]
     assert [tuple(row) for row in page.table("Figures")] == measured
+    # Each has one meaning.
+    assert page.terms == list(dict.fromkeys(name for name, *_ in measured))
     checked = [row[1:] for row in con.execute("CHECK r").fetchall() if not row[1].startswith("assumes_")]
     assert [tuple(row) for row in page.table("Computed again")] == checked
     attacked = [row for attack in ATTACKS for row in con.execute(f"ATTACK r WITH {attack}").fetchall()]
-    assert [tuple(row) for row in page.table("What attacks")] == attacked
+    assert [tuple(row) for row in page.table("What attacks")] == [row[:-1] for row in attacked]
+    assert "; ".join(page.items) == "; ".join(worst for *_, worst in attacked if worst)
     values = {(name, attribute): value for name, attribute, value in measured}
     sizes = page.table("Values: How many classes")
     assert sum(count for _, count, _ in sizes) == values["classes", None]
@@ -86,10 +63,32 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
     assert float(sizes[0][0]) == values["least_class_size", None]
     assert float(sizes[-1][0]) == values["greatest_class_size", None]
     divergences = [
-        float(number) for number in re.findall(r"divergence from all rows, in nats: ([\d.e-]+)\.", page.text)
+        float(number) for number in re.findall(r"divergence from all rows, in nats: ([\d.e-]+), ", page.text)
     ]
     assert divergences[0] == pytest.approx(values["p_loss", "ill"], rel=1e-5)
     assert divergences == sorted(divergences, reverse=True)
+
+
+def test_each_figure_has_a_meaning_and_none_has_two() -> None:
+    """Also those of classes that no method of these tests has; what a plug-in brings goes by the title of its file."""
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute("""
+        CREATE TABLE people AS SELECT i % 4 AS age, i % 2 AS ill FROM range(16) AS t(i);
+        CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) CONFIDENTIAL (age, ill);
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD fragments FRAGMENTS (age), (ill)""")
+    computed = [row[1] for row in con.execute("MEASURE r").fetchall()]
+    assert {"granularity_loss", "u_loss", "populations", "fake", "matching_buckets_fake_above_20"} <= {*computed}
+    files = [load_statistic("figures", name) for name in statistic_names("figures")]
+    measured = [file for file in files if all(parameter.default is not None for parameter in file.parameters)]
+    of_classes = [name for file in measured for name in file.columns]
+    names = [*of_classes, *computed, "precision", "non_uniform_entropy"]
+    shown = [name for name in names if not name.startswith("journalist_risk")]
+    assert {*shown} == {*MEANINGS}
+    assert len({*MEANINGS.values()}) == len(MEANINGS)
+    assert [several for several, _ in meanings_of(names)] == [
+        *((name,) if name in MEANINGS else ("journalist_risk", "journalist_risk_mean")
+          for name in dict.fromkeys(names) if name != "journalist_risk_mean"),
+    ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("_without_scripts")
@@ -119,6 +118,40 @@ def test_the_worst_classes_are_counted_as_they_are() -> None:
         for value, (n, share, share_of_all) in listed.items():
             assert (n, share) == (counts[value], counts[value] / counts.total())
             assert share_of_all == of_all[value] / len(rows)
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_what_a_privacy_officer_reads_is_in_per_cents() -> None:
+    con = people("generalization")
+    page = page_of(con, "r")
+    text = " ".join(page.text.split())
+    figures = {name: value for _, name, _, value in con.execute("MEASURE r").fetchall()}
+    assert f"with a chance of {100 * figures['prosecutor_risk']:.3g} %." in text
+    assert f"is right about {100 * figures['marketer_risk']:.3g} % of them." in text
+    assert f"as far from those of all rows as {100 * figures['p_loss'] / log(2):.3g} % of the greatest" in text
+    _, _, targets, succeeded, highest, mean, *_ = con.execute("ATTACK r WITH homogeneity").fetchone() or ()
+    assert f"succeeds for {succeeded} of {targets} targets, {100 * succeeded / targets:.3g} %" in text
+    assert f"the surest guess has a chance of {100 * highest:.3g} %, the mean one of {100 * mean:.3g} %." in text
+    # A ratio of shares is none.
+    _, _, _, _, highest, mean, *_ = con.execute("ATTACK r WITH skewness").fetchone() or ()
+    assert f"the greatest ratio of shares is {highest:.6g}, the mean {mean:.6g}." in text
+    read = re.findall(r"Of the (\d+) rows of this class ([\d.]+) % have ([\w, ]+), of all rows ([\d.]+) %", text)
+    tables = [body for caption, body in page.tables.items() if caption.startswith("Values: ill in")]
+    assert [
+        (label, int(size), pytest.approx(float(share) / 100, rel=0.01), pytest.approx(float(of_all) / 100, rel=0.01))
+        for size, share, label, of_all in read
+    ] == [(body[0][0], sum(row[1] for row in body), *body[0][2:]) for body in tables]
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0, "0 %"), (1, "100 %"), (0.2, "20 %"), (1 / 3, "33.3 %"), (0.00001, "under 0.01 %"), (0.99999, "over 99.9 %"),
+     (27.6733, "2,767 %"), (0.0607, "6.07 %"), (0.9994, "over 99.9 %"), (0.999, "99.9 %")],
+)  # fmt: skip
+def test_per_cents_do_not_call_almost_all_all(share: float, words: str) -> None:
+    page = Page(percent(share))
+    assert page.text == words
+    assert float(str(dict(page.elements)["data"]["value"])) == share
 
 
 @pytest.mark.usefixtures("_without_scripts")
@@ -255,6 +288,31 @@ def test_what_is_not_met_is_said_first() -> None:
 
 
 @pytest.mark.usefixtures("_without_scripts")
+@pytest.mark.parametrize(
+    ("method", "has_loss_of_its_own"),
+    [("generalization", False), ("generalization(loss => 'height')", True), ("mondrian", True)],
+)
+def test_a_loss_of_all_columns_is_one_number_and_another_is_explained(method: str, has_loss_of_its_own: bool) -> None:
+    con = people(method)
+    # By the width of a range this one is far away from the others, by the values in it it is the next.
+    con.execute("UPDATE people SET age = 70400 WHERE age = 70023")
+    con.execute(f"ALTER POLICY p ALTER age QUASI IDENTIFIER {METHODS.get(method, 'USING tens MIN LEVEL 1')} WEIGHT 3")
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+    con.execute("FRONTIER f ON POLICY p METHODS (generalization) SWEEP k IN (4) MEASURE granularity_loss, p_loss")
+    page = page_of(con, "r")
+    figures = {attribute: value for name, attribute, value in page.table("Figures") if name == "granularity_loss"}
+    assert len(set(figures.values())) == 3
+    weighted = (3 * figures["age"] + figures["ward"]) / 4
+    assert figures[None] == pytest.approx(weighted)
+    assert page.table("Values: Candidates of the frontier f")[-1][3] == figures[None]
+    sentence = f"Over all quasi-identifiers, weighted as the policy weighs them, that is {100 * figures[None]:.3g} %"
+    assert sentence in page.text
+    assert ("The method recorded a loss of its own" in page.text) == has_loss_of_its_own
+    (loss,) = con.duckdb.execute("SELECT loss FROM anon.release").fetchone() or ()
+    assert (loss == pytest.approx(figures[None])) != has_loss_of_its_own
+
+
+@pytest.mark.usefixtures("_without_scripts")
 def test_frontiers_of_its_policy_have_the_release_among_their_candidates() -> None:
     con = people("generalization")
     con.execute("CREATE POLICY other ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2)")
@@ -266,12 +324,44 @@ def test_frontiers_of_its_policy_have_the_release_among_their_candidates() -> No
     assert not any("of_other" in caption for caption in page.tables)
     *candidates, release = page.table("Values: Candidates of the frontier of_p")
     measured = {(name, attribute): value for _, name, attribute, value in con.execute("MEASURE r").fetchall()}
-    assert release == ["this release", None, "this release", measured["p_loss", "ill"], measured["a_know", "ill"]]
+    required = "k_anonymity(k => 4), l_diversity(l => 2, variant => 'distinct')"
+    assert release == ["this release", required, "this release", measured["p_loss", "ill"], measured["a_know", "ill"]]
+    assert candidates[0][:2] == ["0: intact", "nothing"]
     stored = con.duckdb.execute(
         "SELECT max(value) FILTER (figure = 'p_loss'), max(value) FILTER (figure = 'a_know') FROM anon.candidate "
         "WHERE frontier = 'of_p' AND reason IS NULL GROUP BY number ORDER BY number"
     ).fetchall()
     assert [tuple(row[3:]) for row in candidates] == stored
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_kinds_of_candidates_look_the_same_in_each_plot_and_what_is_not_there_is_said() -> None:
+    con = people("generalization")
+    for_many = "METHODS (generalization, anatomy) SWEEP l IN (2, 3, 30) MEASURE p_loss, gain"
+    con.execute(f"FRONTIER many ON POLICY p {for_many}")
+    con.execute("FRONTIER few ON POLICY p METHODS (generalization) SWEEP k IN (24) MEASURE p_loss, discernibility")
+    con.execute("FRONTIER single ON POLICY p METHODS (generalization) SWEEP k IN (24, 25) MEASURE p_loss")
+    page = page_of(con, "r")
+    plotted = [chart for chart in page.charts if "kind" in chart["data"]["values"][0]]
+    kinds = [{row["kind"] for row in chart["data"]["values"]} for chart in plotted]
+    assert len(kinds) == 2
+    for channel in ("color", "shape"):
+        scales = [chart["encoding"][channel]["scale"] for chart in plotted]
+        assert scales[0] == scales[1]
+        assert scales[0]["domain"] == ["efficient", "not efficient", "this release"]
+        assert len(set(scales[0]["range"])) == 3
+    for name in ("many", "few", "single"):
+        made, reasons = con.duckdb.execute(
+            "SELECT count(DISTINCT number) FILTER (reason IS NULL), list(DISTINCT reason) FILTER (reason IS NOT NULL) "
+            "FROM anon.candidate WHERE frontier = ?",
+            [name],
+        ).fetchone() or (0, [])
+        caption = f"Candidates of the frontier {name}"
+        assert len(page.table(caption if name == "single" else f"Values: {caption}")) == made + 1
+        assert all(reason in page.text for reason in reasons or ())
+    lacking = r"candidates \d lack figures, and the plot does not have them:\s+\d: generalization could"
+    assert re.search(lacking, page.text)
+    assert re.search(r"Of \d+ candidates 1 lacks figures:\s+\d: generalization could not be made", page.text)
 
 
 def test_many_sizes_stand_in_groups_that_lose_no_class() -> None:
@@ -281,17 +371,65 @@ def test_many_sizes_stand_in_groups_that_lose_no_class() -> None:
     assert groups[-1][0] == "512 to 1,023"
     assert sum(many for _, many, _ in groups) == sum(many for _, many in sizes)
     assert sum(rows for *_, rows in groups) == sum(size * many for size, many in sizes)
+    # From what no class may be smaller than on; smaller ones, where there are any, stand by themselves.
+    groups = size_groups(sizes, 5)
+    assert [name for name, *_ in groups][:3] == ["1 to 4", "5 to 9", "10 to 19"]
+    assert groups[0][1:] == (2, 2)
+    assert sum(many for _, many, _ in groups) == sum(many for _, many in sizes)
+    assert sum(rows for *_, rows in groups) == sum(size * many for size, many in sizes)
+    assert size_groups(sizes[1:], 5)[0][0] == "5 to 9"
+    # A group without a class is there, between those that have some.
+    apart = [*sizes[:20], (5_000, 1)]
+    assert [many for _, many, _ in size_groups(apart, 1)][-5:] == [0, 0, 0, 0, 1]
     assert size_groups(sizes[:3]) == [("1", 2, 2), ("8", 3, 24), ("15", 1, 15)]
 
 
 def test_labels_that_look_the_same_differ() -> None:
-    assert charts.unique(["a", None, "a", "b\n", "NULL, no value"]) == [
+    assert unique(["a", None, "a", "b\n", "NULL, no value"]) == [
         "a",
         "NULL, no value",
         "a (2)",
         "b\\n",
         "NULL, no value (2)",
     ]
+
+
+def test_long_labels_stand_on_several_lines_and_differ() -> None:
+    words = "counts under 0.1 % of the rows, of several columns"
+    long = ["x" * 300 + end for end in "ab"]
+    lines = lines_of([words, "  two  spaces  " * 3, *long])
+    assert lines[0].replace("\n", "") == words
+    assert lines[1].replace("\n", "") == "  two  spaces  " * 3
+    assert len({*lines}) == 4
+    assert all(len(line) <= 25 for label in lines for line in label.split("\n"))
+    assert max(label.count("\n") for label in lines) <= 4
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_no_plot_cuts_a_label() -> None:
+    """An axis has a limit of its own where it is told none."""
+    con = people("generalization")
+    con.execute("CREATE WORKLOAD w ON POLICY p (queries => 20, dimensions => 1, seed => 1)")
+    con.execute("MEASURE r WITH WORKLOAD w")
+    page = page_of(con, "r")
+    assert {chart["config"]["axis"]["labelLimit"] for chart in page.charts} == {0}
+    assert "labelLimit" not in str([{**chart, "config": None} for chart in page.charts])
+    named = [row for chart in page.charts for row in chart["data"]["values"] if "lines" in row]
+    assert any("\n" in row["lines"] for row in named)
+    assert all(row["lines"].replace("\n", "") == row["label"] for row in named)
+
+
+@pytest.mark.usefixtures("_without_scripts")
+def test_each_part_of_the_page_that_is_linked_to_is_there() -> None:
+    con = people("generalization")
+    for links in (10, 11):
+        elements = page_of(con, "r").elements
+        names = [attributes.get("id") for _, attributes in elements]
+        targets = [str(attributes["href"]) for tag, attributes in elements if tag == "a"]
+        assert {target.removeprefix("#") for target in targets} <= {*names}
+        assert len({*targets}) == links
+        assert targets.count("#frontier") == (2 if links == 11 else 0)
+        con.execute("FRONTIER f ON POLICY p METHODS (generalization) SWEEP k IN (4) MEASURE p_loss, gain")
 
 
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])
@@ -330,40 +468,6 @@ def test_the_command_writes_a_file_or_says_why_not(tmp_path: Path) -> None:
     code, words = run("r", "-o", str(tmp_path / "nowhere" / "report.html"))
     assert (code, "cannot be written" in words) == (2, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.duckdb", "report.html"]
-
-
-@pytest.mark.long
-def test_a_browser_draws_it_and_complains_of_nothing(tmp_path: Path) -> None:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        pytest.skip("there is no Chromium")
-    con = people("generalization", value=QUOTED)
-    con.execute("CREATE WORKLOAD w ON POLICY p (queries => 20, dimensions => 1, seed => 1)")
-    con.execute("MEASURE r WITH WORKLOAD w")
-    path = tmp_path / "report.html"
-    path.write_text(report_page(DuckDBEngine(con.duckdb), QualifiedName(("r",))), encoding="utf-8")
-    options = [
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--enable-logging=stderr",
-        f"--user-data-dir={tmp_path}/b",
-    ]
-    command = [browser, *options, "--virtual-time-budget=20000", "--dump-dom", path.as_uri()]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
-    assert [line for line in ran.stderr.splitlines() if "CONSOLE" in line] == []
-    page = Page(ran.stdout)
-    plots = sum(1 for _, attributes in page.elements if attributes.get("data-chart"))
-    assert plots == len(page.charts) > 2
-    assert sum(1 for tag, _ in page.elements if tag == "svg") == plots
-    drawn = re.findall(r'<g class="mark-rect role-mark[^"]*"[^>]*>(.*?)</g>', ran.stdout)
-    bars = [marks.count("<path") for marks in drawn]
-    expected = [len(page.table(f"Values: {title}")) for title in ("How much", "What each column loses", "How many")]
-    for caption, body in page.tables.items():
-        # The bars of the class, and the lines of all rows.
-        expected += [len(body), len(body)] if " in the class " in caption else []
-    expected.append(sum(row[4] is not None for row in page.table("Values: Errors of the answers")))
-    assert bars == expected
 
 
 @pytest.mark.usefixtures("_without_scripts")

@@ -17,14 +17,19 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+import sqlanon
+from sqlanon import PolicyError
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.questions.load import model_names
 from sqlanon.session import connect
+from sqlanon.statements.measure_figures import figure_names
 from sqlanon.syntax.parser import KEYWORDS, parse_script
 from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names, quoted
 from sqlanon.terminal.shell import history_file
+from tests.support.command_line import PATIENTS
 
+ROOT = Path(__file__).resolve().parents[2]
 SQLANON = [sys.executable, "-m", "sqlanon"]
 
 
@@ -82,6 +87,32 @@ def test_help_on_each_statement() -> None:
     for form in STATEMENTS.values():
         assert form in done.stdout
     assert "there is no help on 'nonsense'" in done.stderr
+
+
+def test_help_on_measure_has_each_form_and_what_releases_have() -> None:
+    said = " ".join(piped(".help measure\n").stdout.replace("--", "").split())
+    forms = (ROOT / "docs" / "statements" / "measure.md").read_text(encoding="utf-8").split("```")[1]
+    # The documentation and the help show the same arguments of tasks.
+    for argument in re.findall(r"\w+ => ", forms[forms.index("WITH TASK") :]):
+        assert argument in said, argument
+    listed, _, others = said[said.index("figures: ") :].partition(" not of a release: ")
+    figures = re.findall(r"\w+(?:\(.*?\))?", listed.removeprefix("figures: "))
+    assert others == "journalist_risk; CHECK release (column, ...) AGAINST table has it"
+    assert {figure.partition("(")[0] for figure in figures} == {*figure_names()} - {"journalist_risk"}
+    con = sqlanon.connect()
+    con.execute(PATIENTS + "CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)")
+    for figure in figures:
+        if figure not in ("precision", "non_uniform_entropy"):
+            con.execute(f"MEASURE r WITH FIGURES ({figure.replace('...', '0.1')})")
+    with pytest.raises(PolicyError, match="compares with a public table"):
+        con.execute("MEASURE r WITH FIGURES (journalist_risk)")
+    checked = con.execute("CHECK patients (age) AGAINST patients").fetchall()
+    assert "journalist_risk" in {row[1] for row in checked}
+
+
+def test_help_on_a_frontier_says_how_to_choose_from_it() -> None:
+    said = piped(".help frontier\n").stdout
+    assert all(STATEMENTS[name] in said for name in ("FRONTIER", "ADVISE", "DROP FRONTIER"))
 
 
 def test_every_statement_has_help() -> None:

@@ -1,0 +1,134 @@
+"""Reports and pages of policies as a browser shows them: drawn, on a telephone, and to who does not see them."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from sqlanon import Connection
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.report.page import report_page
+from sqlanon.report.policy_page import policy_page
+from tests.support.browser import answer_of, dom_of
+from tests.support.html_page import Page
+from tests.support.reports import QUOTED, people
+
+pytestmark = pytest.mark.long
+
+NAME = "a_long_name_of_a_sensitive_column_and_ofawordthatisevenlongerthanall"
+# Those who read a page by its elements are not kept from anything by these: others are hints.
+GRAVE = ("serious", "critical")
+CHECK = """
+    const found = await axe.run(document, {resultTypes: ["violations"]});
+    return {
+      dark: matchMedia("(prefers-color-scheme: dark)").matches,
+      passed: found.passes.length,
+      violations: found.violations.map(({id, impact, nodes}) => [impact, id, nodes.map((node) => node.html)]),
+    };
+"""
+MEASURE = """
+    const page = document.querySelector("iframe").contentDocument;
+    return {
+      page: page.documentElement.scrollWidth,
+      tables: [...page.querySelectorAll(".table")].map((table) => ({
+        caption: table.querySelector("caption").textContent, columns: table.querySelectorAll("thead th").length,
+        width: table.scrollWidth, seen: table.clientWidth,
+      })),
+    };
+"""
+BLOCKS = """
+    const page = document.querySelector("iframe").contentDocument;
+    const width = (mark) => mark.getBoundingClientRect().width;
+    const blocks = page.querySelectorAll(".layer_0_marks path");
+    const texts = page.querySelectorAll(".layer_1_marks text");
+    return [...texts].map((text, index) => [text.textContent, width(text), width(blocks[index])]);
+"""
+
+
+@pytest.fixture(scope="module")
+def con() -> Connection:
+    con = people("generalization", value=NAME)
+    con.execute("CREATE WORKLOAD w ON POLICY p (queries => 20, dimensions => 1, seed => 1)")
+    con.execute("MEASURE r WITH WORKLOAD w")
+    con.execute("FRONTIER f ON POLICY p METHODS (generalization) SWEEP k IN (2, 12, 30) MEASURE p_loss, gain")
+    return con
+
+
+@pytest.fixture(scope="module")
+def pages(con: Connection) -> dict[str, str]:
+    engine = DuckDBEngine(con.duckdb)
+    return {"report": report_page(engine, QualifiedName(("r",))), "policy": policy_page(engine, "p")}
+
+
+def test_it_draws_each_plot_and_complains_of_nothing(tmp_path: Path) -> None:
+    con = people("generalization", value=QUOTED)
+    con.execute("CREATE WORKLOAD w ON POLICY p (queries => 20, dimensions => 1, seed => 1)")
+    con.execute("MEASURE r WITH WORKLOAD w")
+    dom, complaints = dom_of(report_page(DuckDBEngine(con.duckdb), QualifiedName(("r",))), tmp_path)
+    assert complaints == []
+    page = Page(dom)
+    plots = sum(1 for _, attributes in page.elements if attributes.get("data-chart"))
+    assert plots == len(page.charts) > 2
+    assert sum(1 for tag, _ in page.elements if tag == "svg") == plots
+    drawn = re.findall(r'<g class="mark-rect role-mark[^"]*"[^>]*>(.*?)</g>', dom)
+    bars = [marks.count("<path") for marks in drawn]
+    expected = [len(page.table(f"Values: {title}")) for title in ("How much", "What each column loses", "How many")]
+    for caption, body in page.tables.items():
+        # The bars of the class, and the lines of all rows.
+        expected += [len(body), len(body)] if " in the class " in caption else []
+    expected.append(sum(row[4] is not None for row in page.table("Values: Errors of the answers")))
+    assert bars == expected
+
+
+def telephone(page: str) -> str:
+    """The page in a frame: a window is wider than a telephone."""
+    return f'<body style="margin: 0"><iframe style="width: 400px; border: 0" srcdoc="{escape(page)}"></iframe>'
+
+
+@pytest.mark.parametrize("name", ["report", "policy"])
+def test_on_a_telephone_nothing_that_decides_is_out_of_sight(name: str, pages: dict[str, str], tmp_path: Path) -> None:
+    measured = answer_of(telephone(pages[name]), tmp_path, MEASURE, "--hide-scrollbars")
+    assert measured["page"] == 400
+    captions = {table["caption"]: table for table in measured["tables"]}
+    assert len(captions) == len(measured["tables"]) > 1
+    hidden = [table for table in captions.values() if table["width"] > table["seen"]]
+    assert all(table["columns"] > 4 for table in hidden), hidden
+    if name == "report":
+        requirements = captions["Computed again from the published rows (CHECK)"]
+        assert requirements["columns"] == 5
+        assert requirements not in hidden
+
+
+def test_a_label_of_a_hierarchy_is_left_out_where_it_does_not_fit(pages: dict[str, str], tmp_path: Path) -> None:
+    written = {text: width < block for text, width, block in answer_of(telephone(pages["policy"]), tmp_path, BLOCKS)}
+    assert {*written} == {"", "*", "[70000,70100)", "[70000,70010)", "[70010,70020)"}
+    assert all(written.values())
+
+
+def violations(page: str, folder: Path, *options: str) -> tuple[bool, list[tuple[str, str, list[str]]]]:
+    """Whether the page is dark, and what axe finds that is grave."""
+    script = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    # The page runs no scripts but its own, so a copy of it has to do without this.
+    unguarded, removed = re.subn(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    assert removed == 1
+    answer = answer_of(f"{unguarded}<script>{script}</script>", folder, CHECK, *options)
+    assert answer["passed"] > 15
+    return answer["dark"], [violation for violation in answer["violations"] if violation[0] in GRAVE]
+
+
+@pytest.mark.parametrize("name", ["report", "policy"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_keeps_anybody_from_reading_it(name: str, theme: str, pages: dict[str, str], tmp_path: Path) -> None:
+    options = ["--force-dark-mode"] if theme == "dark" else []
+    assert violations(pages[name], tmp_path, *options) == (theme == "dark", [])
+
+
+def test_what_cannot_be_read_would_be_noticed(pages: dict[str, str], tmp_path: Path) -> None:
+    pale = pages["policy"].replace("</style>", "p { color: #bbb; background: #fff; }</style>").replace(' lang="en"', "")
+    _, grave = violations(pale, tmp_path)
+    assert {rule for _, rule, _ in grave} == {"color-contrast", "html-has-lang"}
