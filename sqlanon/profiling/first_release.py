@@ -31,7 +31,7 @@ def about_policy(columns: Sequence[ProposedColumn]) -> str:
 def about_release(columns: Sequence[ProposedColumn]) -> str:
     """When to make the release, and why by a method that is not the default."""
     when = "run it when the policy is as you want it: a snapshot beside its source, to look at"
-    return f"{when}; METHOD mondrian, since generalization may search for minutes" if _is_large(columns) else when
+    return f"{when}; METHOD mondrian, since generalization would search for minutes" if _is_large(columns) else when
 
 
 def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
@@ -42,9 +42,9 @@ def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
         )
     if _is_large(columns):
         yield (
-            f"its levels have {nodes(columns):,} combinations, among which METHOD generalization may search for "
-            "minutes: METHOD mondrian has none to search, generalization(time_limit => 60) stops at the best so far, "
-            "and with fewer quasi-identifiers more is left of each"
+            f"its levels have {nodes(columns):,} combinations, which METHOD generalization searches for minutes, or "
+            "only with time_limit: METHOD mondrian has none to search, generalization(time_limit => 60) stops at the "
+            "best so far, and with fewer quasi-identifiers more is left of each"
         )
 
 

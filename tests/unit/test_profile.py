@@ -12,6 +12,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
 from sqlanon.profiling.sizes import sizes
+from sqlanon.syntax.parser import parse_script
 from tests.support.column_types import TYPES
 from tests.support.names import HOSTILE, quoted
 
@@ -433,7 +434,9 @@ def test_hostile_names() -> None:
         table = quoted(name if name not in ("temp", "main", "anon") else f"{name} ")
         con.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT i % 30 AS {quoted(name)} FROM range(60) AS t(i)")
         con.execute(f"CREATE OR REPLACE HIERARCHY h AUTO ON {table}.{quoted(name)}")
-        con.execute(script(parts(con, f"PROFILE {table}")))
+        rows = parts(con, f"PROFILE {table}")
+        con.execute(script(rows))
+        assert parse_script(rows[-1]["proposal"])
 
 
 def test_sets_stop_where_they_would_read_too_much() -> None:
