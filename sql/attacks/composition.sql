@@ -9,4 +9,4 @@
 -- Succeeded are the respondents with one value left.
 
 -- statement: classes
-SELECT label AS class_id, 1 AS targets, confidence, certain AS succeeded FROM composed_respondent
+SELECT label AS class_id, people AS targets, confidence, certain AS succeeded FROM composed_respondent

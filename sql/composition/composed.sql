@@ -1,5 +1,5 @@
--- How sure the adversary is of each respondent, and in which class the respondent is, of the later release if of both.
-SELECT m.label, c.confidence, CASE WHEN c.number = 1 THEN 1 ELSE 0 END AS certain
+-- How sure the adversary is of respondents who are alike, and in which class the respondent is, of the later release if of both.
+SELECT m.label, m.people, c.confidence, CASE WHEN c.number = 1 THEN m.people ELSE 0 END AS certain
 FROM (
   SELECT respondent, count(*) AS number,
     CASE WHEN $variant = 'counting' THEN CAST(1 AS DOUBLE) / count(*) ELSE max(weight) / sum(weight) END AS confidence
@@ -7,5 +7,5 @@ FROM (
   GROUP BY respondent
 ) AS c
 JOIN (
-  SELECT respondent, label, row_number() OVER (PARTITION BY respondent ORDER BY release DESC NULLS LAST) AS place FROM member
+  SELECT respondent, label, people, row_number() OVER (PARTITION BY respondent ORDER BY release DESC NULLS LAST) AS place FROM member
 ) AS m ON m.respondent = c.respondent AND m.place = 1

@@ -3,7 +3,8 @@
 WITH known AS (
   SELECT respondent, count(*) AS number FROM candidate GROUP BY respondent
 ), counted AS (
-  SELECT m.release, m.class, c.code, count(*) AS takers, sum(CASE WHEN k.number = 1 THEN 1 ELSE 0 END) AS holders
+  SELECT m.release, m.class, c.code, sum(m.people) AS takers,
+    sum(CASE WHEN k.number = 1 THEN m.people ELSE 0 END) AS holders
   FROM candidate AS c
   JOIN member AS m ON m.respondent = c.respondent
   JOIN known AS k ON k.respondent = c.respondent

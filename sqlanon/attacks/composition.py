@@ -18,7 +18,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.bind_policy import policy_source
 from sqlanon.questions.statistics import BoundStatistic
-from sqlanon.series.together import candidates_of
+from sqlanon.series.together import alike, candidates_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, identical, numbered, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -41,7 +41,7 @@ class ComposedRelease:
 def composed_respondent(
     engine: Engine, releases: Sequence[ComposedRelease], statistic: BoundStatistic, scratch: Scratch
 ) -> str:
-    """A table of composed_respondent(label, confidence, certain): each respondent of the releases.
+    """A table of composed_respondent(label, people, confidence, certain): respondents in the same classes.
 
     By intersection only those who are in all of them. Raises PolicyError for a release without respondents, one whose
     rows cannot be told from its labels, and one whose source is not any more what it was made of.
@@ -55,6 +55,7 @@ def composed_respondent(
         both = number.having(f.count().eq(literal(len(releases))))
         rows = exp.select(exp.Star()).from_(relation(member))
         member = scratch.table("member", rows.where(column("respondent").isin(query=both)))
+    member = alike(member, scratch)
     values = union_all([counted for _, counted in parts]).subquery("counted")
     code = alias(numbered([column("value")]), "code")
     tables = {"member": member, "class_value": scratch.table("class_value", exp.select(exp.Star(), code).from_(values))}

@@ -21,7 +21,7 @@ from sqlanon.sqlgen.build.expressions import numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["candidates_of", "measured_together", "promise_names", "require_together", "with_names"]
+__all__ = ["alike", "candidates_of", "measured_together", "promise_names", "require_together", "with_names"]
 
 _KIND = "series"
 _VARIANTS = ("counting", "intersection")
@@ -73,7 +73,7 @@ def measured_together(
     Of what is not required there is the figure alone.
     """
     required = {requirement.model: dict(requirement.arguments) for requirement in series.requirements}
-    member = scratch.table("member", _members(series))
+    member = alike(scratch.table("member", _members(series)), scratch)
     for attribute in attributes:
         values = scratch.table("class_value", _values(series, attribute))
         tables = {"member": member, "class_value": values}
@@ -141,10 +141,18 @@ def _composed(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> st
     return scratch.table("composed", union_all(each))
 
 
+def alike(member: str, scratch: Scratch) -> str:
+    """The table of member(release, class, label, respondent), one respondent for all who are in the same classes.
+
+    How many they are is in its column `people`. Nothing tells them apart, so that what is known of one is known of all.
+    """
+    return scratch.table("alike", _step("alike", {"member": member}))
+
+
 def candidates_of(engine: Engine, tables: Mapping[str, str], variant: str, scratch: Scratch) -> str:
     """The table of the values that each respondent may have: respondent, code and weight.
 
-    `tables` has member(release, class, respondent) and class_value(release, class, n, code). By counting, values are
+    `tables` has the table of `alike` as member, and class_value(release, class, n, code). By counting, values are
     left out that nobody else leaves a respondent, and so on until nothing changes: soundly, but not all.
     """
     candidate = scratch.table("candidate", _step("candidate", tables))
