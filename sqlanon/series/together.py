@@ -56,8 +56,9 @@ def _promise(name: str) -> Statistic:
 
 def require_together(engine: Engine, series: Series, attributes: Sequence[str], scratch: Scratch, made: str) -> None:
     """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep what it requires."""
-    for measurement in measured_together(engine, series, attributes, scratch):
-        if measurement.satisfied is False:
+    required = [requirement.model for requirement in series.requirements]
+    for measurement in measured_together(engine, series, attributes, scratch, required):
+        if not measurement.satisfied:
             raise PrivacyViolation(
                 f"{made} would violate {measurement.question} of {series}, on {measurement.attribute}: it reaches "
                 f"{measurement.achieved} where {measurement.required} is required; nothing was published",
@@ -66,18 +67,25 @@ def require_together(engine: Engine, series: Series, attributes: Sequence[str], 
 
 
 def measured_together(
-    engine: Engine, series: Series, attributes: Sequence[str], scratch: Scratch
+    engine: Engine,
+    series: Series,
+    attributes: Sequence[str],
+    scratch: Scratch,
+    promises: Sequence[str] | None = None,
 ) -> Iterator[Measurement]:
-    """What is reached of each promise by all releases of a series, for each sensitive attribute.
+    """What is reached of `promises`, all there are by default, by all releases, for each sensitive attribute.
 
     Of what is not required there is the figure alone.
     """
+    names = promise_names() if promises is None else promises
+    if not names:
+        return
     required = {requirement.model: dict(requirement.arguments) for requirement in series.requirements}
     member = alike(scratch.table("member", _members(series)), scratch)
     for attribute in attributes:
         values = scratch.table("class_value", _values(series, attribute))
         tables = {"member": member, "class_value": values}
-        for name in promise_names():
+        for name in names:
             promise = load_statistic(_KIND, name)
             arguments = required.get(name) or _least(promise)
             bound = bind_statistic(promise, arguments, (attribute,))
