@@ -214,12 +214,10 @@ def _measured(measurement: Measurement) -> tuple[Any, ...]:
 
 
 def _attack(engine: Engine, statement: s.Attack, progress: Watching | None) -> Answer:
-    if statement.file is not None:
-        answers = attack_export(engine, statement)
-    elif statement.source is not None:
-        answers = attack_relation(engine, statement)
-    else:
+    if statement.release is not None:
         answers = attack_release(engine, _load_or_table(engine, statement.release, "ATTACK"), statement)
+    else:
+        answers = (attack_relation if statement.source is not None else attack_export)(engine, statement)
     return Answer(ATTACKED, tuple(answer.row for answer in answers))
 
 
