@@ -30,7 +30,7 @@ from sqlanon.pipeline import run
 from sqlanon.pipeline.explain import explanation, printable
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
-from sqlanon.report.page_file import with_report
+from sqlanon.report.page_file import with_report, without_former
 from sqlanon.statements import answer_columns
 from sqlanon.statements.advise import advise
 from sqlanon.statements.attack import attack_relation, attack_release
@@ -220,21 +220,20 @@ def _measured(measurement: Measurement) -> tuple[Any, ...]:
 
 
 def _attack(engine: Engine, statement: s.Attack, progress: Watching | None) -> Answer:
-    if statement.file is not None:
-        answers = attack_export(engine, statement)
-    elif statement.source is not None:
-        answers = attack_relation(engine, statement)
-    else:
+    if statement.release is not None:
         answers = attack_release(engine, _load_or_table(engine, statement.release, "ATTACK"), statement)
+    else:
+        answers = (attack_relation if statement.source is not None else attack_export)(engine, statement)
     return Answer(ATTACKED, tuple(answer.row for answer in answers))
 
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:
     release = _load(engine, statement.name)
-    export = partial(export_release, engine, release, statement)
+    with about("path"):
+        path = report_path(statement.path)
+    former = partial(without_former, path, replace=statement.replace)
+    export = partial(export_release, engine, release, statement, former)
     if statement.report:
-        with about("path"):
-            path = report_path(statement.path)
         export = partial(with_report, engine, release.name, path, export, replace=statement.replace)
     return Answer(answer_columns.EXPORTED, tuple(map(astuple, export())))
 

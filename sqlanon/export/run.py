@@ -6,8 +6,8 @@ renamed into place; a failure at any point leaves what was there before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,8 +56,13 @@ class Exported:
     warning: str | None
 
 
-def export_release(engine: Engine, release: Release, statement: ExportRelease) -> list[Exported]:
-    """Writes a snapshot, a file for each table, and its certificate.
+def export_release(
+    engine: Engine,
+    release: Release,
+    statement: ExportRelease,
+    appearing: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> list[Exported]:
+    """Writes a snapshot, a file for each table, and its certificate; the files take their names within `appearing`.
 
     Raises UserError for a live view, an unknown format, a target that exists, a path that
     cannot be written, and inside a transaction that the user began: the files would
@@ -79,7 +84,7 @@ def export_release(engine: Engine, release: Release, statement: ExportRelease) -
         others = others_of(engine, release)
         with staging(layout) as staged:
             counts = _write(engine, release, kind, layout, staged, others)
-            with _remembered(engine, release, format_):
+            with _remembered(engine, release, format_), appearing():
                 put(staged.files, layout, replace=statement.replace)
     stated = layout.path_of(layout.certificate)
     said = "; ".join(filter(None, (warning(others), None if is_writable(engine) else _NOT_KEPT))) or None

@@ -32,6 +32,8 @@ __all__ = [
 _ENDS = ("</script", "<script", "<!--")
 # The height of a plot, the least one of a named bar, and that of a line of its name, in pixels.
 _HEIGHT, _STEP, _LINE = 240, 26, 15
+# Of whole numbers: a tick between two of them, where the axis has one, has no label.
+_WHOLE = "datum.value % 1 ? '' : format(datum.value, ',d')"
 # A letter takes so many pixels at most, as a rule.
 _LETTER = 8
 _BLUE, _ORANGE = "#2f7fc1", "#c2700f"
@@ -117,7 +119,7 @@ def bars(rows: Sequence[tuple[str, int]], across: str, upwards: str) -> dict[str
     """A bar for each of the named counts, side by side in their order."""
     alt = _altair()
     x = alt.X("label:O", sort=None, title=across, axis=alt.Axis(labelAngle=0, labelOverlap=True))
-    y = alt.Y("count:Q", title=upwards, axis=alt.Axis(tickMinStep=1, format=",d"))
+    y = alt.Y("count:Q", title=upwards, axis=alt.Axis(tickMinStep=1, labelExpr=_WHOLE))
     values = [{"label": label, "count": count} for label, count in rows]
     return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _HEIGHT)
 
@@ -201,7 +203,8 @@ def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, 
     scale = alt.Scale(domain=[0, width], nice=False)
     base = alt.Chart(_values(values)).encode(y=y)
     rects = base.mark_bar(color=_BLUE, fillOpacity=0.3, stroke="currentColor", strokeWidth=0.7).encode(
-        x=alt.X("start:Q", title=across, scale=scale, axis=alt.Axis(tickMinStep=1, format=",d")), x2=alt.X2("end:Q")
+        x=alt.X("start:Q", title=across, scale=scale, axis=alt.Axis(tickMinStep=1, labelExpr=_WHOLE)),
+        x2=alt.X2("end:Q"),
     )
     fits = f"(datum.end - datum.start) / {width} * width >= {_LETTER} * length(datum.label)"
     texts = base.transform_calculate(shown=f"{fits} ? datum.label : ''").mark_text(color="currentColor", fontSize=12)

@@ -16,6 +16,7 @@ __all__ = [
     "GENERATOR",
     "NOTHING_REQUIRED",
     "NOT_DEFINED",
+    "PAGE_HEAD",
     "WHOLE_RELEASE",
     "InPlaceOfNumber",
     "Markup",
@@ -85,6 +86,7 @@ _ROWS = 8
 _LEAST, _LEAST_BELOW = 0.01, 0.1
 # In the head of each page: what a report is known by.
 GENERATOR = '<meta name="generator" content="sqlanon report">'
+PAGE_HEAD = f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{GENERATOR}'
 
 
 class Markup(str):
@@ -209,8 +211,7 @@ def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], script
     policy = f"default-src 'none'; script-src {hashes}; {style}"
     return "\n".join(
         (
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
-            GENERATOR,
+            PAGE_HEAD,
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="referrer" content="no-referrer">',

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,8 +12,9 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.report.markup import GENERATOR
+from sqlanon.report.page_leftovers import remove_leftovers, set_aside, written_aside
 
-__all__ = ["with_report", "write_page"]
+__all__ = ["with_report", "without_former", "write_page"]
 
 _T = TypeVar("_T")
 # So much of a page has what says that it is a report.
@@ -42,18 +42,33 @@ def with_report(engine: Engine, name: QualifiedName, path: Path, export: Callabl
 def _require_free(path: Path, replace: bool) -> None:
     if not os.path.lexists(path):
         return
-    if path.is_symlink() or not path.is_file() or not _is_report(path):
+    if not _is_own_report(path):
         raise UserError(f"{path} is there, and is no report of a release", hint="move it away, or export elsewhere")
     if not replace:
         raise UserError(f"{path} is there", hint="it is an earlier report: replace it with (REPLACE true)")
 
 
-def _is_report(path: Path) -> bool:
+def _is_own_report(path: Path) -> bool:
+    """Whether it is a report of a release, and no link to one."""
     try:
+        if path.is_symlink() or not path.is_file():
+            return False
         with path.open("rb") as file:
             return GENERATOR.encode() in file.read(_HEAD)
     except OSError:
         return False
+
+
+@contextmanager
+def without_former(path: Path, *, replace: bool) -> Iterator[None]:
+    """While a new export appears there is no report beside it, which would describe another one.
+
+    One that is there is removed if it may be replaced, and stays where the export fails; anything else stays, too, and
+    what killed runs have left goes. Raises OSError where a report cannot be removed.
+    """
+    remove_leftovers(path)
+    with set_aside(path) if replace and _is_own_report(path) else nullcontext():
+        yield
 
 
 def write_page(path: Path, page: str) -> None:
@@ -61,11 +76,9 @@ def write_page(path: Path, page: str) -> None:
 
     Raises UserError for a path that cannot be written.
     """
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    remove_leftovers(path)
     try:
-        aside.write_text(page, encoding="utf-8")
-        os.replace(aside, path)
+        with written_aside(path, page) as file:
+            os.replace(file, path)
     except OSError as error:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
         raise UserError(f"{path} cannot be written: {error.strerror}") from None

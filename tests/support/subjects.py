@@ -72,7 +72,7 @@ _FILES = {
     "export": (
         "readings "
         "assumptions composition export export_bytes export_certificate export_formats export_leftovers export_models "
-        "export_place export_replace"
+        "export_place export_replace report_files"
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
@@ -86,7 +86,7 @@ _FILES = {
         "adjustable anonymize clients data_frames engine fixed_cost session session_settings settings temp_tables"
     ),
     "terminal": "cli datasets exit_codes presentation shell",
-    "kills": "exit_codes export_leftovers export_place kill methods_killed",
+    "kills": "exit_codes export_leftovers export_place kill methods_killed report_files",
     "project": (
         "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "
         "paper_tables plug_ins subjects tree words"

@@ -83,6 +83,10 @@ def test_it_draws_each_plot_and_complains_of_nothing(tmp_path: Path) -> None:
         expected += [len(body), len(body)] if " in the class " in caption else []
     expected.append(sum(row[4] is not None for row in page.table("Values: Errors of the answers")))
     assert bars == expected
+    # Of axes that count: half a class has no label, and no two labels are the same.
+    for axis in re.findall(r'<g class="mark-text role-axis-label"[^>]*>(.*?)</g>', dom):
+        labels = [label for label in re.findall(r"<text[^>]*>([^<]*)</text>", axis) if label]
+        assert len({*labels}) == len(labels), labels
 
 
 def telephone(page: str) -> str:
