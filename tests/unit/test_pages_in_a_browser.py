@@ -18,8 +18,6 @@ from tests.support.browser import answer_of, dom_of
 from tests.support.html_page import Page
 from tests.support.reports import QUOTED, people
 
-pytestmark = pytest.mark.long
-
 NAME = "a_long_name_of_a_sensitive_column_and_ofawordthatisevenlongerthanall"
 # Those who read a page by its elements are not kept from anything by these: others are hints.
 GRAVE = ("serious", "critical")
@@ -65,6 +63,7 @@ def pages(con: Connection) -> dict[str, str]:
     return {"report": report_page(engine, QualifiedName(("r",))), "policy": policy_page(engine, "p")}
 
 
+@pytest.mark.long
 def test_it_draws_each_plot_and_complains_of_nothing(tmp_path: Path) -> None:
     con = people("generalization", value=QUOTED)
     con.execute("CREATE WORKLOAD w ON POLICY p (queries => 20, dimensions => 1, seed => 1)")
@@ -94,6 +93,7 @@ def telephone(page: str) -> str:
     return f'<body style="margin: 0"><iframe style="width: 400px; border: 0" srcdoc="{escape(page)}"></iframe>'
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["report", "policy"])
 def test_on_a_telephone_nothing_that_decides_is_out_of_sight(name: str, pages: dict[str, str], tmp_path: Path) -> None:
     measured = answer_of(telephone(pages[name]), tmp_path, MEASURE, "--hide-scrollbars")
@@ -108,6 +108,7 @@ def test_on_a_telephone_nothing_that_decides_is_out_of_sight(name: str, pages: d
         assert requirements not in hidden
 
 
+@pytest.mark.long
 def test_a_label_of_a_hierarchy_is_left_out_where_it_does_not_fit(pages: dict[str, str], tmp_path: Path) -> None:
     written = {text: width < block for text, width, block in answer_of(telephone(pages["policy"]), tmp_path, BLOCKS)}
     assert {*written} == {"", "*", "[70000,70100)", "[70000,70010)", "[70010,70020)"}
@@ -125,6 +126,7 @@ def violations(page: str, folder: Path, *options: str) -> tuple[bool, list[tuple
     return answer["dark"], [violation for violation in answer["violations"] if violation[0] in GRAVE]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["report", "policy"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_keeps_anybody_from_reading_it(name: str, theme: str, pages: dict[str, str], tmp_path: Path) -> None:
@@ -132,6 +134,7 @@ def test_nothing_keeps_anybody_from_reading_it(name: str, theme: str, pages: dic
     assert violations(pages[name], tmp_path, *options) == (theme == "dark", [])
 
 
+@pytest.mark.long
 def test_what_cannot_be_read_would_be_noticed(pages: dict[str, str], tmp_path: Path) -> None:
     pale = pages["policy"].replace("</style>", "p { color: #bbb; background: #fff; }</style>").replace(' lang="en"', "")
     _, grave = violations(pale, tmp_path)
