@@ -45,6 +45,7 @@ from sqlanon.statements.measure_task import measure_task
 from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
 from sqlanon.statements.preconditions import prepared
 from sqlanon.statements.profile import PROFILED, profile, propose_hierarchy
+from sqlanon.statements.refresh import refreshed
 from sqlanon.statements.series import check_series, create_series, drop_series
 from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
@@ -140,6 +141,10 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | No
         (*answer_columns.COUNTED, loss, *answer_columns.REQUIRED, answer_columns.WARNING, answer_columns.REMARKS),
         tuple(rows),
     )
+
+
+def _refresh(engine: Engine, statement: s.RefreshRelease, progress: Watching | None) -> Answer:
+    return _release(engine, refreshed(engine, _load(engine, statement.name), statement), progress)
 
 
 def _explain(engine: Engine, statement: s.ExplainRelease, progress: Watching | None) -> Answer:
@@ -288,6 +293,7 @@ _HANDLERS: dict[type, Handler] = {
     s.CreateSeries: _says("CREATE SERIES", create_series, "created", "exists"),
     s.DropSeries: _says("DROP SERIES", drop_series, "dropped", "absent"),
     s.CreateRelease: _release,
+    s.RefreshRelease: _refresh,
     s.ExplainRelease: _explain,
     s.DropRelease: _drop_release,
     s.CheckRelease: _check_release,

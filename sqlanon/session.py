@@ -65,7 +65,7 @@ def connect(
     """Opens a DuckDB database, or wraps a DuckDB connection that is already open.
 
     The result has DuckDB's own methods and also understands CREATE HIERARCHY, CREATE
-    POLICY, CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and their DROPs, ALTER and
+    POLICY, CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and their DROPs, REFRESH ANONYMIZED, ALTER and
     DESCRIBE POLICY, CREATE SERIES, SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES, EXPLAIN
     ANONYMIZED, PROFILE, CHECK, ATTACK, ESTIMATE, MEASURE, FRONTIER, ADVISE and EXPORT. Nothing is written
     to the database before the first of them that has to. Each thread needs a `cursor()` of its own.

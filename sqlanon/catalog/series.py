@@ -29,6 +29,7 @@ __all__ = [
     "of_releases",
     "require_ledger",
     "save",
+    "series_of",
 ]
 
 _SERIES = ("series_id", "series", "policy", "entity", "key_variable", "key_check", "digest")
@@ -162,3 +163,8 @@ def of_releases(engine: Engine) -> list[tuple[str, str, bool]]:
         (str(made), str(name), bool(requires))
         for made, name, requires in engine.rows(sql_file("ledger", "of_releases"))
     ]
+
+
+def series_of(engine: Engine, release_id: str) -> str | None:
+    """The name of the series that a release was made in; None if it was made in none, or the series is dropped."""
+    return next((name for made, name, _ in of_releases(engine) if made == release_id), None)

@@ -14,6 +14,7 @@ from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import passing
 from sqlanon.methods.registry import DEFAULT, find_method, promised_by
 from sqlanon.methods.shared.arguments import with_names
+from sqlanon.pipeline.fixed_levels import with_levels
 from sqlanon.pipeline.limits import require_within
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
@@ -37,6 +38,8 @@ def resolve_stage(state: State) -> State:
     with about("policy"):
         policy = state.policy or policies.load(state.engine, state.create.policy)
     hierarchies = hierarchies_of(state.engine, policy)
+    if state.leveled is not None:
+        policy = with_levels(policy, state.leveled, hierarchies)
     requirements = resolve_requirements(policy, promised=_promised(state))
     require_within(method.limits(options), state.create, policy, hierarchies, requirements)
     name = state.create.series

@@ -14,6 +14,7 @@ from sqlanon.pipeline.check import check_stage
 from sqlanon.pipeline.compile import compile_stage
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.explain import explain_stage
+from sqlanon.pipeline.fixed_levels import about_levels, release_with_levels
 from sqlanon.pipeline.make_room import make_room
 from sqlanon.pipeline.materialize import materialize_stage
 from sqlanon.pipeline.publish import publish_stage
@@ -54,14 +55,18 @@ RELEASE: tuple[tuple[str, Stage], ...] = (
 def explain(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> State:
     """A dry run: everything up to the SELECT of the release, with the reasons, and nothing published."""
     with engine.transaction(), Scratch(engine) as scratch:
-        return _through(PLAN, State(engine, statement, scratch, progress, dry=True))
+        leveled = release_with_levels(engine, statement.levels_from)
+        with about_levels(leveled):
+            return _through(PLAN, State(engine, statement, scratch, progress, dry=True, leveled=leveled))
 
 
 def create(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> State | None:
     """Publishes a release, whole or not at all; None where IF NOT EXISTS found one."""
     with engine.transaction(), Scratch(engine) as scratch:
-        state = make_room(State(engine, statement, scratch, progress))
-        return _through(RELEASE, state) if state else None
+        leveled = release_with_levels(engine, statement.levels_from)
+        state = make_room(State(engine, statement, scratch, progress, leveled=leveled))
+        with about_levels(leveled):
+            return _through(RELEASE, state) if state else None
 
 
 def candidate(

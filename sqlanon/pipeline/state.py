@@ -40,7 +40,7 @@ class State:
     """Filled from left to right: each stage returns it with one more part.
 
     `dry` says that nothing is published, `shared_cells` are those of other releases, `options` are the method's
-    arguments, checked. `series` is the one that the release is made in.
+    arguments, checked. `series` is the one that the release is made in, `leveled` the release whose levels it keeps.
     """
 
     engine: Engine
@@ -69,6 +69,7 @@ class State:
     released_rows: int = 0
     release: Release | None = None
     series: Series | None = None
+    leveled: Release | None = None
 
     @property
     def task(self) -> Task:

@@ -14,7 +14,7 @@ from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateRelease, MethodCall
 
-__all__ = ["statement_again"]
+__all__ = ["create_again", "statement_again"]
 
 
 def statement_again(release: Release, *, or_replace: bool = False) -> str:
@@ -22,7 +22,12 @@ def statement_again(release: Release, *, or_replace: bool = False) -> str:
 
     It makes the release by the policy as it is now, which may have changed.
     """
-    return to_sql(CreateRelease(release.kind, release.name, release.policy, _method(release), or_replace))
+    return to_sql(create_again(release, or_replace=or_replace))
+
+
+def create_again(release: Release, *, or_replace: bool = False) -> CreateRelease:
+    """The statement of `statement_again`, outside of any series."""
+    return CreateRelease(release.kind, release.name, release.policy, _method(release), or_replace)
 
 
 def _method(release: Release) -> MethodCall:

@@ -20,6 +20,7 @@ _CALCULATES = (
     s.ProposeHierarchy,
     s.CreateWorkload,
     s.CreateRelease,
+    s.RefreshRelease,
     s.ExplainRelease,
     s.DropRelease,
     s.CheckRelease,

@@ -24,9 +24,10 @@ from sqlanon.syntax.statements import (
     ExplainRelease,
     ExportRelease,
     MethodCall,
+    RefreshRelease,
 )
 
-__all__ = ["check", "create", "drop", "explain", "export", "sensitive_columns"]
+__all__ = ["check", "create", "drop", "explain", "export", "refresh", "sensitive_columns"]
 
 _KINDS = ("VIEW", "TABLE")
 _METHOD_EXAMPLE = "generalization(suppression => 0.02)"
@@ -34,7 +35,8 @@ _METHOD_EXAMPLE = "generalization(suppression => 0.02)"
 
 def create(reader: Reader, position: Position) -> CreateRelease:
     """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy
-    [METHOD method [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH]] [IN SERIES series].
+    [METHOD method [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH]]
+    [LEVELS FROM RELEASE release] [IN SERIES series].
     """
     reader.expect("CREATE")
     return _anonymized(reader, position, or_replace=reader.accept("OR", "REPLACE"))
@@ -124,15 +126,35 @@ def _anonymized(reader: Reader, position: Position, or_replace: bool) -> CreateR
         if not method.sets and not method.each_apart:
             method = replace(method, columns=_columns(reader))
         further = method.sets or method.columns or method.each_apart
-        if not reader.sees("IN"):
-            reader.end(*(() if further else ("FRAGMENTS", "COLUMNS")), "IN SERIES")
+        if not reader.sees("IN") and not reader.sees("LEVELS"):
+            reader.end(*(() if further else ("FRAGMENTS", "COLUMNS")), "LEVELS FROM RELEASE", "IN SERIES")
     for keyword in ("COLUMNS", "FRAGMENTS"):
         if reader.sees(keyword):
             hint = f"write it behind the method: METHOD name(...) {keyword} (age, sex), (disease)"
             raise reader.refused(f"{keyword} belongs to a METHOD", hint=hint, token=reader.peek())
+    levels = levels_from(reader)
     series = in_series(reader)
-    reader.end(*(() if series is not None else ("METHOD", "IN SERIES")))
-    return CreateRelease(kind, name, policy, method, or_replace, unless_there, series, position=position)
+    also = ("IN SERIES",) if levels else ("METHOD", "LEVELS FROM RELEASE", "IN SERIES")
+    reader.end(*(() if series is not None else also))
+    return CreateRelease(kind, name, policy, method, or_replace, unless_there, series, levels, position=position)
+
+
+def refresh(reader: Reader, position: Position) -> RefreshRelease:
+    """REFRESH ANONYMIZED TABLE name [LEVELS FROM RELEASE release]."""
+    reader.expect("REFRESH", "ANONYMIZED", "TABLE")
+    name = _release_name(reader)
+    levels = levels_from(reader)
+    reader.end(*(() if levels else ("LEVELS FROM RELEASE",)))
+    return RefreshRelease(name, levels, position=position)
+
+
+def levels_from(reader: Reader) -> QualifiedName | None:
+    """LEVELS FROM RELEASE name; None without the keywords."""
+    if not reader.sees("LEVELS"):
+        return None
+    reader.expect("LEVELS", "FROM", "RELEASE")
+    reader.mark("levels")
+    return reader.qualified_name("the name of the release whose levels are kept")
 
 
 def in_series(reader: Reader) -> str | None:

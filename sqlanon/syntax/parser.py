@@ -66,6 +66,7 @@ _FORMS = {
         _series.create, "CREATE SERIES monthly ON POLICY hospital KEY 'SERIES_KEY' REQUIRE composition(max => 0.5)"
     ),
     "CREATE ANONYMIZED": _Form(_release.create, "CREATE ANONYMIZED TABLE" + _RELEASE),
+    "REFRESH ANONYMIZED": _Form(_release.refresh, "REFRESH ANONYMIZED TABLE hospital_2026"),
     "EXPLAIN ANONYMIZED": _Form(_release.explain, "EXPLAIN ANONYMIZED TABLE" + _RELEASE),
     "DROP HIERARCHY": _Form(_hierarchy.drop, "DROP HIERARCHY IF EXISTS age_bands"),
     "DROP POLICY": _Form(_policy.drop, "DROP POLICY IF EXISTS hospital"),
@@ -96,12 +97,16 @@ _FORMS = {
     "EXPORT": _Form(_release.export, "EXPORT hospital_2026 TO 'out/' (FORMAT parquet)"),
 }
 
+
+def _kinds(keywords: str) -> tuple[str, ...]:
+    """What may stand behind the keywords of a statement."""
+    if not keywords.endswith("ANONYMIZED"):
+        return ("",)
+    return (" TABLE",) if keywords.startswith("REFRESH") else (" VIEW", " TABLE")
+
+
 # For completion in a shell.
-KEYWORDS = tuple(
-    keywords + kind
-    for keywords in _FORMS
-    for kind in ((" VIEW", " TABLE") if keywords.endswith("ANONYMIZED") else ("",))
-)
+KEYWORDS = tuple(keywords + kind for keywords in _FORMS for kind in _kinds(keywords))
 
 
 def _openings(label: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
-from sqlanon.domain.values import Source, plain_number
+from sqlanon.domain.values import QualifiedName, Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
 from sqlanon.syntax._call_texts import advise_text, call_text, create_series_text, figure_text, frontier_text
@@ -55,6 +55,7 @@ from sqlanon.syntax.statements import (
     PassThrough,
     Profile,
     ProposeHierarchy,
+    RefreshRelease,
     Show,
     Statement,
 )
@@ -85,6 +86,8 @@ def to_sql(statement: Statement) -> str:
             return f"DROP SERIES {_if_exists(statement.if_exists)}{name_text(statement.name)}"
         case CheckSeries():
             return f"CHECK {qualified_text(statement.name)} IN SERIES {name_text(statement.series)}"
+        case RefreshRelease():
+            return f"REFRESH ANONYMIZED TABLE {qualified_text(statement.name)}{_levels_from(statement.levels_from)}"
         case ExplainRelease():
             create = statement.create
             return "EXPLAIN " + (_create(True) if create.or_replace else "") + _release(create)
@@ -239,8 +242,13 @@ def _release(statement: CreateRelease) -> str:
         f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{qualified_text(statement.name)}"
     )
     method = f" METHOD {call_text(statement.method)}" if statement.method.name else ""
+    levels = _levels_from(statement.levels_from)
     series = f" IN SERIES {name_text(statement.series)}" if statement.series is not None else ""
-    return f"{head} AS POLICY {name_text(statement.policy)}{method}{_sets_of(statement.method)}{series}"
+    return f"{head} AS POLICY {name_text(statement.policy)}{method}{_sets_of(statement.method)}{levels}{series}"
+
+
+def _levels_from(release: QualifiedName | None) -> str:
+    return f" LEVELS FROM RELEASE {qualified_text(release)}" if release is not None else ""
 
 
 def _sets_of(method: MethodCall) -> str:

@@ -53,6 +53,7 @@ __all__ = [
     "PassThrough",
     "Profile",
     "ProposeHierarchy",
+    "RefreshRelease",
     "Show",
     "Statement",
     "Sweep",
@@ -163,9 +164,9 @@ class DropWorkload(Placed):
 @dataclass(frozen=True)
 class CreateRelease(Placed):
     """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method]
-    [IN SERIES series].
+    [LEVELS FROM RELEASE release] [IN SERIES series].
 
-    `kind` is 'view' or 'table'.
+    `kind` is 'view' or 'table', `levels_from` the release whose levels are kept.
     """
 
     kind: str
@@ -175,6 +176,15 @@ class CreateRelease(Placed):
     or_replace: bool = False
     if_not_exists: bool = False
     series: str | None = None
+    levels_from: QualifiedName | None = None
+
+
+@dataclass(frozen=True)
+class RefreshRelease(Placed):
+    """REFRESH ANONYMIZED TABLE name [LEVELS FROM RELEASE release]: makes a snapshot anew, as it was made."""
+
+    name: QualifiedName
+    levels_from: QualifiedName | None = None
 
 
 @dataclass(frozen=True)
@@ -289,6 +299,7 @@ Statement = (
     | DropSeries
     | CheckSeries
     | CreateRelease
+    | RefreshRelease
     | ExplainRelease
     | DropRelease
     | CheckRelease

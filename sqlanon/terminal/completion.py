@@ -86,8 +86,12 @@ STATEMENTS: dict[str, str] = {
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
         "    [METHOD method(argument => value, ...)\n"
         "        [FRAGMENTS (column, ...), ... | COLUMNS (column, ...), ... | COLUMNS EACH]]\n"
-        "    [IN SERIES series];                                    -- a snapshot, verified\n"
+        "    [LEVELS FROM RELEASE release] [IN SERIES series];      -- a snapshot, verified\n"
         + _wrapped(f"methods: {', '.join(METHODS)}; .help method says what each takes")
+    ),
+    "REFRESH ANONYMIZED TABLE": (
+        "REFRESH ANONYMIZED TABLE release [LEVELS FROM RELEASE release];\n"
+        "    -- makes a snapshot anew, by its policy and method and in its series, from what its source is now"
     ),
     "DROP ANONYMIZED VIEW": "DROP ANONYMIZED VIEW [IF EXISTS] name;",
     "DROP ANONYMIZED TABLE": "DROP ANONYMIZED TABLE [IF EXISTS] name;",

@@ -34,6 +34,7 @@ from sqlanon.syntax.statements import (
     PassThrough,
     Profile,
     ProposeHierarchy,
+    RefreshRelease,
     Show,
     Statement,
 )
@@ -67,6 +68,8 @@ def label(statement: Statement) -> str:
             return f"DROP WORKLOAD {name}"
         case CreateRelease(kind=kind, name=release):
             return f"CREATE ANONYMIZED {kind.upper()} {release}"
+        case RefreshRelease(name=release):
+            return f"REFRESH ANONYMIZED TABLE {release}"
         case ExplainRelease(create=create):
             return f"EXPLAIN ANONYMIZED {create.kind.upper()} {create.name}"
         case DropRelease(kind=kind, name=release):

@@ -22,6 +22,7 @@ from sqlanon.syntax.statements import (
     ExportRelease,
     PassThrough,
     Profile,
+    RefreshRelease,
     Statement,
 )
 from sqlanon.terminal.labels import label
@@ -180,7 +181,7 @@ class ScriptRun:
             outcome = "measured"
         elif isinstance(statement, CheckRelease | CheckSeries | CheckRelation | CheckExport):
             outcome = "satisfied" if self._judge(statement, rows) else "not satisfied"
-        if isinstance(statement, CreateRelease):
+        if isinstance(statement, CreateRelease | RefreshRelease):
             self._unexported.add(fold(statement.name.name))
         elif isinstance(statement, ExportRelease | DropRelease):
             self._unexported.discard(fold(statement.name.name))
@@ -207,7 +208,7 @@ class ScriptRun:
             # Nothing was required, so nothing is satisfied.
             self._output.result(rows.without("required").without("satisfied"))
             return
-        if isinstance(statement, CreateRelease):
+        if isinstance(statement, CreateRelease | RefreshRelease):
             # Remarks are sentences, printed one below the other and not in a cell.
             result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS)
             for table in _common_and_varying(result):

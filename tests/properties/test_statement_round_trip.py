@@ -48,6 +48,7 @@ from sqlanon.syntax.statements import (
     PassThrough,
     Profile,
     ProposeHierarchy,
+    RefreshRelease,
     Show,
     Statement,
     Sweep,
@@ -140,6 +141,7 @@ methods = st.one_of(
 releases = st.one_of(
     st.builds(CreateRelease, kinds, qualified, names, methods, switch),
     st.builds(CreateRelease, kinds, qualified, names, if_not_exists=switch, series=st.none() | names),
+    st.builds(CreateRelease, kinds, qualified, names, methods, levels_from=qualified),
 )
 columns = st.lists(names, max_size=3).map(tuple)
 marginals = st.lists(st.tuples(names, qualified), max_size=2).map(tuple)
@@ -182,6 +184,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(CreatePolicy, policies, switch),
     st.builds(CreatePolicy, policies, if_not_exists=switch),
     releases,
+    st.builds(RefreshRelease, qualified, st.none() | qualified),
     st.builds(ExplainRelease, releases),
     st.builds(DropHierarchy, names, switch),
     st.builds(DropPolicy, names, switch),

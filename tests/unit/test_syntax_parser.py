@@ -29,6 +29,7 @@ from sqlanon.syntax.statements import (
     ExportRelease,
     MethodCall,
     PassThrough,
+    RefreshRelease,
     Statement,
 )
 
@@ -278,6 +279,12 @@ def test_source(written: str, source: Source) -> None:
             CreateSeries("s", "p", "K", (Requirement("m_invariance", ((UNNAMED, 3),)),), if_not_exists=True),
         ),
         ("DROP SERIES IF EXISTS s", DropSeries("s", if_exists=True)),
+        ("REFRESH ANONYMIZED TABLE s.r", RefreshRelease(name("s", "r"))),
+        ("refresh anonymized table r levels from release q", RefreshRelease(name("r"), name("q"))),
+        (
+            "CREATE ANONYMIZED TABLE r AS POLICY p LEVELS FROM RELEASE q IN SERIES s",
+            CreateRelease("table", name("r"), "p", series="s", levels_from=name("q")),
+        ),
         ("CHECK r IN SERIES s", CheckSeries(name("r"), "s")),
         (
             "CREATE ANONYMIZED TABLE r AS POLICY p IN SERIES s",

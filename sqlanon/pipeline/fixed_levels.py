@@ -1,0 +1,74 @@
+"""The levels of an earlier release, which another one keeps: LEVELS FROM RELEASE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from sqlanon.catalog import releases
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, PrivacyViolation, about
+from sqlanon.inputs.source import qualified
+
+__all__ = ["about_levels", "release_with_levels", "with_levels"]
+
+_HINT = "leave out LEVELS FROM RELEASE, and levels are searched for"
+
+
+def release_with_levels(engine: Engine, name: QualifiedName | None) -> Release | None:
+    """The release whose levels are kept, None without a name; it is read before OR REPLACE takes it away.
+
+    Raises UserError if there is none, CatalogError if its rows in the catalog were changed.
+    """
+    if name is None:
+        return None
+    with about("levels"):
+        return releases.load(engine, qualified(engine, name))
+
+
+def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, StoredHierarchy]) -> Policy:
+    """The policy with each quasi-identifier at its level in a release, and no other.
+
+    `hierarchies` are those of the policy by their folded names. Raises PolicyError for a quasi-identifier whose level
+    the release does not state, or which has a hierarchy of another name or height now.
+    """
+    known = {fold(a.source or a.name): a for a in release.attributes if a.level is not None}
+    attributes: list[Attribute] = []
+    for attribute in policy.attributes:
+        if attribute.role is not Role.QUASI_IDENTIFIER:
+            attributes.append(attribute)
+            continue
+        former = known.get(fold(attribute.name))
+        if former is None:
+            raise _refused(release, f"it does not state a level of {attribute.name}")
+        # Without a hierarchy there are the value and '*'.
+        height = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
+        if fold(attribute.hierarchy or "") != fold(former.hierarchy or "") or height != former.height:
+            raise _refused(release, f"the hierarchy of {attribute.name} is another now")
+        attributes.append(replace(attribute, min_level=former.level, max_level=former.level))
+    return replace(policy, attributes=tuple(attributes))
+
+
+def _refused(release: Release, why: str) -> PolicyError:
+    return PolicyError(
+        f"the levels of {release.name} cannot be kept: {why}",
+        hint=_HINT,
+        part=("levels",),
+    )
+
+
+@contextmanager
+def about_levels(release: Release | None) -> Iterator[None]:
+    """Says of a requirement that is not met that it would be by other levels, where those of a release are kept."""
+    try:
+        yield
+    except PrivacyViolation as error:
+        if release is not None:
+            error.hint = _HINT
+        raise

@@ -1,0 +1,155 @@
+"""REFRESH ANONYMIZED TABLE, and releases that keep the levels of an earlier one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import sqlanon
+from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
+
+SETUP = """
+CREATE TABLE people AS SELECT i AS person, i % 20 AS age, ['F', 'M'][1 + i % 2] AS sex, 'd' || i % 3 AS ill
+    FROM range(80) AS n(i);
+CREATE HIERARCHY bands AS INTERVALS (5, 10);
+CREATE POLICY p ON people (person ENTITY, age QUASI IDENTIFIER USING bands, sex QUASI IDENTIFIER, ill SENSITIVE)
+    REQUIRE k_anonymity(k => 6);
+CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 0.1, loss => 'height');
+"""
+MORE = "INSERT INTO people SELECT 100 + i, i % 20, ['F', 'M'][1 + i % 2], 'd' || i % 3 FROM range({}) AS n(i)"
+
+
+@pytest.fixture
+def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
+    monkeypatch.setenv("SERIES_KEY", "a key that nobody knows")
+    connection = sqlanon.connect(config={"threads": "1"})
+    connection.execute(SETUP)
+    return connection
+
+
+def released(con: Connection, name: str) -> tuple[Any, ...]:
+    [row] = [row for row in con.execute("SHOW RELEASES").fetchall() if row[0] == f"main.{name}"]
+    return row
+
+
+def levels(con: Connection, name: str) -> dict[str, int]:
+    query = (
+        "SELECT attribute, level FROM anon.release_attribute JOIN anon.release USING (release_id) WHERE object_name = ?"
+    )
+    return {a: level for a, level in con.duckdb.execute(query, [name]).fetchall() if level is not None}
+
+
+def test_a_refreshed_release_is_made_as_it_was_of_what_the_source_is_now(con: Connection) -> None:
+    before = released(con, "r")
+    con.execute(MORE.format(400))
+    [row, *_] = con.execute("REFRESH ANONYMIZED TABLE r").fetchall()
+    assert row[:4] == ("main.r", "table", 480, 480)
+    after = released(con, "r")
+    assert after[1:4] == before[1:4]
+    assert after[5] == 480
+    # With more people less has to be generalized.
+    assert levels(con, "r")["age"] == 0
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["mondrian(publish => 'centroid')", "generalization(suppression => 0, recoding => 'local')"],
+)
+def test_arguments_are_those_of_the_release(con: Connection, method: str) -> None:
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+    before = released(con, "r")[1:4]
+    con.execute("REFRESH ANONYMIZED TABLE r")
+    assert released(con, "r")[1:4] == before
+
+
+def test_sets_of_columns_are_those_of_the_release(con: Connection) -> None:
+    con.execute(
+        "CREATE POLICY q ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, ill SENSITIVE) "
+        "REQUIRE k_anonymity(k => 2)"
+    )
+    con.execute("CREATE ANONYMIZED TABLE s AS POLICY q METHOD slicing(l => 2) COLUMNS (age), (sex, ill)")
+    query = "SELECT fragment, list(attribute ORDER BY attribute) FROM anon.release_attribute GROUP BY ALL ORDER BY 1"
+    before = con.duckdb.execute(query).fetchall()
+    con.execute(MORE.format(40))
+    con.execute("REFRESH ANONYMIZED TABLE s")
+    assert con.duckdb.execute(query).fetchall() == before
+
+
+def test_levels_are_kept(con: Connection) -> None:
+    before = levels(con, "r")
+    assert before["age"] > 0
+    con.execute(MORE.format(400))
+    con.execute("REFRESH ANONYMIZED TABLE r LEVELS FROM RELEASE r")
+    assert levels(con, "r") == before
+    con.execute("CREATE ANONYMIZED TABLE another AS POLICY p LEVELS FROM RELEASE r")
+    assert levels(con, "another") == before
+    [measured] = con.execute("CHECK another").fetchall()
+    assert measured[-1] is True
+    explained = con.execute("EXPLAIN ANONYMIZED TABLE third AS POLICY p LEVELS FROM RELEASE r").fetchall()
+    assert any("age" in str(row) for row in explained)
+
+
+def test_levels_that_do_not_suffice_any_more_end_with_the_former_release_in_its_place(con: Connection) -> None:
+    rows = con.execute("SELECT count(*) FROM r").fetchone()
+    con.execute("DELETE FROM people WHERE person % 8 > 0")
+    with pytest.raises(PrivacyViolation) as error:
+        con.execute("REFRESH ANONYMIZED TABLE r LEVELS FROM RELEASE r")
+    assert error.value.hint == "leave out LEVELS FROM RELEASE, and levels are searched for"
+    assert con.execute("SELECT count(*) FROM r").fetchone() == rows
+    assert all(row[-1] for row in con.execute("CHECK r").fetchall())
+
+
+@pytest.mark.parametrize(
+    ("change", "statement", "words"),
+    [
+        (
+            "CREATE OR REPLACE HIERARCHY bands AS INTERVALS (5)",
+            "REFRESH ANONYMIZED TABLE r LEVELS FROM RELEASE r",
+            "of age",
+        ),
+        (
+            "ALTER POLICY p ALTER COLUMN person QUASI IDENTIFIER",
+            "CREATE ANONYMIZED TABLE s AS POLICY p LEVELS FROM RELEASE r",
+            "does not state a level of person",
+        ),
+        (
+            "CREATE ANONYMIZED TABLE m AS POLICY p METHOD mondrian",
+            "CREATE ANONYMIZED TABLE s AS POLICY p LEVELS FROM RELEASE m",
+            "does not state a level of age",
+        ),
+    ],
+)
+def test_levels_that_mean_something_else_are_refused(con: Connection, change: str, statement: str, words: str) -> None:
+    con.execute(change)
+    with pytest.raises(PolicyError, match=words) as error:
+        con.execute(statement)
+    assert error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("REFRESH ANONYMIZED TABLE nothing", "no release"),
+        ("REFRESH ANONYMIZED TABLE live", "main.live is a live view"),
+        ("REFRESH ANONYMIZED TABLE r LEVELS FROM RELEASE nothing", "no release"),
+        ("REFRESH ANONYMIZED VIEW live", "expected TABLE"),
+        ("CREATE ANONYMIZED TABLE m AS POLICY p METHOD mondrian LEVELS FROM RELEASE r", "MAX LEVEL|level"),
+    ],
+)
+def test_what_is_refused(con: Connection, statement: str, words: str) -> None:
+    con.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+    with pytest.raises(UserError, match=words):
+        con.execute(statement)
+
+
+def test_a_release_of_a_series_stays_in_it(con: Connection) -> None:
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.9, changed => 'ignored')")
+    con.execute("CREATE ANONYMIZED TABLE m AS POLICY p IN SERIES s")
+    con.execute(MORE.format(40))
+    con.execute("REFRESH ANONYMIZED TABLE m LEVELS FROM RELEASE m")
+    assert con.execute("SHOW SERIES").fetchall() == [("s", "p", 2, 120)]
+    assert con.execute("CHECK m IN SERIES s").fetchall()[0][-1] is True
+    con.execute("DROP SERIES s")
+    con.execute("REFRESH ANONYMIZED TABLE m")
+    assert con.duckdb.execute("SELECT count(*) FROM anon.series_release").fetchone() == (0,)
