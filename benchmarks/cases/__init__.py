@@ -18,6 +18,7 @@ from benchmarks.cases import (
     mondrian_peers,
     profile,
     search,
+    series,
     slicing,
     snapshot,
     solve,
@@ -47,6 +48,7 @@ CASES: dict[str, Case] = {
     "attack": attack.run,
     "frontier": frontier.run,
     "profile": profile.run,
+    "series": series.run,
     "view": view.run,
     "snapshot": snapshot.run,
 }

@@ -1,9 +1,10 @@
--- Respondents who are in the same classes of the same releases: one of them speaks for all, who are `people`.
+-- Respondents who are in the same classes of the same releases: one of them speaks for all, who are `people`. Their classes
+-- are compared by the exclusive or of 128 bits of each, which differ for others but with a probability of 2^-128 a pair.
 SELECT m.release, m.class, m.label, m.respondent, k.people
 FROM (
   SELECT min(respondent) AS respondent, count(*) AS people
   FROM (
-    SELECT respondent, string_agg(concat(release, ':', class), ',' ORDER BY release ASC NULLS LAST) AS classes
+    SELECT respondent, bit_xor(md5_number(concat_ws(':', release, class))) AS classes
     FROM member
     GROUP BY respondent
   ) AS known

@@ -140,8 +140,9 @@ def _of(series: Series) -> exp.Expr:
 def _composed(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> str:
     """The table of how sure adversaries are of each respondent, in each of the ways in which they can reckon."""
     each: list[exp.Query] = []
+    possible = scratch.table("candidate", _step("candidate", tables))
     for variant in _VARIANTS:
-        candidate = candidates_of(engine, tables, variant, scratch)
+        candidate = possible if variant == "intersection" else _told(engine, tables, possible, scratch)
         respondents = _step("respondents", {**tables, "candidate": candidate})
         for parameter in list(respondents.find_all(exp.Placeholder)):
             parameter.replace(literal(variant))
@@ -163,14 +164,17 @@ def candidates_of(engine: Engine, tables: Mapping[str, str], variant: str, scrat
     `tables` has the table of `alike` as member, and class_value(release, class, n, code). By counting, values are
     left out that nobody else leaves a respondent, and so on until nothing changes: soundly, but not all.
     """
-    candidate = scratch.table("candidate", _step("candidate", tables))
-    while variant == "counting":
+    possible = scratch.table("candidate", _step("candidate", tables))
+    return possible if variant == "intersection" else _told(engine, tables, possible, scratch)
+
+
+def _told(engine: Engine, tables: Mapping[str, str], candidate: str, scratch: Scratch) -> str:
+    """The candidates that are left by counting who can have which row, in rounds until nothing changes."""
+    while True:
         fewer = scratch.table("candidate", _step("round", {**tables, "candidate": candidate}))
-        settled = _number(engine, fewer) == _number(engine, candidate)
+        if _number(engine, fewer) == _number(engine, candidate):
+            return fewer
         candidate = fewer
-        if settled:
-            break
-    return candidate
 
 
 def _number(engine: Engine, table: str) -> int:
