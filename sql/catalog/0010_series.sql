@@ -2,17 +2,19 @@
 --
 -- A respondent is a keyed digest, so that the ledger outlives the rows of the source. Whoever has it and the key, or can
 -- guess who is meant, learns what each release says of a person: it is as secret as the source, and never exported.
--- The digest of a release is over its own rows of the ledger and the digest of the release before it, that of a series is
--- its last release's.
+-- The digest of a release is over its own rows of the ledger and the digest before it, which is that of what the series
+-- requires for the first one. That of a series is its last release's.
 
 CREATE TABLE anon.series (
     series_id VARCHAR NOT NULL,
     series VARCHAR NOT NULL,
     policy VARCHAR NOT NULL,
     entity VARCHAR NOT NULL,
+    entity_type VARCHAR NOT NULL,
+    attributes VARCHAR NOT NULL,
     key_variable VARCHAR NOT NULL,
     key_check VARCHAR NOT NULL,
-    digest VARCHAR,
+    digest VARCHAR NOT NULL,
     created_at TIMESTAMP NOT NULL DEFAULT make_timestamp(epoch_us(current_timestamp))
 );
 

@@ -1,6 +1,6 @@
 -- The values that each respondent may have: those of the classes that the respondent is in, in every release. The weight
--- is the product of how many rows of each class have the value.
-SELECT m.respondent, v.code, exp(sum(ln(CAST(v.n AS DOUBLE)))) AS weight
+-- is the logarithm of the product of how many rows of each class have the value: the product itself has no bounds.
+SELECT m.respondent, v.code, sum(ln(CAST(v.n AS DOUBLE))) AS weight
 FROM member AS m
 JOIN class_value AS v ON v.release = m.release AND v.class = m.class
 JOIN (

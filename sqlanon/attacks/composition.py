@@ -18,7 +18,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.bind_policy import policy_source
 from sqlanon.questions.statistics import BoundStatistic
-from sqlanon.series.together import alike, candidates_of
+from sqlanon.series.together import alike, believed, candidates_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, identical, numbered, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -60,9 +60,7 @@ def composed_respondent(
     code = alias(numbered([column("value")]), "code")
     tables = {"member": member, "class_value": scratch.table("class_value", exp.select(exp.Star(), code).from_(values))}
     candidate = candidates_of(engine, tables, variant, scratch)
-    composed = _step("composed", {"member": member, "candidate": candidate})
-    for parameter in list(composed.find_all(exp.Placeholder)):
-        parameter.replace(literal(variant))
+    composed = _step("composed", {"member": member, "believed": believed(candidate, variant, scratch)})
     return scratch.table("composed", composed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from sqlglot import exp
@@ -27,31 +28,39 @@ __all__ = [
     "listing",
     "load",
     "of_releases",
+    "rename_policy",
     "require_ledger",
     "save",
     "series_of",
 ]
 
-_SERIES = ("series_id", "series", "policy", "entity", "key_variable", "key_check", "digest")
+_TEXTS = ("series_id", "policy", "entity", "entity_type", "key_variable", "key_check", "digest")
+_SERIES = (*_TEXTS, "series", "attributes")
 _RELEASE = ("position", "release_id", "schema_name", "object_name", "members", "digest")
 _TABLES = ("series_member", "series_value", "series_release", "series_requirement", "series")
 
 
 def save(engine: Engine, series: Series) -> None:
     """Writes a series that has no release yet."""
-    head = {"series_id": series.series_id, "series": series.name, "policy": series.policy, "entity": series.entity}
-    head |= {"key_variable": series.key_variable, "key_check": series.key_check}
-    _rows.insert(engine, "series", [head])
+    head: dict[str, object] = {name: getattr(series, name) for name in _TEXTS}
+    head |= {"series": series.name, "attributes": dumps(list(map(list, series.attributes)))}
+    _rows.insert(engine, "series", [head | {"digest": _head_digest(series)}])
     rows: list[dict[str, object]] = [
-        {
-            "series_id": series.series_id,
-            "position": position,
-            "model": requirement.model,
-            "arguments": dumps(arguments_to_json(requirement.arguments)),
-        }
-        for position, requirement in enumerate(series.requirements, start=1)
+        {"series_id": series.series_id, "position": position, "model": model, "arguments": arguments}
+        for position, (model, arguments) in enumerate(_required(series), start=1)
     ]
     _rows.insert(engine, "series_requirement", rows)
+
+
+def _required(series: Series) -> list[tuple[str, str]]:
+    return [(each.model, dumps(arguments_to_json(each.arguments))) for each in series.requirements]
+
+
+def _head_digest(series: Series) -> str:
+    """What tells what a series is of, and what it requires, from something else; its policy may be renamed."""
+    head = [series.series_id, fold(series.name), series.entity, series.entity_type, series.key_check]
+    said = dumps([*head, list(map(list, series.attributes)), list(map(list, _required(series)))])
+    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def load(engine: Engine, name: str) -> Series:
@@ -73,10 +82,18 @@ def load(engine: Engine, name: str) -> Series:
     requirements = _rows.read(engine, "series_requirement", ("model", "arguments"), mine, order=("position",))
     return Series(
         name=head["series"],
+        attributes=_attributes(head),
         requirements=tuple(_requirement(name, row) for row in requirements),
         releases=tuple(map(_release, releases)),
-        **{key: head[key] for key in _SERIES if key != "series"},
+        **{key: head[key] for key in _TEXTS},
     )
+
+
+def _attributes(head: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    try:
+        return tuple((str(name), str(kind)) for name, kind in loads(head["attributes"]))
+    except (BadJson, TypeError, ValueError):
+        raise CatalogError(f"series {head['series']}: its attributes in anon.series cannot be read") from None
 
 
 def _requirement(name: str, row: dict[str, Any]) -> Requirement:
@@ -108,21 +125,22 @@ def append(engine: Engine, series: Series, release: Release, position: int, memb
     engine.run(last, [digest, series.series_id])
 
 
-def ledger_digest(engine: Engine, series: Series, position: int, former: str | None) -> str:
+def ledger_digest(engine: Engine, series: Series, position: int, former: str) -> str:
     """What tells the ledger's rows of a release, and of all before it, from others."""
     [(digest,)] = engine.rows(sql_file("ledger", "digest"), [series.series_id, position, former])
     return str(digest)
 
 
 def require_ledger(engine: Engine, series: Series) -> None:
-    """Raises CatalogError unless the ledger has the rows that were written with each release of the series."""
-    former: str | None = None
+    """Raises CatalogError unless the ledger has the rows that were written with the series and each of its releases."""
+    former = _head_digest(series)
+    beyond = engine.rows(sql_file("ledger", "beyond"), [series.series_id, len(series.releases)])
     for position, release in enumerate(series.releases, start=1):
         former = ledger_digest(engine, series, position, former)
         if release.position != position or release.digest != former:
             break
     else:
-        if former == series.digest:
+        if former == series.digest and beyond == [(0,)]:
             return
     raise CatalogError(
         f"{series}: its ledger does not have the rows that were written with its releases, so that nothing can be said "
@@ -168,3 +186,11 @@ def of_releases(engine: Engine) -> list[tuple[str, str, bool]]:
 def series_of(engine: Engine, release_id: str) -> str | None:
     """The name of the series that a release was made in; None if it was made in none, or the series is dropped."""
     return next((name for made, name, _ in of_releases(engine) if made == release_id), None)
+
+
+def rename_policy(engine: Engine, name: str, new_name: str) -> None:
+    """Follows the name of a policy."""
+    query = exp.update(
+        relation(("anon", "series")), {"policy": exp.Placeholder()}, where=column("policy").eq(exp.Placeholder())
+    )
+    engine.run(query, [new_name, name])

@@ -25,19 +25,22 @@ class SeriesRelease:
 class Series:
     """A series as the catalog has it.
 
-    `entity` is the column of the respondents, whose keyed digests the ledger has. The key is in the environment
-    variable `key_variable`, and `key_check` tells it from another. `requirements` are about all releases together.
+    `entity` is the column of the respondents, whose keyed digests the ledger has, and `attributes` are the sensitive
+    ones, each with its type. The key is in the environment variable `key_variable`, and
+    `key_check` tells it from another. `requirements` are about all releases together.
     """
 
     series_id: str
     name: str
     policy: str
     entity: str
+    entity_type: str
+    attributes: tuple[tuple[str, str], ...]
     key_variable: str
     key_check: str
     requirements: tuple[Requirement, ...] = ()
     releases: tuple[SeriesRelease, ...] = ()
-    digest: str | None = None
+    digest: str = ""
 
     def __str__(self) -> str:
         return f"series {self.name}"

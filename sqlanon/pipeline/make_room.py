@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from sqlanon.catalog import releases
-from sqlanon.errors import UserError
+from sqlanon.catalog import releases, series
+from sqlanon.domain.identifiers import same_name
+from sqlanon.domain.release import Release
+from sqlanon.errors import UserError, about
 from sqlanon.inputs.source import find_relation, own_object
 from sqlanon.pipeline.materialize import target_name
 from sqlanon.pipeline.state import State
@@ -35,6 +37,7 @@ def make_room(state: State) -> State | None:
         return state
     if not state.create.or_replace and all(stands(state.engine, known, made) for made in known.published):
         if state.create.if_not_exists:
+            _require_in_series(state, known)
             return None
         raise UserError(
             f"the release {target} exists already",
@@ -43,3 +46,18 @@ def make_room(state: State) -> State | None:
         )
     drop_release(state.engine, known)
     return state
+
+
+def _require_in_series(state: State, known: Release) -> None:
+    """Raises UserError where IF NOT EXISTS finds a release that is not in the series of the statement."""
+    wanted = state.create.series
+    if wanted is None:
+        return
+    with about("series"):
+        series.load(state.engine, wanted)
+        now = series.series_of(state.engine, known.release_id)
+        if now is None or not same_name(now, wanted):
+            raise UserError(
+                f"the release {known.name} exists already, and is {f'in the series {now}' if now else 'in no series'}",
+                hint="write CREATE OR REPLACE ANONYMIZED TABLE, which makes it anew in the series",
+            )

@@ -25,6 +25,7 @@ from sqlanon.releases.companion_views import make_checks, own_queries
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.releases.frozen_inputs import forget_labels
 from sqlanon.releases.kept_regions import region_tables
+from sqlanon.series.columns import in_order
 from sqlanon.series.enter import enter
 from sqlanon.series.ledger import class_rows
 from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table, secure_view
@@ -55,9 +56,7 @@ def publish_stage(state: State) -> State:
     releases.save_measurements(engine, release, (*need(state.report).measurements, _loss(release)))
     seal(engine, release.release_id)
     if state.series is not None and members is not None:
-        enter(
-            engine, state.series, release, members, tuple(b.column for b in need(state.bound).sensitive), state.scratch
-        )
+        enter(engine, state.series, release, members, state.scratch)
     return state.having(release=release)
 
 
@@ -76,8 +75,10 @@ def _members(state: State) -> str | None:
             hint="make a release of one table: METHOD generalization or mondrian",
             part=("series",),
         )
-    respondent = helper_columns(query)[need(need(state.bound).entity).column]
-    sensitive = [b.column for b in need(state.bound).sensitive]
+    bound = need(state.bound)
+    entity = need(bound.entity)
+    respondent = helper_columns(query)[entity.column], entity.published_type
+    sensitive = [(b.column, b.published_type) for b in in_order(state.series, bound)]
     return state.scratch.table(
         "series_row", class_rows(relation(state.candidates[0].stands), query.keys, sensitive, respondent)
     )

@@ -19,6 +19,7 @@ from sqlanon.pipeline.limits import require_within
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
 from sqlanon.series.admission import admitted
+from sqlanon.series.columns import require_same_columns
 from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["bind_stage", "resolve_stage"]
@@ -78,6 +79,8 @@ def bind_stage(state: State) -> State:
     if not bound.published:
         raise PolicyError(f"{policy} publishes no column")
     bound, requirements = bind_requirements(engine, bound, source, scratch, _promised(state))
+    if state.series is not None:
+        require_same_columns(state.series, bound)
     read = sources_of(engine, policy.source)
     return state.having(source=source, public=public, sources=read, bound=bound, requirements=requirements)
 

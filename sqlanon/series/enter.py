@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
@@ -14,12 +12,10 @@ from sqlanon.series.together import require_together
 __all__ = ["enter"]
 
 
-def enter(
-    engine: Engine, series: Series, release: Release, rows: str, attributes: Sequence[str], scratch: Scratch
-) -> None:
+def enter(engine: Engine, series: Series, release: Release, rows: str, scratch: Scratch) -> None:
     """Appends a release to a series, in the caller's transaction. Raises as `record` and `require_together` do.
 
-    `rows` is a table of `ledger.class_rows`, with the sensitive `attributes` in this order.
+    `rows` is a table of `ledger.class_rows` with the attributes of the series.
     """
-    record(engine, series, release, rows, attributes, scratch)
-    require_together(engine, series, attributes, scratch, str(release.name))
+    record(engine, series, release, rows, scratch)
+    require_together(engine, series, scratch, str(release.name))

@@ -15,8 +15,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.series.admission import key_of
+from sqlanon.series.known_text import known_text
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast, filtered, insert, into, is_null, numbered, union_all
+from sqlanon.sqlgen.build.expressions import cast, filtered, insert, into, is_null, numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.udfs import tokens
 
@@ -31,12 +32,11 @@ def record(
     series: Series,
     release: Release,
     released: str,
-    attributes: Sequence[str],
     scratch: Scratch,
 ) -> None:
     """Appends a release to its series.
 
-    `released` is a table of `class_rows`, a row for each released one, with the sensitive attributes in this order.
+    `released` is a table of `class_rows`, a row for each released one, with the attributes of the series.
     Raises PolicyError for rows without a respondent, and for a respondent with several.
     """
     _require_one_row_each(engine, series, released)
@@ -55,8 +55,8 @@ def record(
         )
     )
     engine.run(insert(into(relation(("anon", "series_member")), _MEMBER), members))
-    if attributes:
-        values = class_values(released, attributes).subquery("counted")
+    if series.attributes:
+        values = class_values(released, [name for name, _ in series.attributes]).subquery("counted")
         engine.run(
             insert(
                 into(relation(("anon", "series_value")), _VALUE),
@@ -68,17 +68,22 @@ def record(
 
 
 def class_rows(
-    source: exp.Table | exp.Subquery, keys: Sequence[str], sensitive: Sequence[str], respondent: str | None = None
+    source: exp.Table | exp.Subquery,
+    keys: Sequence[str],
+    sensitive: Sequence[tuple[str, str]],
+    respondent: tuple[str, str] | None = None,
 ) -> exp.Select:
     """class_no of each row, respondent, and value_0, value_1 ... of the sensitive attributes, as texts.
 
-    The columns `keys` tell the classes apart.
+    The columns `keys` tell the classes apart; the others come with their types. With a respondent there is the column
+    itself, too, as entity.
     """
     number = numbered([column(key) for key in keys]) if keys else literal(0)
     query = exp.select(alias(number, "class_no"))
     if respondent is not None:
-        query.select(alias(as_text(column(respondent)), "respondent"), copy=False)
-    texts = [alias(as_text(column(name)), f"value_{index}") for index, name in enumerate(sensitive)]
+        name, _ = respondent
+        query.select(alias(column(name), "entity"), alias(known_text(*respondent), "respondent"), copy=False)
+    texts = [alias(known_text(name, kind), f"value_{index}") for index, (name, kind) in enumerate(sensitive)]
     return query.select(*texts, copy=False).from_(source.copy(), copy=False)
 
 
@@ -102,7 +107,9 @@ def class_values(rows: str, attributes: Sequence[str]) -> exp.Query:
 def _require_one_row_each(engine: Engine, series: Series, rows: str) -> None:
     respondent = column("respondent")
     nobody = filtered(f.count(), is_null(respondent.copy()))
-    query = exp.select(f.count(), f.count_distinct(respondent.copy()), nobody).from_(relation(rows))
+    # Texts that differ may be equal in the column, by its collation.
+    distinct = f.count_distinct(column("entity"))
+    query = exp.select(f.count(), distinct, nobody).from_(relation(rows))
     [(number, people, lacking)] = engine.rows(query)
     if lacking:
         raise PolicyError(

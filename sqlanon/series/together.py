@@ -21,7 +21,7 @@ from sqlanon.sqlgen.build.expressions import numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["alike", "candidates_of", "measured_together", "promise_names", "require_together", "with_names"]
+__all__ = ["alike", "believed", "candidates_of", "measured_together", "promise_names", "require_together", "with_names"]
 
 _KIND = "series"
 _VARIANTS = ("counting", "intersection")
@@ -54,10 +54,10 @@ def _promise(name: str) -> Statistic:
     return load_statistic(_KIND, fold(name))
 
 
-def require_together(engine: Engine, series: Series, attributes: Sequence[str], scratch: Scratch, made: str) -> None:
+def require_together(engine: Engine, series: Series, scratch: Scratch, made: str) -> None:
     """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep what it requires."""
     required = [requirement.model for requirement in series.requirements]
-    for measurement in measured_together(engine, series, attributes, scratch, required):
+    for measurement in measured_together(engine, series, scratch, required):
         if not measurement.satisfied:
             raise PrivacyViolation(
                 f"{made} would violate {measurement.question} of {series}, on {measurement.attribute}: it reaches "
@@ -69,7 +69,6 @@ def require_together(engine: Engine, series: Series, attributes: Sequence[str], 
 def measured_together(
     engine: Engine,
     series: Series,
-    attributes: Sequence[str],
     scratch: Scratch,
     promises: Sequence[str] | None = None,
 ) -> Iterator[Measurement]:
@@ -82,7 +81,7 @@ def measured_together(
         return
     required = {requirement.model: dict(requirement.arguments) for requirement in series.requirements}
     member = alike(scratch.table("member", _members(series)), scratch)
-    for attribute in attributes:
+    for attribute, _ in series.attributes:
         values = scratch.table("class_value", _values(series, attribute))
         tables = {"member": member, "class_value": values}
         for name in names:
@@ -143,10 +142,7 @@ def _composed(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> st
     possible = scratch.table("candidate", _step("candidate", tables))
     for variant in _VARIANTS:
         candidate = possible if variant == "intersection" else _told(engine, tables, possible, scratch)
-        respondents = _step("respondents", {**tables, "candidate": candidate})
-        for parameter in list(respondents.find_all(exp.Placeholder)):
-            parameter.replace(literal(variant))
-        each.append(respondents)
+        each.append(_step("respondents", {**tables, "believed": believed(candidate, variant, scratch)}))
     return scratch.table("composed", union_all(each))
 
 
@@ -166,6 +162,14 @@ def candidates_of(engine: Engine, tables: Mapping[str, str], variant: str, scrat
     """
     possible = scratch.table("candidate", _step("candidate", tables))
     return possible if variant == "intersection" else _told(engine, tables, possible, scratch)
+
+
+def believed(candidate: str, variant: str, scratch: Scratch) -> str:
+    """The table of respondent, number of candidates, and confidence in the likeliest, by counting or intersection."""
+    query = _step("believed", {"candidate": candidate})
+    for parameter in list(query.find_all(exp.Placeholder)):
+        parameter.replace(literal(variant))
+    return scratch.table("believed", query)
 
 
 def _told(engine: Engine, tables: Mapping[str, str], candidate: str, scratch: Scratch) -> str:

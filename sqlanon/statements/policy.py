@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlanon.catalog import policies as catalog
+from sqlanon.catalog import series
 from sqlanon.domain.identifiers import nearest, same_name
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.engines.base import Engine
@@ -49,6 +50,8 @@ def alter_policy(engine: Engine, statement: AlterPolicy) -> Policy | None:
         changed = _changed(engine, policy, statement)
         catalog.delete(engine, policy.name)
         _save(engine, changed)
+        if changed.name != policy.name:
+            series.rename_policy(engine, policy.name, changed.name)
     return changed
 
 

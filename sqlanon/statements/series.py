@@ -8,19 +8,20 @@ from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import series as catalog
-from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import nearest
-from sqlanon.domain.policy import Role
+from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
+from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.inputs.source import own_object
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.series.admission import key_check, key_of
+from sqlanon.series.columns import named_columns
 from sqlanon.series.ledger import class_rows, class_values
 from sqlanon.series.together import measured_together, with_names
 from sqlanon.sqlgen.build.names import column, literal, relation
@@ -58,6 +59,7 @@ def create_series(engine: Engine, statement: CreateSeries) -> Series | None:
             raise PolicyError(
                 f"{policy} has no SENSITIVE column, which what is required of a series is about", part=("policy",)
             )
+        entity_type, attributes = _columns(engine, policy)
         with about("key"):
             key = key_of(statement.name, statement.key_variable)
         series = Series(
@@ -65,12 +67,23 @@ def create_series(engine: Engine, statement: CreateSeries) -> Series | None:
             name=statement.name,
             policy=policy.name,
             entity=policy.entity.name,
+            entity_type=entity_type,
+            attributes=attributes,
             key_variable=statement.key_variable,
             key_check=key_check(key),
             requirements=requirements,
         )
         catalog.save(engine, series)
     return series
+
+
+def _columns(engine: Engine, policy: Policy) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The type of a policy's respondents, and its sensitive attributes with their types, as its source is now."""
+    with Scratch(engine) as scratch:
+        source = policy_source(engine, policy, scratch, copy=False)
+        bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
+    assert bound.entity is not None
+    return bound.entity.published_type, named_columns(bound)
 
 
 def drop_series(engine: Engine, statement: DropSeries) -> bool:
@@ -106,17 +119,16 @@ def check_series(engine: Engine, release: Release, name: str) -> list[Measuremen
                 listed = ", ".join(str(made.name) for made in series.releases) or "none yet"
                 raise UserError(f"{release.name} is not in {series}", hint=f"its releases are: {listed}")
         catalog.require_ledger(engine, series)
-        sensitive = [attribute.name for attribute in policy_of(release).having(Role.SENSITIVE)]
         _require_same_classes(engine, release, series, known[release.release_id].position, scratch)
-        return list(measured_together(engine, series, sensitive, scratch))
+        return list(measured_together(engine, series, scratch))
 
 
 def _require_same_classes(engine: Engine, release: Release, series: Series, position: int, scratch: Scratch) -> None:
     """Raises PrivacyViolation unless a release shows as many rows with each value in each class as the ledger has."""
     bound = classes_of(engine, release).bound
-    names = [b.column for b in bound.sensitive]
+    names = [name for name, _ in series.attributes]
     keys = [b.column for b in bound.quasi_identifiers]
-    rows = scratch.table("series_row", class_rows(relation(own_object(engine, release.name)), keys, names))
+    rows = scratch.table("series_row", class_rows(relation(own_object(engine, release.name)), keys, series.attributes))
     parts = [column(name) for name in ("class_no", "attribute", "value", "n")]
     shown_values = exp.select(*parts).from_(class_values(rows, names).subquery("counted"))
     written = exp.select(*(part.copy() for part in parts)).from_(relation(("anon", "series_value")))

@@ -46,9 +46,9 @@ def reached(releases: Sequence[Sequence[str]], diseases: Mapping[str, str]) -> d
                             "INSERT INTO anon.series_member VALUES ('s', ?, ?, ?)", [position, class_no, token]
                         )
         engine = DuckDBEngine(con.duckdb, lambda _: None)
-        series = Series("s", "s", "p", "name", "KEY", "")
+        series = Series("s", "s", "p", "name", "VARCHAR", (("disease", "VARCHAR"),), "KEY", "")
         with Scratch(engine) as scratch:
-            return {m.question: m.achieved for m in measured_together(engine, series, ["disease"], scratch)}
+            return {m.question: m.achieved for m in measured_together(engine, series, scratch)}
 
 
 def test_the_first_release_is_2_invariant() -> None:

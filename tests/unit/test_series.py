@@ -9,6 +9,10 @@ import pytest
 
 import sqlanon
 from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, UserError
+from sqlanon.catalog.series import load
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.series.together import measured_together
 
 KEY = "a key that nobody knows"
 SETUP = """
@@ -16,8 +20,8 @@ CREATE TABLE people AS FROM (VALUES ('Ann', 30, 'flu'), ('Ben', 30, 'cold'), ('C
     AS t (name, age, disease);
 CREATE POLICY p ON people (name ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2);
 """
-# Those who had 30 and the flu, and 40 and the flu, are in one class now: each has what both of the classes have.
-TELLING = "UPDATE people SET age = CASE WHEN name IN ('Ann', 'Cem') THEN 30 ELSE 40 END"
+# Ann had the flu or a cold, and has the flu or asthma now.
+TELLING = "UPDATE people SET age = CASE WHEN name IN ('Ann', 'Dan') THEN 30 ELSE 40 END"
 
 
 @pytest.fixture
@@ -190,6 +194,137 @@ def test_a_policy_without_an_entity_has_no_series(con: Connection) -> None:
         con.execute("CREATE SERIES t ON POLICY q KEY 'SERIES_KEY'")
 
 
+@pytest.mark.parametrize("required", ["composition(max => 1, changed => 'ignored')", "m_invariance(m => 2)", ""])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("ALTER POLICY p ALTER COLUMN disease INSENSITIVE", "disease is not SENSITIVE any more"),
+        (
+            "ALTER TABLE people RENAME disease TO diag; CREATE OR REPLACE POLICY p ON people "
+            "(name ENTITY, age QUASI IDENTIFIER, diag SENSITIVE) REQUIRE k_anonymity(k => 2)",
+            "disease is not SENSITIVE any more",
+        ),
+        ("ALTER POLICY p ADD COLUMN sex QUASI IDENTIFIER; ALTER POLICY p ALTER COLUMN age SENSITIVE", "age was not"),
+        (
+            "ALTER TABLE people ALTER disease TYPE INTEGER USING length(disease)",
+            "disease is INTEGER now and was VARCHAR",
+        ),
+        ("ALTER TABLE people ALTER name TYPE INTEGER USING ascii(name)", "name is INTEGER now and was VARCHAR"),
+    ],
+)
+def test_columns_that_mean_something_else_are_refused(con: Connection, required: str, change: str, words: str) -> None:
+    con.execute("ALTER TABLE people ADD COLUMN sex VARCHAR")
+    con.execute(f"CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' {f'REQUIRE {required}' if required else ''}")
+    con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s")
+    for statement in change.split("; "):
+        con.duckdb.execute(statement) if statement.startswith("ALTER TABLE") else con.execute(statement)
+    with pytest.raises(PolicyError, match=words):
+        con.execute("CREATE ANONYMIZED TABLE b AS POLICY p IN SERIES s")
+    assert checked(con, "a", "s")["m_invariance"][0] == "disease"
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_known"),
+    [
+        *(
+            (kind, True)
+            for kind in ("INTEGER", "HUGEINT", "DECIMAL(18,3)", "UUID", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIME")
+        ),
+        *((kind, False) for kind in ("DOUBLE", "FLOAT", "INTERVAL", "INTEGER[]")),
+    ],
+)
+def test_respondents_of_a_type_are_known_again_in_any_session(con: Connection, kind: str, is_known: bool) -> None:
+    made = {
+        "UUID": "md5(i::VARCHAR)::UUID",
+        "DATE": "DATE '2020-01-01' + i::INTEGER",
+        "TIMESTAMP": "TIMESTAMP '2020-01-01' + INTERVAL (i) HOUR",
+        "TIMESTAMPTZ": "TIMESTAMPTZ '2020-01-01 00:00:00+00' + INTERVAL (i) HOUR",
+        "TIME": "TIME '00:00:00' + INTERVAL (i) HOUR",
+        "INTERVAL": "INTERVAL (i) DAY",
+        "INTEGER[]": "[i]",
+    }.get(kind, f"i::{kind}")
+    con.execute(
+        "CREATE OR REPLACE TABLE people AS "
+        f"SELECT {made} AS name, i // 2 AS age, 'd' || i % 2 AS disease FROM range(8) t(i)"
+    )
+    create = "CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)"
+    if not is_known:
+        with pytest.raises(PolicyError, match="cannot know name again"):
+            con.execute(create)
+        return
+    con.execute(create)
+    for number, zone in enumerate(("UTC", "Asia/Tokyo")):
+        con.duckdb.execute(f"SET TimeZone = '{zone}'")
+        con.execute(f"CREATE ANONYMIZED TABLE made_{number} AS POLICY p IN SERIES s")
+    assert ("s", "p", 2, 8) in con.execute("SHOW SERIES").fetchall()
+
+
+def test_equal_values_are_one_value(con: Connection) -> None:
+    con.execute(
+        "CREATE OR REPLACE TABLE people AS "
+        "FROM (VALUES (1, 0, 0.0::DOUBLE), (2, 0, '-0.0'::DOUBLE)) t (name, age, disease)"
+    )
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
+    con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s")
+    assert {name: row[2] for name, row in checked(con, "a", "s").items()} == {"composition": 1, "m_invariance": 1}
+
+
+def test_moments_are_compared_in_utc(con: Connection) -> None:
+    con.execute(
+        "CREATE OR REPLACE TABLE people AS SELECT i AS name, i // 2 AS age, "
+        "TIMESTAMPTZ '2020-01-01 00:00:00+00' + INTERVAL (i % 2) HOUR AS disease FROM range(4) t(i)"
+    )
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)")
+    con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s")
+    con.duckdb.execute("SET TimeZone = 'America/New_York'")
+    con.execute("CREATE ANONYMIZED TABLE b AS POLICY p IN SERIES s")
+    assert checked(con, "a", "s")["composition"][2] == 0.5
+
+
+@pytest.mark.parametrize(("most", "rest", "limit"), [(3, 2, 0.6), (3, 1, 0.75), (7, 3, 0.7)])
+def test_rounding_breaks_no_promise(con: Connection, most: int, rest: int, limit: float) -> None:
+    con.execute(
+        "CREATE OR REPLACE TABLE people AS "
+        f"SELECT i AS name, 1 AS age, if(i < {most}, 'a', 'b') AS disease FROM range({most + rest}) t(i)"
+    )
+    con.execute(f"CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => {limit})")
+    con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s")
+    assert checked(con, "a", "s")["composition"] == ("disease", limit, limit, True)
+
+
+def test_many_releases_of_large_classes_have_a_figure(con: Connection) -> None:
+    """The product of the rows of 500 classes has no number in a computer; its logarithm has."""
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
+    (series,) = con.duckdb.execute("SELECT series_id FROM anon.series WHERE series = 's'").fetchone() or (None,)
+    con.duckdb.execute(
+        f"INSERT INTO anon.series_value SELECT '{series}', i, 0, 'disease', v, n FROM range(1, 501) t(i), "
+        "(VALUES ('a', 3000), ('b', 3000)) AS held(v, n)"
+    )
+    con.duckdb.execute(f"INSERT INTO anon.series_member SELECT '{series}', i, 0, uuid() FROM range(1, 501) t(i)")
+    engine = DuckDBEngine(con.duckdb)
+    with Scratch(engine) as scratch:
+        reached = {m.question: m.achieved for m in measured_together(engine, load(engine, "s"), scratch)}
+    assert reached["composition"] == 0.5
+
+
+def test_if_not_exists_finds_no_release_of_another_series(con: Connection) -> None:
+    con.execute("CREATE ANONYMIZED TABLE outside AS POLICY p")
+    create = "CREATE ANONYMIZED TABLE IF NOT EXISTS {} AS POLICY p IN SERIES {}"
+    con.execute(create.format("r1", "MONTHLY"))
+    for name, series, words in (
+        ("outside", "monthly", "is in no series"),
+        ("r1", "nothing", "there is no series nothing"),
+    ):
+        with pytest.raises(UserError, match=words):
+            con.execute(create.format(name, series))
+
+
+def test_a_policy_may_be_renamed(con: Connection) -> None:
+    con.execute("ALTER POLICY p RENAME TO q")
+    con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY q IN SERIES monthly")
+    assert con.execute("SHOW SERIES").fetchall() == [("monthly", "q", 2, 4)]
+
+
 def test_another_key_is_noticed(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERIES_KEY", KEY + "!")
     with pytest.raises(PolicyError, match="nobody would be known"):
@@ -206,6 +341,11 @@ def test_another_key_is_noticed(con: Connection, monkeypatch: pytest.MonkeyPatch
         "UPDATE anon.series_value SET value = NULL WHERE rowid = 0",
         "DELETE FROM anon.series_release",
         "UPDATE anon.series_release SET position = 2",
+        "DELETE FROM anon.series_requirement",
+        "UPDATE anon.series_requirement SET arguments = replace(arguments, '0.5', '1.0')",
+        "UPDATE anon.series SET attributes = '[]'",
+        "INSERT INTO anon.series_member SELECT series_id, 2, class_no, respondent FROM anon.series_member",
+        "INSERT INTO anon.series_value SELECT series_id, 7, class_no, attribute, value, n FROM anon.series_value",
         "DELETE FROM anon.series_release; DELETE FROM anon.series_member; DELETE FROM anon.series_value",
     ],
 )
