@@ -94,7 +94,7 @@ def _listed(scratch: Scratch, generalized: Generalized, labels: exp.Query, value
         weights = [alias(column("value"), MARGINAL), alias(real(1.0), MARGINAL_WEIGHT)]
         marginal = scratch.table("marginal", exp.select(*weights).from_(relation(values)))
         by_values = replace(generalized, marginal=marginal)
-        below = leaves(scratch, by_values, ColumnUse(labels, (), (), False, figure)).table
+        below = leaves(scratch, by_values, ColumnUse(labels, (), (), False, figure, of_marginal=True)).table
         known = exp.select(column("label"), column("value"), column("weight")).from_(relation(below))
         return known.where(column("weight") > 0)
 
