@@ -16,7 +16,7 @@ from sqlanon.estimates.labels.spans import STAR
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.estimates.single.estimate import label_of, text_of
-from sqlanon.figures.population_nodes import Nodes, codes_of_others
+from sqlanon.figures.population_nodes import TOP, Nodes, codes_of_others
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import identical, real, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -35,8 +35,8 @@ class ReleasedColumn:
     """What a release shows of a quasi-identifier.
 
     `shares` is the table of code, node and share: the share of what a code of the release stands for that is below each
-    large node. `labels` is the table of label and code; without one the release shows values, whose codes are those of
-    the source.
+    large node, and `TOP`. `labels` is the table of label and code; without one the release shows values, whose codes
+    are those of the source.
     """
 
     shares: str
@@ -111,8 +111,8 @@ def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, 
         )
 
 
-def _shares(scratch: Scratch, coded: str, leaf: str, nodes: Nodes) -> exp.Select:
-    """The share of each label's leaves that is below each large node."""
+def _shares(scratch: Scratch, coded: str, leaf: str, nodes: Nodes) -> exp.Query:
+    """The share of each label's leaves that is below each large node, and all below `TOP`."""
     codes: exp.Query = exp.select(column("value"), column("code")).from_(relation(nodes.codes))
     others = codes_of_others(scratch, nodes, exp.select(column("value")).from_(relation(leaf)))
     if others is not None:
@@ -128,4 +128,6 @@ def _shares(scratch: Scratch, coded: str, leaf: str, nodes: Nodes) -> exp.Select
     rows = rows.from_(of_code.subquery("part"))
     rows = rows.join(relation(nodes.chains, as_="above"), on=column("code", "part").eq(column("code", "above")))
     rows = rows.join(relation(coded, as_="coded"), on=identical(column("label", "part"), column("label", "coded")))
-    return rows.group_by(column("code", "coded"), column("node", "above"))
+    rows = rows.where(column("node", "above").neq(literal(TOP)))
+    whole = exp.select(column("code"), alias(literal(TOP), "node"), alias(real(1.0), "share")).from_(relation(coded))
+    return union_all([rows.group_by(column("code", "coded"), column("node", "above")), whole])

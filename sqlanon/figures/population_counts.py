@@ -13,7 +13,7 @@ from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.estimates.single.estimate import label_of
 from sqlanon.figures.population_columns import ReleasedColumn
-from sqlanon.figures.population_nodes import TOP, Nodes, code_name, node_name
+from sqlanon.figures.population_nodes import Nodes, code_name, node_name
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     as_text,
@@ -23,15 +23,12 @@ from sqlanon.sqlgen.build.expressions import (
     if_,
     is_null,
     order_by,
-    real,
-    union_all,
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
 
 __all__ = [
-    "cells_of_value",
     "counts_in_populations",
     "independent_values",
     "released_cells",
@@ -56,13 +53,6 @@ def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes]) -
         values.append(alias(_text(as_text(published_value(sensitive))), name))
     rows = exp.select(*values, alias(literal(1), "n")).from_(relation(bound.relation))
     return scratch.table("cell", _coded(rows, {i: (part.codes, "value") for i, part in enumerate(nodes)}, others))
-
-
-def cells_of_value(cells: str, value: str, count: int) -> exp.Select:
-    """The cells of `source_cells` by one of its columns of values, as `released_cells` has them."""
-    keys = [*(column(code_name(i)) for i in range(count)), column(value)]
-    outputs = [*keys[:-1], alias(keys[-1].copy(), "value"), alias(f.sum(column("n")), "n")]
-    return exp.select(*outputs).from_(relation(cells)).group_by(*(key.copy() for key in keys))
 
 
 def released_cells(
@@ -177,17 +167,18 @@ def _bucket_shares(
     return exp.select(*outputs, alias(share, "n")).from_(coded.subquery("coded", copy=False))
 
 
-def counts_in_populations(scratch: Scratch, populations: str, cells: str, shares: Sequence[str]) -> str:
-    """The table of population, value and n: how many rows of the cells are in each population.
+def counts_in_populations(scratch: Scratch, populations: str, cells: str, value: str, shares: Sequence[str]) -> str:
+    """The table of population, value and n: how many rows of the cells have what the column `value` has there.
 
-    `shares` are, of each quasi-identifier, the tables of code, node and share. The populations are the leaves of a tree
-    with the nodes of one quasi-identifier at each level. The rows go down one level after the other, along all branches
-    that they have a share of; those that differ in a code of a level above alone are added up before they go on.
+    `shares` are, of each quasi-identifier, the tables of code, node and share, `TOP` being a node. The populations are
+    the leaves of a tree with the nodes of one quasi-identifier at each level. The rows go down one level after the
+    other, along all branches that they have a share of; those that differ in a code of a level above alone are added up
+    before they go on.
     """
     paths = scratch.table("path", _paths(populations, len(shares)))
-    rows = exp.select("*").from_(relation(cells))
+    parts = [*(column(code_name(i)) for i in range(len(shares))), alias(column(value), "value"), column("n")]
+    rows = exp.select(*parts).from_(relation(cells))
     for i, of_index in enumerate(shares):
-        steps = scratch.table("step", _steps(paths, cells, of_index, i))
         same: exp.Expr = identical(column(code_name(i), "cell"), column("code", "step"))
         if i:
             same = exp.and_(column(_path(i), "cell").eq(column(_path(i), "step")), same)
@@ -195,7 +186,8 @@ def counts_in_populations(scratch: Scratch, populations: str, cells: str, shares
         keys.append(column("value", "cell"))
         number = alias(f.sum(column("n", "cell") * column("share", "step")), "n")
         rows = exp.select(*keys, number).from_(rows.subquery("cell", copy=False))
-        rows = rows.join(relation(steps, as_="step"), on=same, copy=False).group_by(*(key.copy() for key in keys))
+        rows = rows.join(_steps(paths, of_index, i).subquery("step"), on=same, copy=False)
+        rows = rows.group_by(*(key.copy() for key in keys))
     counted = exp.select(alias(column(_path(len(shares))), "population"), column("value"), column("n"))
     return scratch.table("counted", counted.from_(rows.subquery("cell", copy=False)))
 
@@ -217,17 +209,13 @@ def _paths(populations: str, count: int) -> exp.Select:
     )
 
 
-def _steps(paths: str, cells: str, shares: str, index: int) -> exp.Query:
+def _steps(paths: str, shares: str, index: int) -> exp.Select:
     """From each path and code to the paths with one node more, with the share of the code that is below it."""
     node, numbers = column(node_name(index), "path"), [_path(i) for i in (index, index + 1) if i]
     ends = exp.select(*(column(name) for name in numbers), column(node_name(index))).distinct().from_(relation(paths))
-    former = [column(name, "path") for name in numbers]
-    below = exp.select(*former, column("code", "above"), column("share", "above")).from_(ends.subquery("path"))
-    below = below.join(relation(shares, as_="above"), on=node.eq(column("node", "above")), copy=False)
-    codes = exp.select(alias(column(code_name(index)), "code")).distinct().from_(relation(cells))
-    whole = exp.select(*(name.copy() for name in former), column("code", "cell"), alias(real(1.0), "share"))
-    whole = whole.from_(ends.copy().subquery("path")).join(codes.subquery("cell"), join_type="CROSS", copy=False)
-    return union_all([below, whole.where(node.copy().eq(literal(TOP)))])
+    outputs = [*(column(name, "path") for name in numbers), column("code", "above"), column("share", "above")]
+    query = exp.select(*outputs).from_(ends.subquery("path"))
+    return query.join(relation(shares, as_="above"), on=node.eq(column("node", "above")), copy=False)
 
 
 def _key(index: int) -> str:

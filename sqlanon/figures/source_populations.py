@@ -13,7 +13,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.figures.large_populations import large_populations
-from sqlanon.figures.population_counts import cells_of_value, counts_in_populations, source_cells, source_value
+from sqlanon.figures.population_counts import counts_in_populations, source_cells, source_value
 from sqlanon.figures.population_nodes import Nodes, large_nodes
 from sqlanon.inputs.source_identity import source_identity
 from sqlanon.sqlgen.build import functions as f
@@ -31,8 +31,8 @@ class SourcePopulations:
     """The populations with at least a share of the rows, as tables that live as long as their `Scratch`.
 
     `values` has for each quasi-identifier the table of value and n, `nodes` its large nodes. `populations` is the table
-    of population and its node of each quasi-identifier, `counts` has for each sensitive attribute that of population,
-    value and n. `identity` is that of the source, by which another look at it is compared.
+    of population and its node of each quasi-identifier, `counts` has for each sensitive attribute that of
+    population, value and n. `identity` is that of the source, by which another look at it is compared.
     """
 
     identity: Sequence[Any]
@@ -65,8 +65,9 @@ def source_populations(
     ]
     cells = source_cells(scratch, bound, nodes)
     populations = large_populations(scratch, nodes, cells, least)
-    counts = []
-    for sensitive in bound.sensitive:
-        of_value = scratch.table("cell", cells_of_value(cells, source_value(bound, sensitive), len(nodes)))
-        counts.append(counts_in_populations(scratch, populations, of_value, [part.chains for part in nodes]))
+    chains = [part.chains for part in nodes]
+    counts = [
+        counts_in_populations(scratch, populations, cells, source_value(bound, sensitive), chains)
+        for sensitive in bound.sensitive
+    ]
     return SourcePopulations(identity, tuple(values), tuple(nodes), populations, tuple(counts))
