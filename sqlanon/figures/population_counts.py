@@ -52,7 +52,7 @@ def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes]) -
     for sensitive, name in zip(bound.sensitive, others, strict=True):
         values.append(alias(_text(as_text(published_value(sensitive))), name))
     rows = exp.select(*values, alias(literal(1), "n")).from_(relation(bound.relation))
-    return scratch.table("cell", _coded(rows, {i: (part.codes, "value") for i, part in enumerate(nodes)}, others))
+    return scratch.table("cell", _counted(rows, {i: (part.codes, "value") for i, part in enumerate(nodes)}, others))
 
 
 def released_cells(
@@ -95,13 +95,13 @@ def released_cells(
         i: (part.labels, "label") if part.labels and i in of_rows else (nodes[i].codes, "value")
         for i, part in enumerate(columns)
     }
-    rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(f.count(), "n"))
+    rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(cast(f.count(), "DOUBLE"), "n"))
     rows = rows.from_(model.rows.subquery(ROW)).group_by(*(key.copy() for key in keys.values()))
     of_rows_codes = {i: codes[i] for i in of_rows}
     others = [name for name in keys if name not in {_key(i) for i in of_rows}]
     if not sets:
         return scratch.table("released", _coded(rows, of_rows_codes, others))
-    table = scratch.table("rows", _coded(rows, of_rows_codes, others))
+    table = scratch.table("rows", _counted(rows, of_rows_codes, others))
     outputs: list[exp.Expr] = [column(name, "rows") for name in (*map(code_name, of_rows), *others)]
     outputs = [output for output in outputs if output.name not in buckets.values()]
     number_of: exp.Expr = column("n", "rows")
@@ -161,7 +161,7 @@ def _bucket_shares(
     rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n"))
     rows = rows.from_(values.subquery("published")).group_by(*(key.copy() for key in keys.values()))
     others = [name for name in keys if name not in {_key(i) for i in indexes}]
-    coded = _coded(rows, {i: codes[i] for i in indexes}, others)
+    coded = _counted(rows, {i: codes[i] for i in indexes}, others)
     share = column("n") / window(f.sum(column("n")), [column("bucket")])
     outputs = [column(name) for name in (*map(code_name, indexes), *others)]
     return exp.select(*outputs, alias(share, "n")).from_(coded.subquery("coded", copy=False))
@@ -185,9 +185,9 @@ def counts_in_populations(scratch: Scratch, populations: str, cells: str, value:
         keys = [column(_path(i + 1), "step"), *(column(code_name(j), "cell") for j in range(i + 1, len(shares)))]
         keys.append(column("value", "cell"))
         number = alias(f.sum(column("n", "cell") * column("share", "step")), "n")
-        rows = exp.select(*keys, number).from_(rows.subquery("cell", copy=False))
+        rows = exp.select(*keys, number).from_(rows.subquery("cell", copy=False), copy=False)
         rows = rows.join(_steps(paths, of_index, i).subquery("step"), on=same, copy=False)
-        rows = rows.group_by(*(key.copy() for key in keys))
+        rows = rows.group_by(*(key.copy() for key in keys), copy=False)
     counted = exp.select(alias(column(_path(len(shares))), "population"), column("value"), column("n"))
     return scratch.table("counted", counted.from_(rows.subquery("cell", copy=False)))
 
@@ -225,16 +225,23 @@ def _key(index: int) -> str:
 
 def _coded(rows: exp.Select, codes: Mapping[int, tuple[str, str]], others: Sequence[str]) -> exp.Select:
     """The rows by the codes of what they show, from tables of it and its code; a value without one has NULL."""
-    keys = [*(column("code", code_name(i)) for i in codes), *(column(name, "cell") for name in others)]
-    outputs = [*(alias(key, code_name(i)) for i, key in zip(codes, keys, strict=False)), *keys[len(codes) :]]
-    query = exp.select(*outputs, alias(cast(f.sum(column("n", "cell")), "DOUBLE"), "n")).from_(
-        rows.subquery("cell", copy=False)
-    )
+    outputs = [alias(column("code", code_name(i)), code_name(i)) for i in codes]
+    query = exp.select(*outputs, *(column(name, "cell") for name in others))
+    query = query.select(column("n", "cell"), copy=False)
+    query = query.from_(rows.subquery("cell", copy=False), copy=False)
     for i, (table, name) in codes.items():
         same = identical(column(_key(i), "cell"), column(name, code_name(i)))
         query = query.join(relation(table, as_=code_name(i)), on=same, join_type="LEFT", copy=False)
+    return query
+
+
+def _counted(rows: exp.Select, codes: Mapping[int, tuple[str, str]], others: Sequence[str]) -> exp.Select:
+    """The same, of which rows that are alike are one."""
+    keys = [*map(code_name, codes), *others]
+    query = exp.select(*map(column, keys), alias(cast(f.sum(column("n")), "DOUBLE"), "n"))
+    query = query.from_(_coded(rows, codes, others).subquery("coded", copy=False), copy=False)
     # A query without keys has one row, even where there is none to count.
-    return query.group_by(*(key.copy() for key in keys)) if keys else query.having(f.count() > 0)
+    return query.group_by(*map(column, keys), copy=False) if keys else query.having(f.count() > 0, copy=False)
 
 
 def _text(value: exp.Expr) -> exp.Expr:

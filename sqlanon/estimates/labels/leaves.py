@@ -71,8 +71,8 @@ class ColumnUse:
     why: str = ""
     # The most values below the labels that are listed one by one.
     most: int = MOST_LEAVES
-    # Whether only the values of the column's marginal are leaves, rather than all that a label may stand for.
-    of_marginal: bool = False
+    # The table of value, with each once: the only ones that are leaves, beside NULL; None for all below a label.
+    values: str | None = None
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ def _leaves_on_axis(
     if each:
         _require_few(scratch.engine, generalized, use, axis, span)
         rows: exp.Query = every_number(axis) if axis.kind == "integer" else single_values(axis)
-    elif use.of_marginal and generalized.marginal:
-        rows = values_in_spans(axis, relation(generalized.marginal), MARGINAL)
+    elif use.values is not None:
+        rows = values_in_spans(axis, use.values)
     else:
         # Each value of a marginal is then a piece of its own.
         keys = [*use.keys, (relation(generalized.marginal), MARGINAL)] if generalized.marginal else use.keys

@@ -38,10 +38,10 @@ def single_values(axis: Axis) -> exp.Select:
     return single.select(*no_moments()).from_(relation("span"))
 
 
-def values_in_spans(axis: Axis, values: exp.Table, name: str) -> exp.Select:
+def values_in_spans(axis: Axis, values: str) -> exp.Select:
     """The values of a table, in which each stands once, that lie in the spans: label, value, weight and the moments."""
-    at, text = column("at", "point"), axis.down(as_text(column(name)))
-    points = exp.select(alias(text, "at")).from_(values).where(is_not_null(column(name)))
+    at, text = column("at", "point"), axis.down(as_text(column("value")))
+    points = exp.select(alias(text, "at")).from_(relation(values)).where(is_not_null(column("value")))
     behind_low = exp.or_(at > column("low", "span"), column("low_side", "span").eq(0))
     before_high = exp.or_(at < column("high", "span"), column("high_side", "span").eq(1))
     mask = column("mask", "span")
