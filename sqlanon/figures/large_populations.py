@@ -24,18 +24,18 @@ __all__ = ["MOST_POPULATIONS", "large_populations"]
 MOST_POPULATIONS = 1_000_000
 
 
-def large_populations(scratch: Scratch, nodes: Sequence[Nodes], cells: str, least: float) -> str:
+def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[int], cells: str, least: float) -> str:
     """The table of population, a number, and `node_name` of each index, `TOP` for no predicate.
 
     `cells` has `code_name` of each index, and n. The codes are replaced by the nodes above them, one quasi-identifier
-    after the other; what is not large with the nodes so far is gone before the next one multiplies it. Raises
-    PolicyError where there are more than `MOST_POPULATIONS`.
+    after the other, in this order of their indexes; what is not large with the nodes so far is gone before the next one
+    multiplies it. Raises PolicyError where there are more than `MOST_POPULATIONS`.
     """
     names = [node_name(i) for i in range(len(nodes))]
     rows, large = exp.select("*").from_(relation(cells)), ""
-    for i, of_index in enumerate(nodes):
-        counted = scratch.table("counted", _one_more(rows, of_index.chains, i, len(nodes)))
-        keys = [column(name) for name in names[: i + 1]]
+    for i in range(len(nodes)):
+        counted = scratch.table("counted", _one_more(rows, nodes[order[i]].chains, order, i))
+        keys = [column(names[index]) for index in order[: i + 1]]
         enough = exp.select(*keys).from_(relation(counted)).group_by(*(key.copy() for key in keys))
         large = scratch.table("large", enough.having(f.sum(column("n")) >= literal(least)))
         ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(large)))
@@ -52,9 +52,10 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], cells: str, leas
     return scratch.table("population", exp.select(number, *map(column, names)).from_(relation(large)).where(some))
 
 
-def _one_more(rows: exp.Query, chains: str, index: int, count: int) -> exp.Select:
-    """How many rows there are with the nodes of one quasi-identifier in place of its codes."""
-    names = [*(node_name(i) for i in range(index)), *(code_name(i) for i in range(index + 1, count))]
+def _one_more(rows: exp.Query, chains: str, order: Sequence[int], place: int) -> exp.Select:
+    """How many rows there are with nodes in place of the codes of one more quasi-identifier, at this place."""
+    index = order[place]
+    names = [*map(node_name, order[:place]), *map(code_name, order[place + 1 :])]
     keys = [*(column(name, "cell") for name in names), column("node", "above")]
     outputs = [*keys[:-1], alias(keys[-1], node_name(index)), alias(f.sum(column("n", "cell")), "n")]
     same = identical(column(code_name(index), "cell"), column("code", "above"))

@@ -167,28 +167,30 @@ def _bucket_shares(
     return exp.select(*outputs, alias(share, "n")).from_(coded.subquery("coded", copy=False))
 
 
-def counts_in_populations(scratch: Scratch, populations: str, cells: str, value: str, shares: Sequence[str]) -> str:
+def counts_in_populations(
+    scratch: Scratch, populations: str, cells: str, value: str, shares: Sequence[str], order: Sequence[int]
+) -> str:
     """The table of population, value and n: how many rows of the cells have what the column `value` has there.
 
     `shares` are, of each quasi-identifier, the tables of code, node and share, `TOP` being a node. The populations are
-    the leaves of a tree with the nodes of one quasi-identifier at each level. The rows go down one level after the
-    other, along all branches that they have a share of; those that differ in a code of a level above alone are added up
-    before they go on.
+    the leaves of a tree with the nodes of one quasi-identifier at each level, in this order of their indexes. The rows
+    go down one level after the other, along all branches that they have a share of; those that differ in a code of a
+    level above alone are added up before they go on.
     """
-    paths = scratch.table("path", _paths(populations, len(shares)))
-    parts = [*(column(code_name(i)) for i in range(len(shares))), alias(column(value), "value"), column("n")]
-    rows = exp.select(*parts).from_(relation(cells))
-    for i, of_index in enumerate(shares):
-        same: exp.Expr = identical(column(code_name(i), "cell"), column("code", "step"))
+    paths = scratch.table("path", _paths(populations, order))
+    codes = [column(code_name(index)) for index in order]
+    rows = exp.select(*codes, alias(column(value), "value"), column("n")).from_(relation(cells))
+    for i, index in enumerate(order):
+        same: exp.Expr = identical(column(code_name(index), "cell"), column("code", "step"))
         if i:
             same = exp.and_(column(_path(i), "cell").eq(column(_path(i), "step")), same)
-        keys = [column(_path(i + 1), "step"), *(column(code_name(j), "cell") for j in range(i + 1, len(shares)))]
+        keys = [column(_path(i + 1), "step"), *(column(code_name(other), "cell") for other in order[i + 1 :])]
         keys.append(column("value", "cell"))
         number = alias(f.sum(column("n", "cell") * column("share", "step")), "n")
         rows = exp.select(*keys, number).from_(rows.subquery("cell", copy=False), copy=False)
-        rows = rows.join(_steps(paths, of_index, i).subquery("step"), on=same, copy=False)
+        rows = rows.join(_steps(paths, shares[index], index, i).subquery("step"), on=same, copy=False)
         rows = rows.group_by(*(key.copy() for key in keys), copy=False)
-    counted = exp.select(alias(column(_path(len(shares))), "population"), column("value"), column("n"))
+    counted = exp.select(alias(column(_path(len(order))), "population"), column("value"), column("n"))
     return scratch.table("counted", counted.from_(rows.subquery("cell", copy=False)))
 
 
@@ -197,21 +199,21 @@ def _path(index: int) -> str:
     return f"path_{index}"
 
 
-def _paths(populations: str, count: int) -> exp.Select:
+def _paths(populations: str, order: Sequence[int]) -> exp.Select:
     """The populations, and for each quasi-identifier the number of its node with the nodes of those before."""
-    names = [node_name(i) for i in range(count)]
+    names = [*map(node_name, order)]
     numbers = [
         alias(window(f.dense_rank(), order=order_by(*(ascending(column(name)) for name in names[:i]))), _path(i))
-        for i in range(1, count)
+        for i in range(1, len(order))
     ]
-    return exp.select(*map(column, names), *numbers, alias(column("population"), _path(count))).from_(
+    return exp.select(*map(column, names), *numbers, alias(column("population"), _path(len(order)))).from_(
         relation(populations)
     )
 
 
-def _steps(paths: str, shares: str, index: int) -> exp.Select:
+def _steps(paths: str, shares: str, index: int, place: int) -> exp.Select:
     """From each path and code to the paths with one node more, with the share of the code that is below it."""
-    node, numbers = column(node_name(index), "path"), [_path(i) for i in (index, index + 1) if i]
+    node, numbers = column(node_name(index), "path"), [_path(i) for i in (place, place + 1) if i]
     ends = exp.select(*(column(name) for name in numbers), column(node_name(index))).distinct().from_(relation(paths))
     outputs = [*(column(name, "path") for name in numbers), column("code", "above"), column("share", "above")]
     query = exp.select(*outputs).from_(ends.subquery("path"))
