@@ -52,10 +52,10 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[
     return scratch.table("population", exp.select(number, *map(column, names)).from_(relation(large)).where(some))
 
 
-def _one_more(rows: exp.Query, chains: str, order: Sequence[int], place: int) -> exp.Select:
-    """How many rows there are with nodes in place of the codes of one more quasi-identifier, at this place."""
-    index = order[place]
-    names = [*map(node_name, order[:place]), *map(code_name, order[place + 1 :])]
+def _one_more(rows: exp.Query, chains: str, order: Sequence[int], depth: int) -> exp.Select:
+    """How many rows there are with nodes in place of the codes of one more quasi-identifier, at this depth."""
+    index = order[depth]
+    names = [*map(node_name, order[:depth]), *map(code_name, order[depth + 1 :])]
     keys = [*(column(name, "cell") for name in names), column("node", "above")]
     outputs = [*keys[:-1], alias(keys[-1], node_name(index)), alias(f.sum(column("n", "cell")), "n")]
     same = identical(column(code_name(index), "cell"), column("code", "above"))

@@ -211,9 +211,9 @@ def _paths(populations: str, order: Sequence[int]) -> exp.Select:
     )
 
 
-def _steps(paths: str, shares: str, index: int, place: int) -> exp.Select:
+def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
     """From each path and code to the paths with one node more, with the share of the code that is below it."""
-    node, numbers = column(node_name(index), "path"), [_path(i) for i in (place, place + 1) if i]
+    node, numbers = column(node_name(index), "path"), [_path(i) for i in (depth, depth + 1) if i]
     ends = exp.select(*(column(name) for name in numbers), column(node_name(index))).distinct().from_(relation(paths))
     outputs = [*(column(name, "path") for name in numbers), column("code", "above"), column("share", "above")]
     query = exp.select(*outputs).from_(ends.subquery("path"))
