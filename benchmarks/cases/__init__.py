@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from benchmarks.cases import (
     anatomy,
     attack,
+    attack_dealt,
+    check_peers,
     distinct,
     figures,
     frontier,
@@ -46,6 +48,7 @@ CASES: dict[str, Case] = {
     **{f"measure_{name}": measure.by(name) for name in measure.METHODS if name != "generalization"},
     "figures": figures.run,
     "attack": attack.run,
+    "attack_dealt": attack_dealt.run,
     "frontier": frontier.run,
     "profile": profile.run,
     "series": series.run,
@@ -53,4 +56,8 @@ CASES: dict[str, Case] = {
     "snapshot": snapshot.run,
 }
 # They take long or much space, or need other packages, so they only run when they are asked for.
-ON_DEMAND: dict[str, Case] = {"large": large.run, "mondrian_peers": mondrian_peers.run}
+ON_DEMAND: dict[str, Case] = {
+    "large": large.run,
+    "mondrian_peers": mondrian_peers.run,
+    "check_peers": check_peers.run,
+}

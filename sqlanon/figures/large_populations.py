@@ -15,7 +15,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.figures.population_nodes import TOP, Nodes, code_name, node_name
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import union_all, window
+from sqlanon.sqlgen.build.expressions import identical, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_POPULATIONS", "large_populations"]
@@ -24,18 +24,18 @@ __all__ = ["MOST_POPULATIONS", "large_populations"]
 MOST_POPULATIONS = 1_000_000
 
 
-def large_populations(scratch: Scratch, nodes: Sequence[Nodes], cells: str, least: float) -> str:
+def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[int], cells: str, least: float) -> str:
     """The table of population, a number, and `node_name` of each index, `TOP` for no predicate.
 
     `cells` has `code_name` of each index, and n. The codes are replaced by the nodes above them, one quasi-identifier
-    after the other; what is not large with the nodes so far is gone before the next one multiplies it. Raises
-    PolicyError where there are more than `MOST_POPULATIONS`.
+    after the other, in this order of their indexes; what is not large with the nodes so far is gone before the next one
+    multiplies it. Raises PolicyError where there are more than `MOST_POPULATIONS`.
     """
     names = [node_name(i) for i in range(len(nodes))]
-    table = cells
-    for i, of_index in enumerate(nodes):
-        counted = scratch.table("counted", _one_more(table, of_index.chains, i, len(nodes)))
-        keys = [column(name) for name in names[: i + 1]]
+    rows, large = exp.select("*").from_(relation(cells)), ""
+    for i in range(len(nodes)):
+        counted = scratch.table("counted", _one_more(rows, nodes[order[i]].chains, order, i))
+        keys = [column(names[index]) for index in order[: i + 1]]
         enough = exp.select(*keys).from_(relation(counted)).group_by(*(key.copy() for key in keys))
         large = scratch.table("large", enough.having(f.sum(column("n")) >= literal(least)))
         ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(large)))
@@ -47,22 +47,18 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], cells: str, leas
         rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("counted")))
         rows = rows.from_(relation(counted, as_="counted"))
         rows = rows.join(relation(large, as_="large"), on=exp.and_(*matches, copy=False), join_type="SEMI", copy=False)
-        table = scratch.table("expanded", rows)
     number = alias(window(f.row_number()), "population")
     some = exp.or_(*(column(name).neq(literal(TOP)) for name in names))
-    return scratch.table("population", exp.select(number, *map(column, names)).from_(relation(table)).where(some))
+    return scratch.table("population", exp.select(number, *map(column, names)).from_(relation(large)).where(some))
 
 
-def _one_more(table: str, chains: str, index: int, count: int) -> exp.Select:
-    """How many rows of the table there are with the nodes of one quasi-identifier in place of its codes."""
-    names = [*(node_name(i) for i in range(index)), *(code_name(i) for i in range(index + 1, count))]
-    former = [column(name, "cell") for name in names]
-    whole = exp.select(*former, alias(literal(TOP), node_name(index)), column("n", "cell"))
-    whole = whole.from_(relation(table, as_="cell"))
-    below = exp.select(*(name.copy() for name in former), alias(column("node", "above"), node_name(index)))
-    same = column(code_name(index), "cell").eq(column("code", "above"))
-    below = below.select(column("n", "cell")).from_(relation(table, as_="cell"))
-    below = below.join(relation(chains, as_="above"), on=same, copy=False)
-    keys = [column(name) for name in (*names, node_name(index))]
-    grouped = exp.select(*keys, alias(f.sum(column("n")), "n")).from_(union_all([whole, below]).subquery("either"))
-    return grouped.group_by(*(key.copy() for key in keys))
+def _one_more(rows: exp.Query, chains: str, order: Sequence[int], depth: int) -> exp.Select:
+    """How many rows there are with nodes in place of the codes of one more quasi-identifier, at this depth."""
+    index = order[depth]
+    names = [*map(node_name, order[:depth]), *map(code_name, order[depth + 1 :])]
+    keys = [*(column(name, "cell") for name in names), column("node", "above")]
+    outputs = [*keys[:-1], alias(keys[-1], node_name(index)), alias(f.sum(column("n", "cell")), "n")]
+    same = identical(column(code_name(index), "cell"), column("code", "above"))
+    query = exp.select(*outputs).from_(rows.subquery("cell", copy=False))
+    query = query.join(relation(chains, as_="above"), on=same, copy=False)
+    return query.group_by(*(key.copy() for key in keys))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -11,14 +11,13 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.labels.leaves import ColumnUse, leaves
-from sqlanon.estimates.labels.marginals import MARGINAL, MARGINAL_WEIGHT
 from sqlanon.estimates.labels.spans import STAR
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.estimates.single.estimate import label_of, text_of
-from sqlanon.figures.population_nodes import Nodes, codes_of_others
+from sqlanon.figures.population_nodes import TOP, Nodes, codes_of_others
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import identical, real, union_all, window
+from sqlanon.sqlgen.build.expressions import identical, is_not_null, is_null, real, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["ReleasedColumn", "leaves_of_labels", "released_column"]
@@ -35,8 +34,8 @@ class ReleasedColumn:
     """What a release shows of a quasi-identifier.
 
     `shares` is the table of code, node and share: the share of what a code of the release stands for that is below each
-    large node. `labels` is the table of label and code; without one the release shows values, whose codes are those of
-    the source.
+    large node, and `TOP`. `labels` is the table of label and code; without one the release shows values, whose codes
+    are those of the source.
     """
 
     shares: str
@@ -60,7 +59,7 @@ def released_column(
 def leaves_of_labels(
     scratch: Scratch, model: ReleaseModel, generalized: Generalized, values: str, figure: str, *, listed_star: bool
 ) -> tuple[str, str]:
-    """The tables of label, shown, n and code, and of label, value and weight: the leaves that ESTIMATE uses.
+    """The relations of label, shown, n and code, and of label, value and weight: the leaves that ESTIMATE uses.
 
     Where it can list none, below `*` and in ranges of texts, they are the values of the source. Raises PolicyError,
     which says for which `figure`, where there are too many.
@@ -79,7 +78,7 @@ def leaves_of_labels(
     star = exp.select(column("label"), column("value", "occurring")).from_(relation(coded, as_="coded"))
     star = star.join(relation(values, as_="occurring"), join_type="CROSS").where(is_star)
     star = exp.select(column("label"), column("value"), alias(real(1.0), "weight")).from_(star.subquery("starred"))
-    return coded, scratch.table("leaf_of_label", union_all([below, star]))
+    return coded, scratch.view("leaf_of_label", union_all([below, star]))
 
 
 def _listed(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> exp.Select:
@@ -91,12 +90,10 @@ def _listed(scratch: Scratch, generalized: Generalized, labels: exp.Query, value
     except PolicyError:
         _require_few(scratch, generalized, labels, values, figure)
         # As though the owner had published which values there are.
-        weights = [alias(column("value"), MARGINAL), alias(real(1.0), MARGINAL_WEIGHT)]
-        marginal = scratch.table("marginal", exp.select(*weights).from_(relation(values)))
-        by_values = replace(generalized, marginal=marginal)
-        below = leaves(scratch, by_values, ColumnUse(labels, (), (), False, figure)).table
-        known = exp.select(column("label"), column("value"), column("weight")).from_(relation(below))
-        return known.where(column("weight") > 0)
+        below = leaves(scratch, generalized, ColumnUse(labels, (), (), False, figure, values=values)).table
+        nulls = exp.select(f.count()).from_(relation(values)).where(is_null(column("value"))).subquery()
+        known = exp.select(column("label"), column("value"), alias(real(1.0), "weight")).from_(relation(below))
+        return known.where(exp.or_(is_not_null(column("value")), nulls > 0))
 
 
 def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> None:
@@ -111,8 +108,8 @@ def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, 
         )
 
 
-def _shares(scratch: Scratch, coded: str, leaf: str, nodes: Nodes) -> exp.Select:
-    """The share of each label's leaves that is below each large node."""
+def _shares(scratch: Scratch, coded: str, leaf: str, nodes: Nodes) -> exp.Query:
+    """The share of each label's leaves that is below each large node, and all below `TOP`."""
     codes: exp.Query = exp.select(column("value"), column("code")).from_(relation(nodes.codes))
     others = codes_of_others(scratch, nodes, exp.select(column("value")).from_(relation(leaf)))
     if others is not None:
@@ -128,4 +125,6 @@ def _shares(scratch: Scratch, coded: str, leaf: str, nodes: Nodes) -> exp.Select
     rows = rows.from_(of_code.subquery("part"))
     rows = rows.join(relation(nodes.chains, as_="above"), on=column("code", "part").eq(column("code", "above")))
     rows = rows.join(relation(coded, as_="coded"), on=identical(column("label", "part"), column("label", "coded")))
-    return rows.group_by(column("code", "coded"), column("node", "above"))
+    rows = rows.where(column("node", "above").neq(literal(TOP)))
+    whole = exp.select(column("code"), alias(literal(TOP), "node"), alias(real(1.0), "share")).from_(relation(coded))
+    return union_all([rows.group_by(column("code", "coded"), column("node", "above")), whole])

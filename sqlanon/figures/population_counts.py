@@ -13,7 +13,7 @@ from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.estimates.single.estimate import label_of
 from sqlanon.figures.population_columns import ReleasedColumn
-from sqlanon.figures.population_nodes import TOP, Nodes, code_name, node_name
+from sqlanon.figures.population_nodes import Nodes, code_name, node_name
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     as_text,
@@ -23,15 +23,12 @@ from sqlanon.sqlgen.build.expressions import (
     if_,
     is_null,
     order_by,
-    real,
-    union_all,
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
 
 __all__ = [
-    "cells_of_value",
     "counts_in_populations",
     "independent_values",
     "released_cells",
@@ -55,14 +52,7 @@ def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes]) -
     for sensitive, name in zip(bound.sensitive, others, strict=True):
         values.append(alias(_text(as_text(published_value(sensitive))), name))
     rows = exp.select(*values, alias(literal(1), "n")).from_(relation(bound.relation))
-    return scratch.table("cell", _coded(rows, {i: (part.codes, "value") for i, part in enumerate(nodes)}, others))
-
-
-def cells_of_value(cells: str, value: str, count: int) -> exp.Select:
-    """The cells of `source_cells` by one of its columns of values, as `released_cells` has them."""
-    keys = [*(column(code_name(i)) for i in range(count)), column(value)]
-    outputs = [*keys[:-1], alias(keys[-1].copy(), "value"), alias(f.sum(column("n")), "n")]
-    return exp.select(*outputs).from_(relation(cells)).group_by(*(key.copy() for key in keys))
+    return scratch.table("cell", _counted(rows, {i: (part.codes, "value") for i, part in enumerate(nodes)}, others))
 
 
 def released_cells(
@@ -105,13 +95,13 @@ def released_cells(
         i: (part.labels, "label") if part.labels and i in of_rows else (nodes[i].codes, "value")
         for i, part in enumerate(columns)
     }
-    rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(f.count(), "n"))
+    rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(cast(f.count(), "DOUBLE"), "n"))
     rows = rows.from_(model.rows.subquery(ROW)).group_by(*(key.copy() for key in keys.values()))
     of_rows_codes = {i: codes[i] for i in of_rows}
     others = [name for name in keys if name not in {_key(i) for i in of_rows}]
     if not sets:
         return scratch.table("released", _coded(rows, of_rows_codes, others))
-    table = scratch.table("rows", _coded(rows, of_rows_codes, others))
+    table = scratch.table("rows", _counted(rows, of_rows_codes, others))
     outputs: list[exp.Expr] = [column(name, "rows") for name in (*map(code_name, of_rows), *others)]
     outputs = [output for output in outputs if output.name not in buckets.values()]
     number_of: exp.Expr = column("n", "rows")
@@ -171,32 +161,36 @@ def _bucket_shares(
     rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n"))
     rows = rows.from_(values.subquery("published")).group_by(*(key.copy() for key in keys.values()))
     others = [name for name in keys if name not in {_key(i) for i in indexes}]
-    coded = _coded(rows, {i: codes[i] for i in indexes}, others)
+    coded = _counted(rows, {i: codes[i] for i in indexes}, others)
     share = column("n") / window(f.sum(column("n")), [column("bucket")])
     outputs = [column(name) for name in (*map(code_name, indexes), *others)]
     return exp.select(*outputs, alias(share, "n")).from_(coded.subquery("coded", copy=False))
 
 
-def counts_in_populations(scratch: Scratch, populations: str, cells: str, shares: Sequence[str]) -> str:
-    """The table of population, value and n: how many rows of the cells are in each population.
+def counts_in_populations(
+    scratch: Scratch, populations: str, cells: str, value: str, shares: Sequence[str], order: Sequence[int]
+) -> str:
+    """The table of population, value and n: how many rows of the cells have what the column `value` has there.
 
-    `shares` are, of each quasi-identifier, the tables of code, node and share. The populations are the leaves of a tree
-    with the nodes of one quasi-identifier at each level. The rows go down one level after the other, along all branches
-    that they have a share of; those that differ in a code of a level above alone are added up before they go on.
+    `shares` are, of each quasi-identifier, the tables of code, node and share, `TOP` being a node. The populations are
+    the leaves of a tree with the nodes of one quasi-identifier at each level, in this order of their indexes. The rows
+    go down one level after the other, along all branches that they have a share of; those that differ in a code of a
+    level above alone are added up before they go on.
     """
-    paths = scratch.table("path", _paths(populations, len(shares)))
-    rows = exp.select("*").from_(relation(cells))
-    for i, of_index in enumerate(shares):
-        steps = scratch.table("step", _steps(paths, cells, of_index, i))
-        same: exp.Expr = identical(column(code_name(i), "cell"), column("code", "step"))
+    paths = scratch.table("path", _paths(populations, order))
+    codes = [column(code_name(index)) for index in order]
+    rows = exp.select(*codes, alias(column(value), "value"), column("n")).from_(relation(cells))
+    for i, index in enumerate(order):
+        same: exp.Expr = identical(column(code_name(index), "cell"), column("code", "step"))
         if i:
             same = exp.and_(column(_path(i), "cell").eq(column(_path(i), "step")), same)
-        keys = [column(_path(i + 1), "step"), *(column(code_name(j), "cell") for j in range(i + 1, len(shares)))]
+        keys = [column(_path(i + 1), "step"), *(column(code_name(other), "cell") for other in order[i + 1 :])]
         keys.append(column("value", "cell"))
         number = alias(f.sum(column("n", "cell") * column("share", "step")), "n")
-        rows = exp.select(*keys, number).from_(rows.subquery("cell", copy=False))
-        rows = rows.join(relation(steps, as_="step"), on=same, copy=False).group_by(*(key.copy() for key in keys))
-    counted = exp.select(alias(column(_path(len(shares))), "population"), column("value"), column("n"))
+        rows = exp.select(*keys, number).from_(rows.subquery("cell", copy=False), copy=False)
+        rows = rows.join(_steps(paths, shares[index], index, i).subquery("step"), on=same, copy=False)
+        rows = rows.group_by(*(key.copy() for key in keys), copy=False)
+    counted = exp.select(alias(column(_path(len(order))), "population"), column("value"), column("n"))
     return scratch.table("counted", counted.from_(rows.subquery("cell", copy=False)))
 
 
@@ -205,29 +199,25 @@ def _path(index: int) -> str:
     return f"path_{index}"
 
 
-def _paths(populations: str, count: int) -> exp.Select:
+def _paths(populations: str, order: Sequence[int]) -> exp.Select:
     """The populations, and for each quasi-identifier the number of its node with the nodes of those before."""
-    names = [node_name(i) for i in range(count)]
+    names = [*map(node_name, order)]
     numbers = [
         alias(window(f.dense_rank(), order=order_by(*(ascending(column(name)) for name in names[:i]))), _path(i))
-        for i in range(1, count)
+        for i in range(1, len(order))
     ]
-    return exp.select(*map(column, names), *numbers, alias(column("population"), _path(count))).from_(
+    return exp.select(*map(column, names), *numbers, alias(column("population"), _path(len(order)))).from_(
         relation(populations)
     )
 
 
-def _steps(paths: str, cells: str, shares: str, index: int) -> exp.Query:
+def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
     """From each path and code to the paths with one node more, with the share of the code that is below it."""
-    node, numbers = column(node_name(index), "path"), [_path(i) for i in (index, index + 1) if i]
+    node, numbers = column(node_name(index), "path"), [_path(i) for i in (depth, depth + 1) if i]
     ends = exp.select(*(column(name) for name in numbers), column(node_name(index))).distinct().from_(relation(paths))
-    former = [column(name, "path") for name in numbers]
-    below = exp.select(*former, column("code", "above"), column("share", "above")).from_(ends.subquery("path"))
-    below = below.join(relation(shares, as_="above"), on=node.eq(column("node", "above")), copy=False)
-    codes = exp.select(alias(column(code_name(index)), "code")).distinct().from_(relation(cells))
-    whole = exp.select(*(name.copy() for name in former), column("code", "cell"), alias(real(1.0), "share"))
-    whole = whole.from_(ends.copy().subquery("path")).join(codes.subquery("cell"), join_type="CROSS", copy=False)
-    return union_all([below, whole.where(node.copy().eq(literal(TOP)))])
+    outputs = [*(column(name, "path") for name in numbers), column("code", "above"), column("share", "above")]
+    query = exp.select(*outputs).from_(ends.subquery("path"))
+    return query.join(relation(shares, as_="above"), on=node.eq(column("node", "above")), copy=False)
 
 
 def _key(index: int) -> str:
@@ -237,16 +227,23 @@ def _key(index: int) -> str:
 
 def _coded(rows: exp.Select, codes: Mapping[int, tuple[str, str]], others: Sequence[str]) -> exp.Select:
     """The rows by the codes of what they show, from tables of it and its code; a value without one has NULL."""
-    keys = [*(column("code", code_name(i)) for i in codes), *(column(name, "cell") for name in others)]
-    outputs = [*(alias(key, code_name(i)) for i, key in zip(codes, keys, strict=False)), *keys[len(codes) :]]
-    query = exp.select(*outputs, alias(cast(f.sum(column("n", "cell")), "DOUBLE"), "n")).from_(
-        rows.subquery("cell", copy=False)
-    )
+    outputs = [alias(column("code", code_name(i)), code_name(i)) for i in codes]
+    query = exp.select(*outputs, *(column(name, "cell") for name in others))
+    query = query.select(column("n", "cell"), copy=False)
+    query = query.from_(rows.subquery("cell", copy=False), copy=False)
     for i, (table, name) in codes.items():
         same = identical(column(_key(i), "cell"), column(name, code_name(i)))
         query = query.join(relation(table, as_=code_name(i)), on=same, join_type="LEFT", copy=False)
+    return query
+
+
+def _counted(rows: exp.Select, codes: Mapping[int, tuple[str, str]], others: Sequence[str]) -> exp.Select:
+    """The same, of which rows that are alike are one."""
+    keys = [*map(code_name, codes), *others]
+    query = exp.select(*map(column, keys), alias(cast(f.sum(column("n")), "DOUBLE"), "n"))
+    query = query.from_(_coded(rows, codes, others).subquery("coded", copy=False), copy=False)
     # A query without keys has one row, even where there is none to count.
-    return query.group_by(*(key.copy() for key in keys)) if keys else query.having(f.count() > 0)
+    return query.group_by(*map(column, keys), copy=False) if keys else query.having(f.count() > 0, copy=False)
 
 
 def _text(value: exp.Expr) -> exp.Expr:

@@ -22,6 +22,7 @@ from sqlanon.sqlgen.build.expressions import (
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.labels import generalized, level_name, stored_labels
 
 __all__ = ["TOP", "Nodes", "code_name", "codes_of_others", "large_nodes", "node_name"]
@@ -46,7 +47,7 @@ class Nodes:
 
     `labels` has node and label, beside what tells where the node is: its level, and its labels from there up. `codes`
     has value and code, the most specific of the nodes that the value is below, NULL below none. `chains` has code and
-    node, those above a code, itself included, and share, which is 1.
+    node, those above a code, itself and `TOP` included, and share, which is 1; NULL is a code.
     """
 
     attribute: BoundAttribute
@@ -65,21 +66,23 @@ def large_nodes(scratch: Scratch, bound: BoundAttribute, values: str, least: flo
     occurring = exp.select(column("value"), column("n")).from_(relation(values))
     # Of a value that occurs or is listed there is one row, so each is a leaf.
     tree = scratch.table("tree", generalized(bound, occurring, listed, counted=True))
-    labels = scratch.table("node", _numbered(scratch, bound, tree, least, each_level))
+    labels = scratch.table("node", _numbered(bound, tree, least, each_level))
     at_levels = [f"at_{level}" for level in range(bound.height)]
     coded = scratch.table("coded", _coded(bound, labels, tree))
-    chain = exp.select(column("code"), *map(column, at_levels)).distinct().from_(relation(coded))
-    chain_table = scratch.table("chain", chain.where(is_not_null(column("code"))))
-    pairs = [
-        exp.select(column("code"), alias(column(at), "node"), alias(real(1.0), "share"))
-        .from_(relation(chain_table))
-        .where(is_not_null(column(at)))
-        for at in at_levels
-    ]
-    return Nodes(bound, labels, coded, scratch.table("chain", union_all(pairs)))
+    return Nodes(bound, labels, coded, scratch.table("chain", _chains(coded, at_levels)))
 
 
-def _numbered(scratch: Scratch, bound: BoundAttribute, tree: str, least: float, each_level: bool) -> exp.Select:
+def _chains(coded: str, at_levels: Sequence[str]) -> exp.Query:
+    chains = exp.select(column("code"), *map(column, at_levels)).distinct().from_(relation(coded))
+    node, top, share = alias(column("node"), "node"), literal(TOP), alias(real(1.0), "share")
+    above = f.unnest(f.call("list_value", *map(column, at_levels), top))
+    pairs = exp.select(column("code"), alias(above, "node")).from_(chains.subquery("chain"))
+    pairs = exp.select(column("code"), node, share).from_(pairs.subquery("pair")).where(is_not_null(column("node")))
+    no_code = alias(cast(exp.null(), "INTEGER"), "code")
+    return union_all([pairs, exp.select(no_code, alias(top.copy(), "node"), share.copy())], distinct=True)
+
+
+def _numbered(bound: BoundAttribute, tree: str, least: float, each_level: bool) -> exp.Select:
     """node, level, label and the labels from there up, of each large node; two nodes may share a label."""
     of_level = [
         alias(column("n"), "support"),
@@ -87,6 +90,7 @@ def _numbered(scratch: Scratch, bound: BoundAttribute, tree: str, least: float, 
         alias(literal(0), "child_leaves"),
     ]
     steps: list[exp.Select] = []
+    levels: list[Step] = []
     table = tree
     for level in range(bound.height):
         above = _from(bound, level)
@@ -99,7 +103,8 @@ def _numbered(scratch: Scratch, bound: BoundAttribute, tree: str, least: float, 
                 alias(f.max(leaves.copy()), "child_leaves"),
             ]
             grouped = exp.select(*map(column, above), *of_level).from_(relation(table))
-            table = scratch.table("level", grouped.group_by(*map(column, above)))
+            table = f"of_level_{level}"
+            levels.append((table, grouped.group_by(*map(column, above))))
             measured = exp.select("*").from_(relation(table))
         else:
             measured = exp.select(*map(column, above), *of_level).from_(relation(table))
@@ -114,7 +119,8 @@ def _numbered(scratch: Scratch, bound: BoundAttribute, tree: str, least: float, 
         steps.append(step)
     order = order_by(*map(ascending, map(column, ("level", *_from(bound, 0)))))
     number = window(f.row_number(), order=order)
-    return exp.select("*", alias(cast(number, "INTEGER"), "node")).from_(union_all(steps).subquery("steps", copy=False))
+    nodes = union_all(steps).subquery("steps", copy=False)
+    return with_steps(exp.select("*", alias(cast(number, "INTEGER"), "node")).from_(nodes), levels)
 
 
 def _from(bound: BoundAttribute, level: int) -> list[str]:

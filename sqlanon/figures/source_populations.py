@@ -13,11 +13,12 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.figures.large_populations import large_populations
-from sqlanon.figures.population_counts import cells_of_value, counts_in_populations, source_cells, source_value
+from sqlanon.figures.population_counts import counts_in_populations, source_cells, source_value
 from sqlanon.figures.population_nodes import Nodes, large_nodes
 from sqlanon.inputs.source_identity import source_identity
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import occurring_values
 
 __all__ = ["SourcePopulations", "identity_of_populations", "source_populations"]
@@ -30,14 +31,16 @@ _ROUNDING = 1 - 1e-12
 class SourcePopulations:
     """The populations with at least a share of the rows, as tables that live as long as their `Scratch`.
 
-    `values` has for each quasi-identifier the table of value and n, `nodes` its large nodes. `populations` is the table
-    of population and its node of each quasi-identifier, `counts` has for each sensitive attribute that of population,
-    value and n. `identity` is that of the source, by which another look at it is compared.
+    `values` has for each quasi-identifier the table of value and n, `nodes` its large nodes, and `order` are their
+    indexes in the order in which rows are counted below them. `populations` is the table of population and its node of
+    each quasi-identifier, `counts` has for each sensitive attribute that of population, value and n. `identity` is that
+    of the source, by which another look at it is compared.
     """
 
     identity: Sequence[Any]
     values: tuple[str, ...]
     nodes: tuple[Nodes, ...]
+    order: tuple[int, ...]
     populations: str
     counts: tuple[str, ...]
 
@@ -64,9 +67,24 @@ def source_populations(
         for b, of_column in zip(bound.quasi_identifiers, values, strict=True)
     ]
     cells = source_cells(scratch, bound, nodes)
-    populations = large_populations(scratch, nodes, cells, least)
-    counts = []
-    for sensitive in bound.sensitive:
-        of_value = scratch.table("cell", cells_of_value(cells, source_value(bound, sensitive), len(nodes)))
-        counts.append(counts_in_populations(scratch, populations, of_value, [part.chains for part in nodes]))
-    return SourcePopulations(identity, tuple(values), tuple(nodes), populations, tuple(counts))
+    order = _order(scratch, nodes)
+    populations = large_populations(scratch, nodes, order, cells, least)
+    chains = [part.chains for part in nodes]
+    counts = [
+        counts_in_populations(scratch, populations, cells, source_value(bound, sensitive), chains, order)
+        for sensitive in bound.sensitive
+    ]
+    return SourcePopulations(identity, tuple(values), tuple(nodes), order, populations, tuple(counts))
+
+
+def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:
+    """The indexes of the quasi-identifiers, those first whose nodes make most rows alike when they replace codes.
+
+    These have many codes, and few nodes above each.
+    """
+    sizes = [
+        exp.select(alias(literal(i), "index"), f.count(), f.count_distinct(column("code"))).from_(relation(part.chains))
+        for i, part in enumerate(nodes)
+    ]
+    ranks = {index: codes * codes / pairs for index, pairs, codes in scratch.engine.rows(union_all(sizes))}
+    return tuple(sorted(ranks, key=lambda index: (-ranks[index], index)))

@@ -92,7 +92,9 @@ def u_loss(
             shares = [part.shares for part in columns]
             whole = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(relation(cells))
             tables |= {
-                "population_release": counts_in_populations(scratch, of_source.populations, cells, shares),
+                "population_release": counts_in_populations(
+                    scratch, of_source.populations, cells, "value", shares, of_source.order
+                ),
                 "released_value": whole.group_by(column("value")),
             }
         figures += _loss(scratch, of_source, tables, sensitive.column, worst)

@@ -21,7 +21,7 @@ from sqlanon.estimates.axes import Axis, axis_of
 from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, tree_steps, unit_weight
 from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
 from sqlanon.estimates.labels.pieces import piece_steps, pieces
-from sqlanon.estimates.labels.span_values import every_number, single_values, size_of_span
+from sqlanon.estimates.labels.span_values import every_number, single_values, size_of_span, values_in_spans
 from sqlanon.estimates.labels.spans import STAR, spans
 from sqlanon.estimates.labels.suppressed_values import others_are_known, spread
 from sqlanon.estimates.release_model import Generalized
@@ -71,6 +71,8 @@ class ColumnUse:
     why: str = ""
     # The most values below the labels that are listed one by one.
     most: int = MOST_LEAVES
+    # The table of value, with each once: the only ones that are leaves, beside NULL; None for all below a label.
+    values: str | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,8 @@ def _leaves_on_axis(
     if each:
         _require_few(scratch.engine, generalized, use, axis, span)
         rows: exp.Query = every_number(axis) if axis.kind == "integer" else single_values(axis)
+    elif use.values is not None:
+        rows = values_in_spans(axis, use.values)
     else:
         # Each value of a marginal is then a piece of its own.
         keys = [*use.keys, (relation(generalized.marginal), MARGINAL)] if generalized.marginal else use.keys

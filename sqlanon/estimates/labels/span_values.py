@@ -7,10 +7,10 @@ from sqlglot import exp
 from sqlanon.estimates.axes import Axis
 from sqlanon.estimates.labels.listed_leaves import no_moments, unit_weight
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, cast, huge, paren, real
+from sqlanon.sqlgen.build.expressions import as_text, big, cast, huge, is_not_null, is_null, paren, real
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["every_number", "single_values", "size_of_span"]
+__all__ = ["every_number", "single_values", "size_of_span", "values_in_spans"]
 
 
 def size_of_span() -> exp.Expr:
@@ -36,3 +36,18 @@ def single_values(axis: Axis) -> exp.Select:
     """The values of spans that hold one value each, as leaves: label, value, weight and the moments."""
     single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(unit_weight(), "weight"))
     return single.select(*no_moments()).from_(relation("span"))
+
+
+def values_in_spans(axis: Axis, values: str) -> exp.Select:
+    """The values of a table, in which each stands once, that lie in the spans: label, value, weight and the moments."""
+    at, text = column("at", "point"), axis.down(as_text(column("value")))
+    points = exp.select(alias(text, "at")).from_(relation(values)).where(is_not_null(column("value")))
+    behind_low = exp.or_(at > column("low", "span"), column("low_side", "span").eq(0))
+    before_high = exp.or_(at < column("high", "span"), column("high_side", "span").eq(1))
+    mask = column("mask", "span")
+    as_long = exp.or_(is_null(mask), f.call("length", as_text(at)).eq(f.call("length", mask.copy())))
+    query = exp.select(column("label", "span"), alias(axis.back(at), "value"), alias(unit_weight(), "weight"))
+    query = query.select(*no_moments()).from_(relation("span"))
+    within = [at >= column("low", "span"), at <= column("high", "span")]
+    query = query.join(points.subquery("point"), on=exp.and_(*within), copy=False)
+    return query.where(behind_low, before_high, as_long)
