@@ -9,5 +9,9 @@
 
 -- statement: figures
 SELECT max(confidence) AS achieved,
-  coalesce(max(confidence), 0.0) <= $max AND ($changed = 'ignored' OR count(*) = count(confidence)) AS satisfied
-FROM composed
+  coalesce(max(confidence), 0.0) <= $max AND ($changed = 'ignored' OR count(*) = count(confidence)) AS satisfied,
+  coalesce(sum(CASE WHEN confidence > $max THEN people ELSE 0 END), 0) AS respondents_whose_value_is_surer,
+  coalesce(sum(CASE WHEN confidence IS NULL THEN people ELSE 0 END), 0) AS respondents_whose_value_has_changed
+FROM (
+  SELECT respondent, max(people) AS people, max(confidence) AS confidence FROM composed GROUP BY respondent
+) AS surest

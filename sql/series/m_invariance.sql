@@ -13,13 +13,16 @@ WITH signature AS (
   FROM class_value
   GROUP BY release, class
 ), changed AS (
-  SELECT m.respondent
+  SELECT m.respondent, max(m.people) AS people
   FROM member AS m
   JOIN signature AS s ON s.release = m.release AND s.class = m.class
   GROUP BY m.respondent
   HAVING count(DISTINCT s.codes) > 1
 )
 SELECT CASE WHEN max(most) > 1 OR max(others) > 0 THEN CAST(1 AS DOUBLE) ELSE CAST(min(size) AS DOUBLE) END AS achieved,
-  coalesce(max(most) = 1 AND max(others) = 0 AND min(size) >= $m, true) AS satisfied
+  coalesce(max(most) = 1 AND max(others) = 0 AND min(size) >= $m, true) AS satisfied,
+  coalesce(sum(CASE WHEN most > 1 THEN 1 ELSE 0 END), 0) AS classes_with_a_value_twice,
+  coalesce(sum(CASE WHEN size < $m THEN 1 ELSE 0 END), 0) AS classes_that_are_too_small,
+  coalesce(max(others), 0) AS respondents_with_other_values_to_choose_from
 FROM signature
-CROSS JOIN (SELECT count(*) AS others FROM changed) AS counted
+CROSS JOIN (SELECT coalesce(sum(people), 0) AS others FROM changed) AS counted

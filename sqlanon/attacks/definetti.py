@@ -25,6 +25,7 @@ from sqlanon.inputs.source import own_object
 from sqlanon.questions.ask import literals_of
 from sqlanon.questions.statistics import BoundStatistic
 from sqlanon.releases.classes import ReleaseClasses
+from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,
@@ -190,6 +191,7 @@ def _hits(
 ) -> exp.Query:
     """believed_row, by the source: of its rows with the same parts, the share that has the value that is named."""
     source = policy_source(engine, policy_of(release), scratch)
+    require_unchanged(release, source, [attribute, *(a.source or a.name for a in rows)])
     known = {fold(name): name for name, _ in source.columns}
     types = dict(engine.columns(exp.select(exp.Star()).from_(relation(tables["learned_row"]))))
     value_type = dict(engine.columns(exp.select(exp.Star()).from_(relation(tables["bucket_value"]))))["value"]
@@ -202,7 +204,13 @@ def _hits(
     person = exp.select(*columns, value).from_(relation(source.relation)).subquery("person")
     keys = [column(part) for part in parts]
     shown_parts, people = (exp.select(*keys).from_(rows) for rows in (relation(tables["learned_row"]), person))
-    require_same_rows(engine, shown_parts, people, str(release.name), ("attack", "definetti"), left_out=True)
+    part, left_out = ("attack", "definetti"), release.suppressed_rows > 0
+    require_same_rows(engine, shown_parts, people, str(release.name), part, left_out=left_out)
+    if not left_out:
+        published = exp.select(column("value"), alias(total(column("n")), "n")).from_(relation(tables["bucket_value"]))
+        of_source = exp.select(column("value"), alias(f.count(), "n")).from_(person.copy())
+        published, of_source = published.group_by(column("value")), of_source.group_by(column("value"))
+        require_same_rows(engine, published, of_source, str(release.name), part)
     size = window(f.sum(f.count()), partition_by=keys)
     counted = exp.select(*keys, column("value"), alias(f.count(), "n"), alias(size, "size")).from_(person)
     truth = scratch.table("truth", counted.group_by(*(key.copy() for key in keys), column("value")))

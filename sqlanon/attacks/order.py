@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlanon.attacks.composition import ComposedRelease
 from sqlanon.attacks.known_people import people_in_classes
 from sqlanon.attacks.same_source import require_same_rows
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -35,6 +36,13 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
     (attribute,) = statistic.attributes
     rows = release.rows(attribute)
     source = policy_source(engine, release.policy, scratch)
+    spelled = {fold(name): name for name, _ in source.columns}
+    if fold(attribute) not in spelled:
+        raise PolicyError(
+            f"the source of {release.called} has changed: its column {attribute} is gone",
+            hint="make the release again",
+            part=("attack", "order"),
+        )
     numbered = _numbered(relation(source.relation), scratch)
     positioned = BoundSource(source.columns, QualifiedName((numbered,)), None, stable=False)
     people = people_in_classes(engine, release.called, rows, release.known(), positioned, scratch, _POSITION)
@@ -42,7 +50,7 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
     placed = exp.select(
         column("class_id", "person"),
         _rank(column("class_id", "person"), column("respondent", "person")),
-        alias(column(attribute, "numbered"), "value"),
+        alias(column(spelled[fold(attribute)], "numbered"), "value"),
     ).from_(relation(person, as_="person"))
     same = column(_POSITION, "numbered").eq(column("respondent", "person"))
     placed = placed.join(relation(numbered, as_="numbered"), on=same)

@@ -8,6 +8,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
+from sqlanon.domain.series import Series
 from sqlanon.inputs.target_names import fragment_name
 from sqlanon.methods.registry import assumed_by, find_method
 from sqlanon.methods.shared.arguments import called, given_or_default
@@ -16,6 +17,7 @@ from sqlanon.releases.composition import others_than, warning
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
+from sqlanon.syntax import render
 
 __all__ = ["explain_stage", "explanation", "printable"]
 
@@ -77,12 +79,21 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     yield "resolve", "method", printable(called(call.name.lower(), given_or_default(state.options)))
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
+    if state.series is not None:
+        yield "resolve", "series", printable(_series(state.series))
     sensitive = [attribute.column for attribute in bound.sensitive]
     for assumption in assumed_by(call.name, call.arguments, sensitive):
         about = f"of {', '.join(assumption.attributes)}: " if assumption.attributes else ""
         yield "resolve", "assumption", printable(f"{about}{assumption.meaning} {assumption.leaves}")
     yield from _sql(state)
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
+
+
+def _series(series: Series) -> str:
+    """What the series requires, which is measured of a release that is made, and not of one that is planned."""
+    releases = f"{series.name}, {counted(len(series.releases), 'release')} so far"
+    required = ", ".join(map(render.requirement, series.requirements))
+    return f"{releases}; {required} is measured when the release is made" if required else releases
 
 
 def _columns(state: State) -> Iterator[tuple[str, str, str]]:

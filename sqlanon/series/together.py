@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -57,21 +57,47 @@ def _promise(name: str) -> Statistic:
 def require_together(engine: Engine, series: Series, scratch: Scratch, made: str) -> None:
     """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep what it requires."""
     required = [requirement.model for requirement in series.requirements]
-    for measurement in measured_together(engine, series, scratch, required):
+    for reached in reached_together(engine, series, scratch, required):
+        measurement = reached.measurement
         if not measurement.satisfied:
+            counted = "; ".join(f"{name.replace('_', ' ')}: {number}" for name, number in reached.counts if number)
             raise PrivacyViolation(
                 f"{made} would violate {measurement.question} of {series}, on {measurement.attribute}: it reaches "
-                f"{measurement.achieved} where {measurement.required} is required; nothing was published",
-                hint="require more of each release, or begin another series: then nothing is promised of both together",
+                f"{measurement.achieved} where {measurement.required} is required ({counted}); nothing was published",
+                hint=_hint(series, reached),
             )
 
 
-def measured_together(
+def _hint(series: Series, reached: Reached) -> str:
+    name = reached.measurement.question
+    arguments = {model: dict(values) for model, values in ((r.model, r.arguments) for r in series.requirements)}[name]
+    takes_changed = any(parameter.name == "changed" for parameter in load_statistic(_KIND, name).parameters)
+    if takes_changed and reached.measurement.achieved is not None and arguments.get("changed") != "ignored":
+        required, achieved = reached.measurement.required, reached.measurement.achieved
+        if required is not None and achieved <= required:
+            return "a series that requires changed => 'ignored' leaves out those whose value has changed"
+    return "require more of each release, or begin another series: then nothing is promised of both together"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What is reached of a promise, and how many classes or respondents stand in its way, by what is counted."""
+
+    measurement: Measurement
+    counts: tuple[tuple[str, int], ...]
+
+
+def measured_together(engine: Engine, series: Series, scratch: Scratch) -> list[Measurement]:
+    """What is reached of all promises there are. Of what is not required there is the figure alone."""
+    return [reached.measurement for reached in reached_together(engine, series, scratch)]
+
+
+def reached_together(
     engine: Engine,
     series: Series,
     scratch: Scratch,
     promises: Sequence[str] | None = None,
-) -> Iterator[Measurement]:
+) -> Iterator[Reached]:
     """What is reached of `promises`, all there are by default, by all releases, for each sensitive attribute.
 
     Of what is not required there is the figure alone.
@@ -88,8 +114,9 @@ def measured_together(
             promise = load_statistic(_KIND, name)
             arguments = required.get(name) or _least(promise)
             bound = bind_statistic(promise, arguments, (attribute,))
-            measurement = _measured(engine, bound, tables, scratch)
-            yield measurement if name in required else replace(measurement, required=None, satisfied=None)
+            reached = _reached(engine, bound, tables, scratch)
+            unrequired = replace(reached.measurement, required=None, satisfied=None)
+            yield reached if name in required else replace(reached, measurement=unrequired)
 
 
 def _least(promise: Statistic) -> dict[str, Value]:
@@ -99,19 +126,21 @@ def _least(promise: Statistic) -> dict[str, Value]:
     return {first.name: int(first.low) if first.type == "BIGINT" else first.low}
 
 
-def _measured(engine: Engine, bound: BoundStatistic, tables: Mapping[str, str], scratch: Scratch) -> Measurement:
+def _reached(engine: Engine, bound: BoundStatistic, tables: Mapping[str, str], scratch: Scratch) -> Reached:
     known = dict(tables)
     if "composed" in bound.reads:
         known["composed"] = _composed(engine, tables, scratch)
-    [(achieved, satisfied)] = engine.rows(bound.statement("figures", known))
-    required = bound.arguments[0][1]
-    return Measurement(
+    statement = bound.statement("figures", known)
+    [(achieved, satisfied, *counts)] = engine.rows(statement)
+    names = statement.named_selects[-len(counts) :]
+    measurement = Measurement(
         bound.question_name,
         bound.attributes[0],
-        float(str(required)),
+        float(str(bound.arguments[0][1])),
         None if achieved is None else float(achieved),
         bool(satisfied),
     )
+    return Reached(measurement, tuple((name, int(number)) for name, number in zip(names, counts, strict=True)))
 
 
 def _members(series: Series) -> exp.Select:

@@ -120,7 +120,7 @@ def check_series(engine: Engine, release: Release, name: str) -> list[Measuremen
                 raise UserError(f"{release.name} is not in {series}", hint=f"its releases are: {listed}")
         catalog.require_ledger(engine, series)
         _require_same_classes(engine, release, series, known[release.release_id].position, scratch)
-        return list(measured_together(engine, series, scratch))
+        return measured_together(engine, series, scratch)
 
 
 def _require_same_classes(engine: Engine, release: Release, series: Series, position: int, scratch: Scratch) -> None:

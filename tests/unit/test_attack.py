@@ -228,6 +228,7 @@ def test_rows_that_nobody_checked_keep_no_promise(con: Connection, method: str, 
         "UPDATE register SET age = 80 WHERE rowid = 7",
         "INSERT INTO register FROM register LIMIT 1",
         "DELETE FROM register WHERE rowid = 7",
+        "ALTER TABLE register RENAME disease TO other",
     ],
 )
 @pytest.mark.parametrize(
@@ -240,11 +241,7 @@ def test_hits_are_not_counted_on_another_source(attack: str, method: str, change
     con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY r {method}")
     assert attacked(con, "made", attack)
     con.duckdb.execute(change)
-    if method and not change.startswith(("DELETE", "UPDATE register SET age")):
-        # It shows ages beside buckets: which disease a person had is not to be seen, and a new person no row of it.
-        assert attacked(con, "made", attack)
-        return
-    with pytest.raises(SqlanonError, match="its source has changed") as error:
+    with pytest.raises(SqlanonError, match=r"source( of main\.made)? has changed") as error:
         attacked(con, "made", attack)
     assert "d5" not in str(error.value)
 
