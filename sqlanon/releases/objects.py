@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.catalog import releases
+from sqlanon.catalog.series import series_of
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -53,9 +54,10 @@ def require_own_columns(engine: Engine, release: Release) -> None:
         found_object = find_relation(engine, own_object(engine, made.name))
         if found_object is None:
             what = f"{made.name} of the release {release.name}" if made.fragment else f"of the release {release.name}"
+            again = statement_again(release, series=series_of(engine, release.release_id))
             raise UserError(
                 f"the {made.kind} {what} is gone",
-                hint=f"{statement_again(release)} makes it again, DROP ANONYMIZED {release.kind.upper()} forgets it",
+                hint=f"{again} makes it again, DROP ANONYMIZED {release.kind.upper()} forgets it",
             )
         if not is_own(engine, release, made, found_object):
             raise PrivacyViolation(

@@ -17,12 +17,12 @@ from sqlanon.syntax.statements import CreateRelease, MethodCall
 __all__ = ["create_again", "statement_again"]
 
 
-def statement_again(release: Release, *, or_replace: bool = False) -> str:
-    """CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL.
+def statement_again(release: Release, *, or_replace: bool = False, series: str | None = None) -> str:
+    """CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL, in a series.
 
     It makes the release by the policy as it is now, which may have changed.
     """
-    return to_sql(create_again(release, or_replace=or_replace))
+    return to_sql(replace(create_again(release, or_replace=or_replace), series=series))
 
 
 def create_again(release: Release, *, or_replace: bool = False) -> CreateRelease:

@@ -381,6 +381,13 @@ def test_a_release_that_is_gone_still_counts(con: Connection) -> None:
         con.execute("CHECK other IN SERIES monthly")
 
 
+def test_a_release_whose_table_is_gone_is_made_again_in_its_series(con: Connection) -> None:
+    con.duckdb.execute("DROP TABLE r1")
+    with pytest.raises(UserError, match="is gone") as error:
+        con.execute("CHECK r1 IN SERIES monthly")
+    assert 'IN SERIES "monthly" makes it again' in str(error.value.hint)
+
+
 def test_drop_erases_the_ledger_and_keeps_the_releases(con: Connection) -> None:
     con.execute("DROP SERIES Monthly")
     assert ledger(con) == [[], [], [], [], []]
