@@ -14,7 +14,7 @@ from sqlanon.domain.values import UNNAMED, Value, written
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.questions.statistics import BoundStatistic, Statistic, bind_statistic, load_statistic, statistic_names
 
-__all__ = ["as_tried", "attack_names", "attack_parts", "attacks_on_classes", "bind_attack", "shapes"]
+__all__ = ["all_shapes", "as_tried", "attack_names", "attack_parts", "attacks_on_classes", "bind_attack", "shapes"]
 
 _KIND = "attacks"
 # What a release says of single classes.
@@ -81,6 +81,12 @@ def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tup
 def _takes(file: Statistic, values: Mapping[str, Value]) -> bool:
     names = {parameter.name for parameter in file.parameters}
     return names.issuperset(values) and all(p.name in values for p in file.parameters if p.default is None)
+
+
+def all_shapes() -> tuple[str, ...]:
+    """How each attack is written, with all of its arguments."""
+    files = [load_statistic(_KIND, file) for file in statistic_names(_KIND)]
+    return tuple(shapes([file for file in files if file.model == name]) for name in attack_names())
 
 
 def shapes(files: Sequence[Statistic]) -> str:

@@ -213,6 +213,7 @@ def export(
         typer.Option("--format", "-f", help="parquet, csv or duckdb; by default what the path's suffix says."),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", metavar="", help="Replace an earlier export.")] = False,
+    with_report: Annotated[bool, typer.Option("--report", metavar="", help="Write its report beside it, too.")] = False,
     read_only: ReadOnly = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -230,7 +231,7 @@ def export(
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
-        statement = to_sql(ExportRelease(release_name(name), path, format_, replace))
+        statement = to_sql(ExportRelease(release_name(name), path, format_, replace, with_report))
         with connected(existing(database), read_only=read_only) as connection:
             runner = ScriptRun(connection, output)
             runner.run(statement, "sqlanon export", is_script=False)

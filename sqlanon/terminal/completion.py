@@ -11,7 +11,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from sqlanon.methods.registry import METHODS
-from sqlanon.questions.attacks import attack_names
+from sqlanon.questions.attacks import all_shapes, attack_names
 from sqlanon.questions.load import model_names
 from sqlanon.questions.statistics import load_statistic
 from sqlanon.statements.measure_figures import COMPUTED, figure_names, measured_names
@@ -133,7 +133,7 @@ STATEMENTS: dict[str, str] = {
     "ATTACK": (
         "ATTACK release | 'export' | table (column, ...) [SENSITIVE column [USING hierarchy], ...]\n"
         "    WITH attack [(argument => value, ...)];\n"
-        + _wrapped("attacks: " + ", ".join(_ATTACKS) + "; what an adversary learns, the owner's to know")
+        + _wrapped("attacks: " + ", ".join(all_shapes()) + "; what an adversary learns, the owner's to know")
     ),
     "FRONTIER": (
         "FRONTIER name ON POLICY policy METHODS (method [(argument => value, ...)], ...)\n"

@@ -397,6 +397,8 @@ def test_export_writes_a_release(tmp_path: Path) -> None:
     read_only = invoke("export", "released", tmp_path / "again", "--database", database, "--read-only")
     assert read_only.exit_code == 0
     assert "nothing remembers this export" in read_only.stderr
+    assert invoke("export", "released", tmp_path / "told", "--database", database, "--report").exit_code == 0
+    assert (tmp_path / "told.report.html").is_file()
     assert invoke("export", "missing", tmp_path / "x", "--database", database).exit_code == 2
     assert invoke("export", "released", tmp_path / "x", "--database", tmp_path / "typo.duckdb").exit_code == 2
     assert not (tmp_path / "typo.duckdb").exists()

@@ -21,6 +21,7 @@ import sqlanon
 from sqlanon import PolicyError
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import arguments_of
+from sqlanon.questions.attacks import attack_names
 from sqlanon.questions.load import model_names
 from sqlanon.session import connect
 from sqlanon.statements.measure_figures import figure_names
@@ -87,6 +88,13 @@ def test_help_on_each_statement() -> None:
     for form in STATEMENTS.values():
         assert form in done.stdout
     assert "there is no help on 'nonsense'" in done.stderr
+
+
+def test_help_on_attack_has_the_arguments_of_each() -> None:
+    said = " ".join(piped(".help attack\n").stdout.replace("--", "").split())
+    for attack in ("background(values => ..., confidence => ...)", "skewness(difference => ...)", "order()"):
+        assert attack in said
+    assert {name for name in attack_names() if f"{name}(" not in said} == set()
 
 
 def test_help_on_measure_has_each_form_and_what_releases_have() -> None:
