@@ -35,6 +35,7 @@ from sqlanon.statements import answer_columns
 from sqlanon.statements.advise import advise
 from sqlanon.statements.attack import attack_relation, attack_release
 from sqlanon.statements.check import attacks_beyond, check_relation, check_release, require_no_table
+from sqlanon.statements.check_joined import check_joined
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.frontier import drop_frontier, make_frontier
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
@@ -198,6 +199,14 @@ def _check_series(engine: Engine, statement: s.CheckSeries, progress: Watching |
     return _checked(str(release.name), check_series(engine, release, statement.series), ())
 
 
+def _check_joined(engine: Engine, statement: s.CheckJoined, progress: Watching | None) -> Answer:
+    release = _load_or_table(engine, statement.name, "CHECK")
+    with about("other"):
+        other = releases.load(engine, qualified(engine, statement.other))
+    require_own_rows(engine, other)
+    return _checked(f"{release.name}, {other.name}", check_joined(engine, release, other, statement), ())
+
+
 def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Watching | None) -> Answer:
     report, requirements = check_relation(engine, statement)
     measurements, sensitive = report.measurements, statement.sensitive if statement.requirements else ()
@@ -298,6 +307,7 @@ _HANDLERS: dict[type, Handler] = {
     s.DropRelease: _drop_release,
     s.CheckRelease: _check_release,
     s.CheckSeries: _check_series,
+    s.CheckJoined: _check_joined,
     s.CheckRelation: _check_relation,
     s.CheckExport: _check_export,
     s.Attack: _attack,

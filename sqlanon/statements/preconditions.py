@@ -25,6 +25,7 @@ _CALCULATES = (
     s.DropRelease,
     s.CheckRelease,
     s.CheckSeries,
+    s.CheckJoined,
     s.CheckRelation,
     s.CheckExport,
     s.Attack,
@@ -78,7 +79,7 @@ def _prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
     if isinstance(statement, (*_DROPS, s.Show)):
         # There is nothing to drop or to list, which the statement itself will say, or accept with IF EXISTS.
         return False
-    if isinstance(statement, s.CheckRelease | s.CheckSeries):
+    if isinstance(statement, s.CheckRelease | s.CheckSeries | s.CheckJoined):
         require_no_table(engine, statement.name)
     if isinstance(statement, s.Attack) and statement.release:
         require_no_table(engine, statement.release, "ATTACK")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from sqlanon.domain.policy import Requirement
 from sqlanon.syntax._calls import FigureCall, MethodCall
 from sqlanon.syntax._frontier_statements import Advise, Bound, Frontier, workload_of
-from sqlanon.syntax._series_statements import CreateSeries
-from sqlanon.syntax._texts import arguments_text, name_text, string_text, value_text, word_text
+from sqlanon.syntax._series_statements import CheckJoined, CreateSeries
+from sqlanon.syntax._texts import arguments_text, name_text, qualified_text, string_text, value_text, word_text
 
-__all__ = ["advise_text", "call_text", "create_series_text", "figure_text", "frontier_text"]
+__all__ = ["advise_text", "call_text", "check_joined_text", "create_series_text", "figure_text", "frontier_text"]
 
 
 def advise_text(statement: Advise) -> str:
@@ -25,6 +25,13 @@ def frontier_text(statement: Frontier) -> str:
         f"FRONTIER {name_text(statement.name)} ON POLICY {name_text(statement.policy)} METHODS ({methods}){sweep} "
         f"MEASURE {', '.join(measured)}"
     )
+
+
+def check_joined_text(statement: CheckJoined) -> str:
+    columns = ", ".join(map(name_text, statement.columns))
+    required = ", ".join(map(call_text, statement.requirements))
+    joined = f"JOINED WITH RELEASE {qualified_text(statement.other)} ON ({columns})"
+    return f"CHECK {qualified_text(statement.name)} {joined} REQUIRE {required}"
 
 
 def create_series_text(statement: CreateSeries, condition: str) -> str:

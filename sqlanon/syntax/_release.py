@@ -16,6 +16,7 @@ from sqlanon.syntax._policy import against, requirements, sets, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
     CheckExport,
+    CheckJoined,
     CheckRelation,
     CheckRelease,
     CheckSeries,
@@ -59,8 +60,9 @@ def drop(reader: Reader, position: Position) -> DropRelease:
     return DropRelease(kind, name, if_exists, position=position)
 
 
-def check(reader: Reader, position: Position) -> CheckRelease | CheckSeries | CheckRelation | CheckExport:
-    """CHECK release [IN SERIES series], CHECK 'path of an export', or
+def check(reader: Reader, position: Position) -> CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport:
+    """CHECK release [IN SERIES series | JOINED WITH RELEASE other ON (columns) REQUIRE requirements],
+    CHECK 'path of an export', or
     CHECK source (columns) [SENSITIVE columns] [AGAINST public] [REQUIRE requirements].
     """
     reader.expect("CHECK")
@@ -82,6 +84,8 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckSeries | Ch
         reader.end()
         return CheckSeries(checked.name, series, position=position)
     columns: list[str] = []
+    if checked.name and reader.sees("JOINED"):
+        return _joined(reader, checked.name, position)
     reader.listed(lambda: columns.append(reader.named("a column", "column")))
     sensitive = sensitive_columns(reader)
     also = ("USING", '","') if sensitive else ("SENSITIVE",)
@@ -92,6 +96,19 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckSeries | Ch
     hierarchies = tuple((column, hierarchy) for column, hierarchy in sensitive if hierarchy is not None)
     names = tuple(column for column, _ in sensitive)
     return CheckRelation(checked, tuple(columns), names, required, hierarchies, public, position=position)
+
+
+def _joined(reader: Reader, name: QualifiedName, position: Position) -> CheckJoined:
+    """JOINED WITH RELEASE other ON (column, ...) REQUIRE requirements."""
+    reader.expect("JOINED", "WITH", "RELEASE")
+    reader.mark("other")
+    other = reader.qualified_name("the name of the other release")
+    reader.expect("ON")
+    columns: list[str] = []
+    reader.listed(lambda: columns.append(reader.named("a column", "column")))
+    required = requirements(reader)
+    reader.end()
+    return CheckJoined(name, other, tuple(dict.fromkeys(columns)), required, position=position)
 
 
 def export(reader: Reader, position: Position) -> ExportRelease:

@@ -1,4 +1,4 @@
-"""The statements about series of releases, one dataclass each."""
+"""The statements about several releases, one dataclass each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName
 from sqlanon.syntax._placed import Placed
 
-__all__ = ["CheckSeries", "CreateSeries", "DropSeries"]
+__all__ = ["CheckJoined", "CheckSeries", "CreateSeries", "DropSeries"]
 
 
 @dataclass(frozen=True)
@@ -36,3 +36,13 @@ class CheckSeries(Placed):
 
     name: QualifiedName
     series: str
+
+
+@dataclass(frozen=True)
+class CheckJoined(Placed):
+    """CHECK name JOINED WITH RELEASE other ON (columns) REQUIRE requirements: what the join of two releases tells."""
+
+    name: QualifiedName
+    other: QualifiedName
+    columns: tuple[str, ...]
+    requirements: tuple[Requirement, ...]

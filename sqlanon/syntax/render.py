@@ -13,7 +13,14 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
-from sqlanon.syntax._call_texts import advise_text, call_text, create_series_text, figure_text, frontier_text
+from sqlanon.syntax._call_texts import (
+    advise_text,
+    call_text,
+    check_joined_text,
+    create_series_text,
+    figure_text,
+    frontier_text,
+)
 from sqlanon.syntax._profile_texts import profile_text, propose_hierarchy_text
 from sqlanon.syntax._texts import (
     arguments_text,
@@ -29,6 +36,7 @@ from sqlanon.syntax.statements import (
     AlterPolicy,
     Attack,
     CheckExport,
+    CheckJoined,
     CheckRelation,
     CheckRelease,
     CheckSeries,
@@ -119,6 +127,8 @@ def to_sql(statement: Statement) -> str:
             return f"DROP ANONYMIZED {statement.kind.upper()} {exists}{qualified_text(statement.name)}"
         case CheckRelease():
             return f"CHECK {qualified_text(statement.name)}"
+        case CheckJoined():
+            return check_joined_text(statement)
         case CheckExport():
             return f"CHECK {string_text(statement.path)}"
         case CheckRelation():

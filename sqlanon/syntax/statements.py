@@ -17,7 +17,7 @@ from sqlanon.syntax._frontier_statements import Advise, Bound, DropFrontier, Fro
 from sqlanon.syntax._measures import Measure, MeasureFigures, MeasureTask
 from sqlanon.syntax._placed import Placed
 from sqlanon.syntax._profile_statements import Profile, ProposeHierarchy
-from sqlanon.syntax._series_statements import CheckSeries, CreateSeries, DropSeries
+from sqlanon.syntax._series_statements import CheckJoined, CheckSeries, CreateSeries, DropSeries
 
 __all__ = [
     "SHOWN",
@@ -26,6 +26,7 @@ __all__ = [
     "Attack",
     "Bound",
     "CheckExport",
+    "CheckJoined",
     "CheckRelation",
     "CheckRelease",
     "CheckSeries",
@@ -298,6 +299,7 @@ Statement = (
     | CreateSeries
     | DropSeries
     | CheckSeries
+    | CheckJoined
     | CreateRelease
     | RefreshRelease
     | ExplainRelease

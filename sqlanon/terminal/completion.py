@@ -104,6 +104,8 @@ STATEMENTS: dict[str, str] = {
     "CHECK": (
         "CHECK release;\n"
         "CHECK release IN SERIES series;               -- what the releases of the series tell together\n"
+        "CHECK release JOINED WITH RELEASE other ON (column, ...)\n"
+        "    REQUIRE xy_anonymity(x => (column, ...), y => column, k => 2), xy_linkability(..., max => 0.5);\n"
         "CHECK table | (SELECT ...) | 'file' (column, ...) [SENSITIVE column [USING hierarchy], ...] [AGAINST table]\n"
         "    [REQUIRE k_anonymity(k => 5), ...];\n"
         "CHECK 'folder, data file or certificate of an export';\n"

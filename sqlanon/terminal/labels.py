@@ -9,6 +9,7 @@ from sqlanon.syntax.statements import (
     AlterPolicy,
     Attack,
     CheckExport,
+    CheckJoined,
     CheckRelation,
     CheckRelease,
     CheckSeries,
@@ -80,6 +81,8 @@ def label(statement: Statement) -> str:
             return f"PROFILE {source}"
         case CheckRelease(name=release):
             return f"CHECK {release}"
+        case CheckJoined(name=release, other=other):
+            return f"CHECK {release} JOINED WITH RELEASE {other}"
         case CheckSeries(name=release, series=series):
             return f"CHECK {release} IN SERIES {series}"
         case CreateSeries(name=name):

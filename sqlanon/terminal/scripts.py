@@ -13,6 +13,7 @@ from sqlanon.syntax.parser import UNPAIRED, hint_for
 from sqlanon.syntax.statements import (
     Advise,
     CheckExport,
+    CheckJoined,
     CheckRelation,
     CheckRelease,
     CheckSeries,
@@ -179,7 +180,7 @@ class ScriptRun:
         outcome = rows.rows[0][2] if rows.columns == _DONE else "done"
         if isinstance(statement, CheckRelation) and not statement.requirements:
             outcome = "measured"
-        elif isinstance(statement, CheckRelease | CheckSeries | CheckRelation | CheckExport):
+        elif isinstance(statement, CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport):
             outcome = "satisfied" if self._judge(statement, rows) else "not satisfied"
         if isinstance(statement, CreateRelease | RefreshRelease):
             self._unexported.add(fold(statement.name.name))

@@ -21,6 +21,7 @@ from sqlanon.syntax.statements import (
     Attack,
     Bound,
     CheckExport,
+    CheckJoined,
     CheckRelation,
     CheckRelease,
     CheckSeries,
@@ -205,6 +206,9 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
     st.builds(CheckSeries, qualified, names),
+    st.builds(
+        CheckJoined, qualified, qualified, columns.filter(bool).map(lambda c: tuple(dict.fromkeys(c))), requirements
+    ),
     st.builds(CreateSeries, names, names, texts, requirements | st.just(()), switch),
     st.builds(DropSeries, names, switch),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements | st.just(()), publics),

@@ -42,7 +42,7 @@ _FILES = {
         "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks"
     ),
     "profile": "profile",
-    "series": "attacks_composition refresh series",
+    "series": "attacks_composition check_joined refresh sequential_releases series",
     "check": (
         "bucket_checks check check_export check_figures check_relation composition macros_arguments "
         "macros_bare_client macros_models steps"

@@ -1,0 +1,43 @@
+"""Wang and Fung, Anonymizing sequential releases (2006): the join of two releases, on a job that both show."""
+
+from __future__ import annotations
+
+import pytest
+
+import sqlanon
+
+# The level of the job in the second release; anonymity of the join, and linkability.
+JOINS = [(0, 1, 1), (1, 2, 2 / 3), (2, 2, 3 / 5)]
+SETUP = """
+CREATE TABLE one AS FROM (VALUES ('Banker', 'Cancer'), ('Banker', 'Cancer'), ('Clerk', 'HIV'), ('Driver', 'Cancer'),
+    ('Engineer', 'HIV')) AS t(job, disease);
+CREATE TABLE two AS FROM (VALUES ('Alice', 'Banker', 'c1'), ('Alice', 'Banker', 'c1'), ('Bob', 'Clerk', 'c2'),
+    ('Bob', 'Driver', 'c3'), ('Cathy', 'Engineer', 'c4')) AS t(name, job, class);
+CREATE HIERARCHY jobs AS LEVELS (SELECT * FROM (VALUES ('Banker', 'Admin'), ('Clerk', 'Admin'), ('Driver', 'Technical'),
+    ('Engineer', 'Technical')) AS t(value, level_1));
+CREATE POLICY first ON one (job QUASI IDENTIFIER USING jobs MAX LEVEL 0, disease SENSITIVE) REQUIRE k_anonymity(k => 1);
+CREATE ANONYMIZED TABLE first AS POLICY first;
+"""
+
+
+@pytest.mark.parametrize(("level", "anonymity", "linkability"), JOINS)
+def test_a_join_of_two_releases(level: int, anonymity: int, linkability: float) -> None:
+    with sqlanon.connect(config={"threads": "1"}) as con:
+        con.execute(SETUP)
+        con.execute(
+            "CREATE POLICY second ON two (name INSENSITIVE, job QUASI IDENTIFIER USING jobs "
+            f"MIN LEVEL {level} MAX LEVEL {level}, class INSENSITIVE) REQUIRE k_anonymity(k => 1)"
+        )
+        con.execute("CREATE ANONYMIZED TABLE second AS POLICY second")
+        required = (
+            "xy_anonymity(x => name, y => disease, k => 2), xy_linkability(x => (name), y => disease, max => 0.7)"
+        )
+        rows = con.execute(f"CHECK second JOINED WITH RELEASE first ON (job) REQUIRE {required}").fetchall()
+        assert [row[1:5] for row in rows] == [
+            ("xy_anonymity", "disease", 2.0, anonymity),
+            ("xy_linkability", "disease", 0.7, pytest.approx(linkability)),
+        ]
+        assert [row[5] for row in rows] == [anonymity >= 2, linkability <= 0.7]
+        # From the other side it is the same join.
+        mirrored = con.execute(f"CHECK first JOINED WITH RELEASE second ON (JOB) REQUIRE {required}").fetchall()
+        assert [row[1:] for row in mirrored] == [row[1:] for row in rows]
