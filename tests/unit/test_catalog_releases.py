@@ -156,8 +156,16 @@ def test_delete_forgets_one_release_whole(engine):
     tables = {
         name for (name,) in engine.rows("SELECT table_name FROM duckdb_columns() WHERE column_name = 'release_id'")
     }
-    assert tables == {"release", "release_attribute", "release_object", "release_export", "measurement", *FROZEN}
-    for table in tables - {"release_export"}:
+    assert tables == {
+        "release",
+        "release_attribute",
+        "release_object",
+        "release_export",
+        "series_release",
+        "measurement",
+        *FROZEN,
+    }
+    for table in tables - {"release_export", "series_release"}:
         assert {row[0] for row in engine.rows(f"SELECT release_id FROM anon.{table}")} == {other.release_id}
     with engine.transaction():
         for _ in range(3):

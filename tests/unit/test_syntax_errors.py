@@ -114,7 +114,12 @@ HEAD = "CREATE POLICY p ON t "
         ),
         ("CREATE HIERARCHY h 5", "5", "expected AS or AUTO", "or CREATE HIERARCHY age_bands AUTO ON patients.age"),
         ("CREATE ANONYMIZED VEIW v AS POLICY p", "VEIW", "expected VIEW or TABLE", "did you mean VIEW?"),
-        ("CREATE ANONYMIZED VIEW v AS POLICY p METHD m", "METHD", "METHOD or the end", "did you mean METHOD?"),
+        (
+            "CREATE ANONYMIZED VIEW v AS POLICY p METHD m",
+            "METHD",
+            "METHOD, LEVELS FROM RELEASE",
+            "did you mean METHOD?",
+        ),
         ("CREATE ANONYMIZED VIEW v AS POLICY p METHOD m(1, 0.02)", "0.02", "in m(...)", "suppression => 0.02"),
         ("EXPLAIN ANONYMIZED v", "v", "expected VIEW or TABLE", "EXPLAIN ANONYMIZED TABLE"),
         ("DROP ANONYMIZED TABLE IF EXIST t", "EXIST", "the end of the statement", "DROP ANONYMIZED TABLE IF EXISTS"),
