@@ -432,7 +432,7 @@ def test_hostile_names() -> None:
     con = sqlanon.connect()
     for name in HOSTILE:
         table = quoted(name if name not in ("temp", "main", "anon") else f"{name} ")
-        con.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT i % 30 AS {quoted(name)} FROM range(60) AS t(i)")
+        con.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT i % 30 AS {quoted(name)} FROM range(61) AS t(i)")
         con.execute(f"CREATE OR REPLACE HIERARCHY h AUTO ON {table}.{quoted(name)}")
         rows = parts(con, f"PROFILE {table}")
         con.execute(script(rows))
@@ -457,3 +457,56 @@ def test_what_cannot_be_made_coarser_is_left_out(value: str) -> None:
     con = sqlanon.connect()
     con.execute(f"CREATE TABLE t AS SELECT {value} AS x FROM range(9) AS r(i)")
     assert roles(parts(con, "PROFILE t")) == {"x": "IDENTIFIER"}
+
+
+PANEL = (
+    "CREATE TABLE panel AS SELECT {number} AS {name}, 1980 + j AS year, ['farm', 'shop', 'mine'][1 + i % 3] AS trade, "
+    "(i * 7 + j) % 16 AS hours FROM range(545) AS t(i), range(8) AS u(j)"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        *((name, "i * i") for name in ("nr", "pid", "caseid", "CASE_NO", "respondent", "personNr", "panelist", "x")),
+        *(("nr", f"(i * i)::{kind}") for kind in ("DOUBLE", "VARCHAR", "DECIMAL(9, 1)")),
+        ("x", "CASE WHEN i > 5 THEN 'man ' || i END"),
+    ],
+)
+def test_the_number_of_a_person_with_several_rows_may_be_the_entity(name: str, number: str) -> None:
+    con = sqlanon.connect()
+    con.execute(PANEL.format(name=name, number=number))
+    rows = parts(con, "PROFILE panel")
+    assert roles(rows) == {
+        name: "IDENTIFIER",
+        "year": "QUASI IDENTIFIER",
+        "trade": "QUASI IDENTIFIER",
+        "hours": "QUASI IDENTIFIER",
+    }
+    assert [subject for subject, why in reasons(rows).items() if "make it ENTITY" in why] == [name]
+    (policy,) = (row for row in rows if row["subject"] == "panel")
+    assert f"if {name} says whom a row is about, make it ENTITY: requirements count rows until then" in policy["why"]
+    # With the edit that the reason names, five people are in each class.
+    con.execute(script(rows).replace(f"{quoted(name)} IDENTIFIER", f"{quoted(name)} ENTITY"))
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY panel METHOD mondrian")
+    assert {row[5] for row in con.execute("CHECK r").fetchall()} == {True}
+
+
+@pytest.mark.parametrize(
+    ("columns", "source"),
+    [
+        # A row less of one person, few values, the times of a panel, and one row each.
+        ("i AS x", "range(545) AS t(i), range(8) AS u(j) WHERE i + j > 0"),
+        ("i AS x", "range(12) AS t(i), range(4) AS u(j)"),
+        ("i AS x", "range(25) AS t(i), range(50) AS u(j)"),
+        ("i AS year", "range(40) AS t(i), range(10) AS u(j)"),
+        ("DATE '2020-01-01' + i::INTEGER AS x", "range(40) AS t(i), range(10) AS u(j)"),
+        ("i / 2 AS x", "range(40) AS t(i)"),
+    ],
+)
+def test_what_is_not_like_the_number_of_a_person(columns: str, source: str) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT {columns}, 1 + i % 2 AS sex FROM {source}")
+    rows = parts(con, "PROFILE t")
+    assert set(roles(rows).values()) == {"QUASI IDENTIFIER"}
+    assert "ENTITY" not in str(rows)
