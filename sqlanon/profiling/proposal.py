@@ -50,11 +50,13 @@ def proposed_columns(
     table: QualifiedName,
     source: Source,
     roles: Sequence[tuple[Values, ProposedRole]],
+    policy: str,
     taken: Collection[str],
 ) -> list[ProposedColumn]:
     """The columns of a table with their roles, each quasi-identifier with the hierarchy that fits its values.
 
-    `taken` are the names of hierarchies that there are, in lower case. Groups of values are read from a table by the
+    A hierarchy is named after the `policy` and the column, so that scripts for two tables do not collide; `taken` are
+    the names of hierarchies that there are, in lower case. Groups of values are read from a table by the
     statement that makes them, so a source that is a query has none.
     """
     names = set(taken)
@@ -64,7 +66,7 @@ def proposed_columns(
         if role is not Role.QUASI_IDENTIFIER:
             columns.append(ProposedColumn(values, Attribute(values.name, role), why, may_be_entity=entity))
             continue
-        name = free_name(f"{values.name}_levels", names)
+        name = free_name(f"{policy}_{values.name}", names)
         statement, lacking, between = _hierarchy(engine, table, source, values, name)
         if statement:
             names.add(fold(name))

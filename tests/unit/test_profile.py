@@ -103,8 +103,17 @@ def test_the_printed_script_makes_a_release(con: Connection) -> None:
     con.execute("CREATE ANONYMIZED TABLE g AS POLICY people")
     # What is proposed has new names as long as the old ones are taken.
     again = parts(con, "PROFILE people (age, diagnosis)")
-    assert [row["subject"] for row in again if row["part"] == "statement"] == ["age_levels_2", "people_2"]
+    assert [row["subject"] for row in again if row["part"] == "statement"] == ["people_2_age", "people_2"]
     con.execute(script(again))
+
+
+def test_scripts_of_two_tables_run_in_one_database(con: Connection) -> None:
+    con.execute("CREATE TABLE guests AS FROM people; CREATE HIERARCHY PEOPLE_AGE AS INTERVALS (3)")
+    scripts = [script(parts(con, f"PROFILE {table} (age, zip, sex, diagnosis)")) for table in ("people", "guests")]
+    for text in scripts:
+        con.execute(text)
+    made = {row[0] for row in con.execute("SHOW HIERARCHIES").fetchall()}
+    assert made == {"PEOPLE_AGE", "people_age_2", "people_zip", "guests_age", "guests_zip"}
 
 
 @pytest.mark.parametrize(
@@ -179,13 +188,13 @@ def test_kinds_of_hierarchies(con: Connection) -> None:
         "'K' || (100 + i) AS code, chr(97 + i::INTEGER % 20) AS letter, i / 1000 AS share FROM range(800) AS t(i)"
     )
     made = {row["subject"]: row["proposal"] for row in parts(con, "PROFILE more") if row["part"] == "statement"}
-    assert made["gain_levels"] == 'CREATE HIERARCHY "gain_levels" AUTO ON "more"."gain"'
-    assert made["moment_levels"].endswith("AS CALENDAR ('HOUR', 'DAY')")
-    assert made["long_ago_levels"].endswith("AS CALENDAR ('MONTH', 'YEAR', 'DECADE', 'CENTURY')")
-    assert made["letter_levels"].endswith('AUTO ON "more"."letter"')
-    assert made["share_levels"].endswith("AS INTERVALS (0.05, 0.1, 0.2, 0.4)")
+    assert made["more_gain"] == 'CREATE HIERARCHY "more_gain" AUTO ON "more"."gain"'
+    assert made["more_moment"].endswith("AS CALENDAR ('HOUR', 'DAY')")
+    assert made["more_long_ago"].endswith("AS CALENDAR ('MONTH', 'YEAR', 'DECADE', 'CENTURY')")
+    assert made["more_letter"].endswith('AUTO ON "more"."letter"')
+    assert made["more_share"].endswith("AS INTERVALS (0.05, 0.1, 0.2, 0.4)")
     # What is unique by itself is an identifier, and n is.
-    assert set(made) == {"gain_levels", "moment_levels", "long_ago_levels", "letter_levels", "share_levels", "more"}
+    assert set(made) == {"more_gain", "more_moment", "more_long_ago", "more_letter", "more_share", "more"}
     con.execute("CREATE HIERARCHY codes AUTO ON more.code")
     con.execute("CREATE HIERARCHY numbers AUTO ON more.n")
     shown = {row[0]: row[-1] for row in con.execute("SHOW HIERARCHIES").fetchall()}
@@ -388,7 +397,7 @@ def test_queries_files_and_frames(con: Connection, tmp_path: Path) -> None:
         assert [row[1] for row in answer[-2:]] == [policy, f"{policy}_release"]
         con.execute(";".join(row[7] for row in answer if row[0] == "statement"))
         con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY {policy} METHOD mondrian")
-        con.execute(f"DROP ANONYMIZED TABLE r; DROP POLICY {policy}; DROP HIERARCHY age_levels")
+        con.execute(f"DROP ANONYMIZED TABLE r; DROP POLICY {policy}; DROP HIERARCHY {policy}_age")
     assert len(frame) == 100
 
 
