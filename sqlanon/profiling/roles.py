@@ -131,7 +131,7 @@ def _role(values: Values, categories: Mapping[str, tuple[Category, str]]) -> tup
     if values.type == "VARCHAR" and values.length > sizes().free_text:
         return Role.IDENTIFIER, "it is free text, which may name anybody"
     if SENSITIVE_WORDS.fullmatch(words_of(values.name)):
-        return Role.SENSITIVE, "its name is that of something people would keep to themselves"
+        return Role.SENSITIVE, f"its name is that of something people would keep to themselves{_telling(values)}"
     if category:
         return Role.QUASI_IDENTIFIER, f"its {told_by} {says} {called}"
     if values.is_unique and not values.type.startswith(_MEASURED):
@@ -140,6 +140,17 @@ def _role(values: Values, categories: Mapping[str, tuple[Category, str]]) -> tup
     if values.is_panel:
         return Role.IDENTIFIER, "it repeats as the number of a person does"
     return Role.QUASI_IDENTIFIER, "others may know it"
+
+
+def _telling(values: Values) -> str:
+    """What to do about sensitive values that tell most rows apart."""
+    alone = values.counted.unique
+    if alone is None or values.counted.rows <= 1 or alone < sizes().telling:
+        return ""
+    return (
+        f"; {per_cent(alone)} of its rows have a value that no other row has, and sensitive values are published as "
+        "they are, so who knows one finds the row: publish something coarser, or make it IDENTIFIER"
+    )
 
 
 def _is_nested(kind: str) -> bool:

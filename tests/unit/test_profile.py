@@ -519,3 +519,15 @@ def test_what_is_not_like_the_number_of_a_person(columns: str, source: str) -> N
     rows = parts(con, "PROFILE t")
     assert set(roles(rows).values()) == {"QUASI IDENTIFIER"}
     assert "ENTITY" not in str(rows)
+
+
+@pytest.mark.parametrize(
+    ("salary", "share"),
+    [("i * 37", "100 %"), ("greatest(i, 4) * 37", "98 %"), ("i % 101 * 37", None), ("i // 2", None), ("'a'", None)],
+)
+def test_why_says_that_sensitive_values_tell_rows_apart(salary: str, share: str | None) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT {salary} AS salary, i % 2 AS sex FROM range(202) AS r(i)")
+    why = reasons(parts(con, "PROFILE t"))["salary"]
+    said = f"{share} of its rows have a value that no other row has, and sensitive values are published as they are"
+    assert (said in why, "publish something coarser, or make it IDENTIFIER" in why) == (share is not None,) * 2
