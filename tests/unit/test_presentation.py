@@ -305,3 +305,4 @@ def test_advice_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (first[:12], second[:23]) == ("ALTER POLICY", "CREATE ANONYMIZED TABLE")
     assert first.endswith(";")
     assert second.endswith(";")
+    assert not second.endswith(";;")

@@ -21,7 +21,7 @@ _FIGURES = ("unique_rows", "distinct", "missing", "distinction", "separation")
 def show_advice(output: Output, rows: Rows) -> None:
     """Prints the candidate with its figures, and below the statements that publish it."""
     output.result(rows.without("statement"))
-    _print_script(output, [f"{text};" for text in rows.column("statement") if text is not None])
+    _print_script(output, [f"{text.rstrip(';')};" for text in rows.column("statement") if text is not None])
 
 
 def show_profile(output: Output, rows: Rows) -> None:
