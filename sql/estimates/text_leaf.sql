@@ -1,10 +1,11 @@
 -- Pieces of the order of texts. The least text behind another is that text with chr(0)
--- added. How many texts lie in a piece is not known, so only a single one has a weight.
+-- added. How many texts lie in a piece is not known, so only a single one has a weight; one
+-- that is possible and not counted on, whose known is NULL, weighs nothing.
 -- A piece that is one text is left out where the mask of its label has another length.
 SELECT
   label,
   CASE WHEN side = 0 THEN at ELSE at || chr(0) END AS at,
-  CASE WHEN known AND single THEN 1.0 WHEN known THEN 0.0 END AS weight,
+  CASE WHEN known AND single THEN 1.0 WHEN coalesce(known, TRUE) THEN 0.0 END AS weight,
   CAST(NULL AS DOUBLE) AS mean,
   CAST(NULL AS DOUBLE) AS square,
   CAST(NULL AS DOUBLE) AS least,

@@ -49,11 +49,16 @@ def _remarks(state: State) -> Iterator[str]:
     respondent = _respondent(noted, width)
     yield from of_columns(noted, width, respondent)
     if isinstance(state.compiled, ReleaseQuery) and choice.rows > choice.suppressed:
-        sensitive = [attribute.column for attribute in bound.sensitive]
-        yield from of_classes(_class_figures(state, sensitive, respondent), sensitive, respondent)
+        sensitive = {attribute.column: _required_of(state, attribute.column) for attribute in bound.sensitive}
+        yield from of_classes(_class_figures(state, list(sensitive), respondent), sensitive, respondent)
     if state.create.method.name not in _COMPARED_WITH and _is_one_bucket(state):
         yield ONE_BUCKET
     yield from _unproven(choice)
+
+
+def _required_of(state: State, sensitive: str) -> set[str]:
+    """The models that the policy requires of a sensitive column by itself."""
+    return {requirement.question.model for requirement in state.requirements if requirement.attributes == (sensitive,)}
 
 
 def _is_one_bucket(state: State) -> bool:

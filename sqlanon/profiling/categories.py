@@ -19,7 +19,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast, is_not_null, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["SENSITIVE_WORDS", "Category", "categories", "words_of"]
+__all__ = ["SENSITIVE_WORDS", "TIME_WORDS", "Category", "categories", "words_of"]
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,10 @@ _CATEGORIES = (
     Category("address", r"street(_.*)?|address(_.*)?|house_(no|number)"),
     Category(
         "unique number",
-        r"uuid|guid|(.*_)?(id|key)|id_(no|number)|(customer|person|employee|user|student|subject)"
-        r"(_(no|nr|num|number))?",
+        r"uuid|guid|(.*_)?(id|key)|id_?(no|nr|num|number)|nr|no|num|number|[pu]id|(case|person|subj|resp|hh|household)_?id"
+        r"|(case|row|record|seq|sequence|serial|person|pers|household|hh)_?(no|nr|num|number)"
+        r"|(client|worker|pupil|individual|citizen|inhabitant)_?(no|nr|num|number|code)"
+        r"|(customer|person|employee|user|student|subject|respondent|participant|proband)(_?(no|nr|num|number|code))?",
         r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
     ),
     Category(
@@ -112,6 +114,8 @@ _SENSITIVE = (
     # Offences and marks.
     r"convict(ed|ions?)|offen[cs]es?|offenders?|crimes?|criminal.*|felon(y|ies)|arrest(s|ed)?|grades?|gpa|scores?|ratings?",
 )
+# What a panel has a row for, of each of its respondents.
+TIME_WORDS = re.compile(r"(.*_)?(year|yr|quarter|month|week|day|hour|wave|period|round|time)(_.*)?")
 SENSITIVE_WORDS = re.compile(rf"(.*_)?({'|'.join(_SENSITIVE)})(_.*)?")
 
 

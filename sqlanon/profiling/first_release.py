@@ -35,6 +35,13 @@ def about_release(columns: Sequence[ProposedColumn]) -> str:
 
 
 def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
+    if entities := [column.attribute.name for column in columns if column.may_be_entity]:
+        *others, last = entities
+        names = f"{', '.join(others)} or {last}" if others else last
+        yield (
+            f"if {names} says whom a row is about, make it ENTITY: requirements count rows until then, and all k rows "
+            "of a class may be of one person"
+        )
     if all(column.attribute.role is not Role.SENSITIVE for column in columns):
         yield (
             "no column looks SENSITIVE, so it promises k-anonymity alone: nobody's row is found, but what all rows of "

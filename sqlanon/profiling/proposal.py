@@ -13,7 +13,7 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.profiling.automatic import definition, instead, propose
-from sqlanon.profiling.roles import Values
+from sqlanon.profiling.roles import ProposedRole, Values
 from sqlanon.profiling.sizes import sizes
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, ProposeHierarchy
@@ -33,7 +33,8 @@ _Statement = CreateHierarchy | ProposeHierarchy
 class ProposedColumn:
     """A column, the attribute that it would be, why, and the statement that makes its hierarchy if it has one.
 
-    `levels` are those between which a search chooses: the values themselves, what is above them, and `*`.
+    `levels` are those between which a search chooses: the values themselves, what is above them, and `*`. What
+    `may_be_entity` may be the number of a respondent with several rows.
     """
 
     values: Values
@@ -41,32 +42,36 @@ class ProposedColumn:
     why: str
     hierarchy: _Statement | None = None
     levels: int = 1
+    may_be_entity: bool = False
 
 
 def proposed_columns(
     engine: Engine,
     table: QualifiedName,
     source: Source,
-    roles: Sequence[tuple[Values, Role, str]],
+    roles: Sequence[tuple[Values, ProposedRole]],
+    policy: str,
     taken: Collection[str],
 ) -> list[ProposedColumn]:
     """The columns of a table with their roles, each quasi-identifier with the hierarchy that fits its values.
 
-    `taken` are the names of hierarchies that there are, in lower case. Groups of values are read from a table by the
+    A hierarchy is named after the `policy` and the column, so that scripts for two tables do not collide; `taken` are
+    the names of hierarchies that there are, in lower case. Groups of values are read from a table by the
     statement that makes them, so a source that is a query has none.
     """
     names = set(taken)
     columns: list[ProposedColumn] = []
-    for values, role, why in roles:
+    for values, proposed in roles:
+        role, why, entity = proposed.role, proposed.why, proposed.may_be_entity
         if role is not Role.QUASI_IDENTIFIER:
-            columns.append(ProposedColumn(values, Attribute(values.name, role), why))
+            columns.append(ProposedColumn(values, Attribute(values.name, role), why, may_be_entity=entity))
             continue
-        name = free_name(f"{values.name}_levels", names)
+        name = free_name(f"{policy}_{values.name}", names)
         statement, lacking, between = _hierarchy(engine, table, source, values, name)
         if statement:
             names.add(fold(name))
         attribute = Attribute(values.name, role, hierarchy=name if statement else None)
-        columns.append(ProposedColumn(values, attribute, f"{why}{lacking}", statement, between + 2))
+        columns.append(ProposedColumn(values, attribute, f"{why}{lacking}", statement, between + 2, entity))
     return columns
 
 

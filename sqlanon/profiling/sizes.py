@@ -13,10 +13,12 @@ __all__ = ["Sizes", "sizes"]
 class Sizes:
     """Thresholds of a profile.
 
-    A column identifies people if a share of `unique` of its values that are not NULL belong to one row each. A value
-    pattern is recognized if a share of `pattern` of the first `pattern_rows` values have it. Text with more than
-    `free_text` characters in the mean is free text. A set of columns is a key if it tells a share of `key` of the rows
-    from all others.
+    A column identifies people if a share of `unique` of its values that are not NULL belong to one row each; from a
+    share of `telling` of all rows on, sensitive values that no other row has are worth a word. A value pattern is
+    recognized if a share of `pattern` of the first `pattern_rows` values have it. Text with more than `free_text`
+    characters in the mean is free text. A set of columns is a key if it tells a share of `key` of the rows from all
+    others. A column is like the number of a respondent of whom there are several rows if it has at least `respondents`
+    values, each in equally many rows.
 
     Sets have up to `set_columns` columns, out of at most `columns`; a search reads at most `set_cells` cells (sets of
     a size, times rows), and looks at no size that would read more.
@@ -27,10 +29,12 @@ class Sizes:
     """
 
     unique: float = 0.9
+    telling: float = 0.5
     pattern: float = 0.8
     pattern_rows: int = 10_000
     free_text: int = 60
     key: float = 0.9
+    respondents: int = 20
     columns: int = 24
     set_columns: int = 3
     set_cells: int = 300_000_000

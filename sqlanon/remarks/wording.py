@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sqlanon.domain.counts import count_of, counted, per_cent
 from sqlanon.domain.policy import Role
@@ -19,6 +19,10 @@ ONE_BUCKET = (
 
 _LIKE_A_PERSON = "repeats as the number of a person does"
 _COUNTED = "requirements count rows now, not respondents"
+
+
+# What keeps a class from having one sensitive value, and what helps where that is required already.
+_AGAINST_ONE_VALUE = {"l_diversity": "a greater l", "t_closeness": "a smaller t"}
 
 
 def of_columns(profiles: Sequence[Profile], quasi_identifiers: int, respondent: Profile | None) -> Iterator[str]:
@@ -47,18 +51,24 @@ def _remark(profile: Profile, quasi_identifiers: int) -> str:
     return f"gives away what is generalized: {_determined(profile)}; make it QUASI IDENTIFIER, or leave it out"
 
 
-def of_classes(figures: ClassFigures, sensitive: Sequence[str], respondent: Profile | None) -> Iterator[str]:
-    """A sentence about the classes of one row, of one respondent, and of one sensitive value, where there are any."""
+def of_classes(
+    figures: ClassFigures, sensitive: Mapping[str, Collection[str]], respondent: Profile | None
+) -> Iterator[str]:
+    """A sentence about the classes of one row, of one respondent, and of one sensitive value, where there are any.
+
+    `sensitive` has the models that are required of each sensitive column by itself already.
+    """
     if figures.single:
         yield f"in {_share(figures.single, figures)} there is a single row; require k_anonymity"
     if respondent is not None and figures.alike.get(respondent.column):
         name = respondent.column
         seen = f"in {_share(figures.alike[name], figures)} all rows have one value of {name}"
         yield f"{seen}: if it says whom a row is about, such a class is one person; make it ENTITY"
-    for name in sensitive:
+    for name, models in sensitive.items():
         if count := figures.alike.get(name):
             seen = f"in {_share(count, figures)} all rows have one value of {name}"
-            yield f"{seen}: anyone who knows somebody's class knows the value; require l_diversity or t_closeness"
+            advice = [stricter if model in models else model for model, stricter in _AGAINST_ONE_VALUE.items()]
+            yield f"{seen}: anyone who knows somebody's class knows the value; require {' or '.join(advice)}"
 
 
 def _called(profile: Profile) -> str:

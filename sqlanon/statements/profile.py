@@ -65,12 +65,12 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
         alone = count_alone(engine, table, [name for name, _ in columns])
         values = values_of(engine, table, columns, alone)
         recognized = categories(engine, table, columns)
-        roles = [(column_values, *proposed_role(column_values, recognized)) for column_values in values]
+        roles = [(column_values, proposed_role(column_values, recognized)) for column_values in values]
         taken = {fold(name) for name in hierarchies.listing(engine)}
-        proposed = proposed_columns(engine, table, statement.source, roles, taken)
+        name = free_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
+        proposed = proposed_columns(engine, table, statement.source, roles, name, taken)
         quasi = [c.values.counted for c in proposed if c.attribute.role is Role.QUASI_IDENTIFIER]
         searched = search(scratch, table, quasi) if quasi else None
-        name = free_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
         return [
             *(_of_column(column) for column in proposed),
             *(_of_sets(searched) if searched else ()),

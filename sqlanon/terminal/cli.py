@@ -14,6 +14,7 @@ import typer
 
 from sqlanon.terminal.databases import connected, either, existing, migrated
 from sqlanon.terminal.exit_codes import answering, open_streams
+from sqlanon.terminal.help_texts import Commands
 from sqlanon.terminal.options import AsJson, Database, Limit, Quiet, ReadOnly, SameFile, Verbose
 from sqlanon.terminal.page_commands import policy, report
 
@@ -26,8 +27,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Commands,
 )
-_datasets = typer.Typer(no_args_is_help=True, help="Load a public data set to try things on.")
+_datasets = typer.Typer(cls=Commands, no_args_is_help=True, help="Load a public data set to try things on.")
 app.add_typer(_datasets, name="dataset")
 
 

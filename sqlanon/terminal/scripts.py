@@ -24,11 +24,12 @@ from sqlanon.syntax.statements import (
     PassThrough,
     Profile,
     RefreshRelease,
+    Show,
     Statement,
 )
 from sqlanon.terminal.labels import label
 from sqlanon.terminal.presentation import Output, Rows
-from sqlanon.terminal.presentation.proposals import show_advice, show_profile
+from sqlanon.terminal.presentation.proposals import show_advice, show_definitions, show_profile
 from sqlanon.terminal.progress import Watch
 from sqlanon.terminal.signals import interrupting, stop_of
 
@@ -221,6 +222,8 @@ class ScriptRun:
             self._explain(rows)
         elif isinstance(statement, Profile):
             show_profile(self._output, rows)
+        elif isinstance(statement, Show) and statement.kind == "hierarchies":
+            show_definitions(self._output, rows)
         elif isinstance(statement, Advise):
             show_advice(self._output, rows)
         elif not _says_only_that_it_is_done(statement, rows):

@@ -74,7 +74,7 @@ def test_help_says_which_extra_a_page_needs(command: str) -> None:
 )
 def test_a_flag_is_shown_without_a_type(command: str) -> None:
     lines = [re.split(r"  +", line.strip("│ ")) for line in invoke(*command.split(), "--help").stdout.splitlines()]
-    flags = {"--read-only", "--json", "--quiet", "--verbose", "--replace", "--version"}
+    flags = {"--read-only", "--json", "--quiet", "--verbose", "--replace", "--version", "--help", "--show-completion"}
     of_flags = [line for line in lines if flags & set(line)]
     assert of_flags
     assert not any(part.startswith(("<", "BOOLEAN", "INTEGER")) for line in of_flags for part in line)

@@ -305,3 +305,14 @@ def test_advice_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (first[:12], second[:23]) == ("ALTER POLICY", "CREATE ANONYMIZED TABLE")
     assert first.endswith(";")
     assert second.endswith(";")
+    assert not second.endswith(";;")
+
+
+def test_a_list_of_hierarchies_is_readable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    made = "CREATE HIERARCHY h AS INTERVALS (5, 10); CREATE HIERARCHY wide AUTO ON visits.occupation_now;"
+    lines = answered(f"{made} SHOW HIERARCHIES;").rstrip().splitlines()
+    (long,) = (line for line in lines if line.startswith("wide "))
+    assert "CREATE HIERARCHY" in long
+    assert max(map(len, lines)) <= 160
+    assert any("AS INTERVALS (5, 10)" in line for line in lines)

@@ -103,8 +103,17 @@ def test_the_printed_script_makes_a_release(con: Connection) -> None:
     con.execute("CREATE ANONYMIZED TABLE g AS POLICY people")
     # What is proposed has new names as long as the old ones are taken.
     again = parts(con, "PROFILE people (age, diagnosis)")
-    assert [row["subject"] for row in again if row["part"] == "statement"] == ["age_levels_2", "people_2"]
+    assert [row["subject"] for row in again if row["part"] == "statement"] == ["people_2_age", "people_2"]
     con.execute(script(again))
+
+
+def test_scripts_of_two_tables_run_in_one_database(con: Connection) -> None:
+    con.execute("CREATE TABLE guests AS FROM people; CREATE HIERARCHY PEOPLE_AGE AS INTERVALS (3)")
+    scripts = [script(parts(con, f"PROFILE {table} (age, zip, sex, diagnosis)")) for table in ("people", "guests")]
+    for text in scripts:
+        con.execute(text)
+    made = {row[0] for row in con.execute("SHOW HIERARCHIES").fetchall()}
+    assert made == {"PEOPLE_AGE", "people_age_2", "people_zip", "guests_age", "guests_zip"}
 
 
 @pytest.mark.parametrize(
@@ -179,13 +188,13 @@ def test_kinds_of_hierarchies(con: Connection) -> None:
         "'K' || (100 + i) AS code, chr(97 + i::INTEGER % 20) AS letter, i / 1000 AS share FROM range(800) AS t(i)"
     )
     made = {row["subject"]: row["proposal"] for row in parts(con, "PROFILE more") if row["part"] == "statement"}
-    assert made["gain_levels"] == 'CREATE HIERARCHY "gain_levels" AUTO ON "more"."gain"'
-    assert made["moment_levels"].endswith("AS CALENDAR ('HOUR', 'DAY')")
-    assert made["long_ago_levels"].endswith("AS CALENDAR ('MONTH', 'YEAR', 'DECADE', 'CENTURY')")
-    assert made["letter_levels"].endswith('AUTO ON "more"."letter"')
-    assert made["share_levels"].endswith("AS INTERVALS (0.05, 0.1, 0.2, 0.4)")
+    assert made["more_gain"] == 'CREATE HIERARCHY "more_gain" AUTO ON "more"."gain"'
+    assert made["more_moment"].endswith("AS CALENDAR ('HOUR', 'DAY')")
+    assert made["more_long_ago"].endswith("AS CALENDAR ('MONTH', 'YEAR', 'DECADE', 'CENTURY')")
+    assert made["more_letter"].endswith('AUTO ON "more"."letter"')
+    assert made["more_share"].endswith("AS INTERVALS (0.05, 0.1, 0.2, 0.4)")
     # What is unique by itself is an identifier, and n is.
-    assert set(made) == {"gain_levels", "moment_levels", "long_ago_levels", "letter_levels", "share_levels", "more"}
+    assert set(made) == {"more_gain", "more_moment", "more_long_ago", "more_letter", "more_share", "more"}
     con.execute("CREATE HIERARCHY codes AUTO ON more.code")
     con.execute("CREATE HIERARCHY numbers AUTO ON more.n")
     shown = {row[0]: row[-1] for row in con.execute("SHOW HIERARCHIES").fetchall()}
@@ -388,7 +397,7 @@ def test_queries_files_and_frames(con: Connection, tmp_path: Path) -> None:
         assert [row[1] for row in answer[-2:]] == [policy, f"{policy}_release"]
         con.execute(";".join(row[7] for row in answer if row[0] == "statement"))
         con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY {policy} METHOD mondrian")
-        con.execute(f"DROP ANONYMIZED TABLE r; DROP POLICY {policy}; DROP HIERARCHY age_levels")
+        con.execute(f"DROP ANONYMIZED TABLE r; DROP POLICY {policy}; DROP HIERARCHY {policy}_age")
     assert len(frame) == 100
 
 
@@ -432,7 +441,7 @@ def test_hostile_names() -> None:
     con = sqlanon.connect()
     for name in HOSTILE:
         table = quoted(name if name not in ("temp", "main", "anon") else f"{name} ")
-        con.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT i % 30 AS {quoted(name)} FROM range(60) AS t(i)")
+        con.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT i % 30 AS {quoted(name)} FROM range(61) AS t(i)")
         con.execute(f"CREATE OR REPLACE HIERARCHY h AUTO ON {table}.{quoted(name)}")
         rows = parts(con, f"PROFILE {table}")
         con.execute(script(rows))
@@ -457,3 +466,68 @@ def test_what_cannot_be_made_coarser_is_left_out(value: str) -> None:
     con = sqlanon.connect()
     con.execute(f"CREATE TABLE t AS SELECT {value} AS x FROM range(9) AS r(i)")
     assert roles(parts(con, "PROFILE t")) == {"x": "IDENTIFIER"}
+
+
+PANEL = (
+    "CREATE TABLE panel AS SELECT {number} AS {name}, 1980 + j AS year, ['farm', 'shop', 'mine'][1 + i % 3] AS trade, "
+    "(i * 7 + j) % 16 AS hours FROM range(545) AS t(i), range(8) AS u(j)"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        *((name, "i * i") for name in ("nr", "pid", "caseid", "CASE_NO", "respondent", "personNr", "panelist", "x")),
+        *(("nr", f"(i * i)::{kind}") for kind in ("DOUBLE", "VARCHAR", "DECIMAL(9, 1)")),
+        ("x", "CASE WHEN i > 5 THEN 'man ' || i END"),
+    ],
+)
+def test_the_number_of_a_person_with_several_rows_may_be_the_entity(name: str, number: str) -> None:
+    con = sqlanon.connect()
+    con.execute(PANEL.format(name=name, number=number))
+    rows = parts(con, "PROFILE panel")
+    assert roles(rows) == {
+        name: "IDENTIFIER",
+        "year": "QUASI IDENTIFIER",
+        "trade": "QUASI IDENTIFIER",
+        "hours": "QUASI IDENTIFIER",
+    }
+    assert [subject for subject, why in reasons(rows).items() if "make it ENTITY" in why] == [name]
+    (policy,) = (row for row in rows if row["subject"] == "panel")
+    assert f"if {name} says whom a row is about, make it ENTITY: requirements count rows until then" in policy["why"]
+    # With the edit that the reason names, five people are in each class.
+    con.execute(script(rows).replace(f"{quoted(name)} IDENTIFIER", f"{quoted(name)} ENTITY"))
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY panel METHOD mondrian")
+    assert {row[5] for row in con.execute("CHECK r").fetchall()} == {True}
+
+
+@pytest.mark.parametrize(
+    ("columns", "source"),
+    [
+        # A row less of one person, few values, the times of a panel, and one row each.
+        ("i AS x", "range(545) AS t(i), range(8) AS u(j) WHERE i + j > 0"),
+        ("i AS x", "range(12) AS t(i), range(4) AS u(j)"),
+        ("i AS x", "range(25) AS t(i), range(50) AS u(j)"),
+        ("i AS year", "range(40) AS t(i), range(10) AS u(j)"),
+        ("DATE '2020-01-01' + i::INTEGER AS x", "range(40) AS t(i), range(10) AS u(j)"),
+        ("i / 2 AS x", "range(40) AS t(i)"),
+    ],
+)
+def test_what_is_not_like_the_number_of_a_person(columns: str, source: str) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT {columns}, 1 + i % 2 AS sex FROM {source}")
+    rows = parts(con, "PROFILE t")
+    assert set(roles(rows).values()) == {"QUASI IDENTIFIER"}
+    assert "ENTITY" not in str(rows)
+
+
+@pytest.mark.parametrize(
+    ("salary", "share"),
+    [("i * 37", "100 %"), ("greatest(i, 4) * 37", "98 %"), ("i % 101 * 37", None), ("i // 2", None), ("'a'", None)],
+)
+def test_why_says_that_sensitive_values_tell_rows_apart(salary: str, share: str | None) -> None:
+    con = sqlanon.connect()
+    con.execute(f"CREATE TABLE t AS SELECT {salary} AS salary, i % 2 AS sex FROM range(202) AS r(i)")
+    why = reasons(parts(con, "PROFILE t"))["salary"]
+    said = f"{share} of its rows have a value that no other row has, and sensitive values are published as they are"
+    assert (said in why, "publish something coarser, or make it IDENTIFIER" in why) == (share is not None,) * 2

@@ -115,6 +115,26 @@ def test_classes_of_one_row_and_of_one_value(con: Connection, kind: str) -> None
     assert alike.startswith("in 1 of 4 classes all rows have one value of s: ")
 
 
+@pytest.mark.parametrize(
+    ("required", "advice"),
+    [
+        ("k_anonymity(k => 2)", "l_diversity or t_closeness"),
+        ("t_closeness(t => 1, attribute => s)", "l_diversity or a smaller t"),
+        ("t_closeness(t => 1, attribute => 'S', distance => 'ordered')", "l_diversity or a smaller t"),
+        ("l_diversity(l => 1, attribute => s)", "a greater l or t_closeness"),
+        ("l_diversity(l => 1, attribute => s), t_closeness(t => 1, attribute => s)", "a greater l or a smaller t"),
+        # What is required of another column, or of both together, leaves this one as it is.
+        ("t_closeness(t => 1, attribute => z)", "l_diversity or t_closeness"),
+        ("l_diversity(l => 1, jointly => true)", "l_diversity or t_closeness"),
+    ],
+)
+def test_what_is_required_already_is_not_advised(con: Connection, required: str, advice: str) -> None:
+    con.execute("CREATE TABLE t AS SELECT i // 10 AS age, i // 20 AS s, i % 10 AS z FROM range(80) AS r(i)")
+    policy = f"t (age QUASI IDENTIFIER, s SENSITIVE, z SENSITIVE) REQUIRE {required}"
+    (said,) = [remark for remark in remarks(con, policy) if "one value of s: " in remark]
+    assert said.endswith(f"knows the value; require {advice}")
+
+
 def test_an_empty_source(con: Connection) -> None:
     con.execute("CREATE TABLE t (age INTEGER, s INTEGER)")
     (said,) = remarks(con, "t (age QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 5)")

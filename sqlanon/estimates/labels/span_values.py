@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlanon.estimates.axes import Axis
 from sqlanon.estimates.labels.listed_leaves import no_moments, unit_weight
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, big, cast, huge, is_not_null, is_null, paren, real
+from sqlanon.sqlgen.build.expressions import as_text, big, cast, huge, if_, is_not_null, is_null, paren, real
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["every_number", "single_values", "size_of_span", "values_in_spans"]
@@ -33,8 +33,12 @@ def every_number(axis: Axis) -> exp.Select:
 
 
 def single_values(axis: Axis) -> exp.Select:
-    """The values of spans that hold one value each, as leaves: label, value, weight and the moments."""
-    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(unit_weight(), "weight"))
+    """The values of spans that hold one value each, as leaves: label, value, weight and the moments.
+
+    What is possible and not counted on weighs nothing.
+    """
+    weight = if_(is_null(column("known")), real(0.0), unit_weight())
+    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(weight, "weight"))
     return single.select(*no_moments()).from_(relation("span"))
 
 

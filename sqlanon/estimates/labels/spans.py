@@ -3,8 +3,9 @@
 Each function returns label, low, low_side, high, high_side, known, open_low, open_high and
 mask, from the relation "shown" (label, shown). A span begins and ends at a point of the
 axis and a side of it, 0 before the point and 1 behind it. `known` says that every value
-in it is equally likely, `open_low` and `open_high` that it has no end there, and `mask`
-is the label that its texts fit.
+in it is equally likely, or, where it is NULL, that they are possible and not counted on,
+`open_low` and `open_high` that it has no end there, and `mask` is the label that its texts
+fit.
 """
 
 from __future__ import annotations
@@ -111,13 +112,12 @@ def _mask(axis: Axis) -> exp.Query:
 
 def _range(axis: Axis) -> exp.Query:
     low, high = (axis.down(column(end)) for end in ("low", "high"))
-    rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
+    ends = (alias(low, "low"), alias(high, "high"))
+    rows = exp.select(column("label"), *ends, column("with_null")).from_(fixed("range").subquery("range"))
     known = _known(axis)
     if axis.kind == "text":
-        # A text may hold brackets and commas: only a label that can be read in one way is certain.
-        ways = window(f.count(), partition_by=[column("label")])
-        same = column("low").eq(column("high"))
-        known = exp.and_(same, infix(ways, "=", 1))
+        ways, values = _ways(), window(exp.func("count_if", _is_one_value()), partition_by=[column("label")])
+        known = _is_meant(ways, values)
     ordered = column("low") <= column("high")
     query = span(column("low"), column("high"), (0, 1), known=known).from_(rows.subquery("range"))
     return query.where(_not_null(column("low")), _not_null(column("high")), ordered)
@@ -126,17 +126,36 @@ def _range(axis: Axis) -> exp.Query:
 def _tree_range(axis: Axis) -> exp.Query:
     """Ranges in an order that depends on values nobody knows: one with two ends may stand for any value."""
     low, high = (axis.down(column(end)) for end in ("low", "high"))
-    rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
-    ways = window(f.count(), partition_by=[column("label")])
+    ends = (alias(low, "low"), alias(high, "high"))
+    rows = exp.select(column("label"), *ends, column("with_null")).from_(fixed("range").subquery("range"))
     fits = rows.where(_not_null(low.copy()), _not_null(high.copy()))
-    numbered = exp.select(exp.Star(), alias(ways, "ways")).from_(fits.subquery("fitting"))
-    same = column("low").eq(column("high"))
-    once = column("ways").eq(1)
-    single = span(column("low"), column("high"), (0, 1), known=once)
-    single = single.from_(numbered.copy().subquery("single")).where(same)
-    others = exp.select(column("label")).from_(numbered.subquery("other")).where(not_(same.copy()))
+    values = window(exp.func("count_if", _is_one_value()), partition_by=[column("label")])
+    numbered = exp.select(exp.Star(), alias(_ways(), "ways"), alias(values, "values")).from_(fits.subquery("fitting"))
+    single = span(column("low"), column("high"), (0, 1), known=_is_meant(column("ways"), column("values")))
+    single = single.from_(numbered.copy().subquery("single")).where(_is_one_value())
+    others = exp.select(column("label")).from_(numbered.subquery("other")).where(not_(_is_one_value()))
     other = _everything(axis, others.subquery("everything"))
     return exp.union(single, other, distinct=False, copy=False)
+
+
+def _ways() -> exp.Expr:
+    """In how many ways a label of a range can be read: a text may hold brackets and commas, and end in "or NULL"."""
+    return window(f.count(), partition_by=[column("label")])
+
+
+def _is_one_value() -> exp.Expr:
+    return column("low").eq(column("high"))
+
+
+def _is_meant(ways: exp.Expr, values: exp.Expr) -> exp.Expr:
+    """Whether a reading of a range of texts is what its label means; NULL where it is merely possible.
+
+    `values` are those of its `ways` that are one value. A label with one way is certain. One with two, the value "x or
+    NULL" and the value x or NULL, is taken to mean the latter, as where a hierarchy lists the values.
+    """
+    whole = exp.and_(infix(ways, "=", 2), infix(values, "=", 2))
+    null_or_not = if_(column("with_null"), exp.true(), cast(exp.null(), "BOOLEAN"))
+    return if_(whole, null_or_not, exp.and_(_is_one_value(), infix(ways.copy(), "=", 1)))
 
 
 def _bounds(axis: Axis) -> exp.Query:

@@ -1,4 +1,4 @@
-"""Answers that propose statements: what speaks for them as tables, and below these a script to edit and to run."""
+"""Answers with statements in them: those that propose some, as tables and a script to run; and lists of definitions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from sqlanon.terminal.presentation.output import Output
 from sqlanon.terminal.presentation.rows import Rows
 
-__all__ = ["show_advice", "show_profile"]
+__all__ = ["show_advice", "show_definitions", "show_profile"]
 
 # Lines of comments are as wide as a terminal is at least.
 _COMMENT_WIDTH = 76
@@ -18,10 +18,28 @@ _EDIT = "edit it, then run it"
 _FIGURES = ("unique_rows", "distinct", "missing", "distinction", "separation")
 
 
+# A definition is shown up to so many characters.
+_DEFINITION = 100
+
+
+def show_definitions(output: Output, rows: Rows) -> None:
+    """Prints a list of hierarchies; the long definitions, such as queries over groups of values, by their beginnings.
+
+    They would make every line of a table thousands of characters wide. JSON, which programs read, has them in full.
+    """
+    at = rows.columns.index("definition")
+    texts = [row[at] for row in rows.rows]
+    short = [text if text is None or len(text) <= _DEFINITION else f"{text[: _DEFINITION - 1]}…" for text in texts]
+    listed = zip(rows.rows, short, strict=True)
+    output.result(Rows(rows.columns, tuple((*row[:at], text, *row[at + 1 :]) for row, text in listed), rows.truncated))
+    if short != texts:
+        output.status("long definitions are cut; in JSON they are whole: --json, or .mode json in the shell")
+
+
 def show_advice(output: Output, rows: Rows) -> None:
     """Prints the candidate with its figures, and below the statements that publish it."""
     output.result(rows.without("statement"))
-    _print_script(output, [f"{text};" for text in rows.column("statement") if text is not None])
+    _print_script(output, [f"{text.rstrip(';')};" for text in rows.column("statement") if text is not None])
 
 
 def show_profile(output: Output, rows: Rows) -> None:

@@ -76,7 +76,7 @@ def _codes(text: str) -> list[tuple[Any, float | None]]:
         # Its order depends on values that nobody knows, and a text may look like a range.
         return [(value, None) for value in (*ANY["code"], text) if value is not None or null]
     if null:
-        return [(text, None), (bare, None), (None, None)]
+        return [(text, 0.0), (bare, 1.0), (None, 1.0)]
     return [(text, 1.0)]
 
 
@@ -86,6 +86,8 @@ def _texts(name: str, text: str) -> list[tuple[Any, float | None]]:
     match = _RANGE.fullmatch(bare)
     if not match and not null:
         return [(text, 1.0)]
+    if not match:
+        return [(text, 0.0), (bare, 1.0), (None, 1.0)]
     found = {text, bare}
     if match:
         # What stands right behind a value is before all others.
