@@ -7,12 +7,12 @@ from math import isclose, log
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import ReleaseAttribute
 from sqlanon.methods.registry import worded
 from sqlanon.report import charts as plots
 from sqlanon.report.charts import Charts
 from sqlanon.report.class_values import ValueShare, WorstClass
+from sqlanon.report.column_words import reading_of, role_of
 from sqlanon.report.facts import GRANULARITY_LOSS, Facts
 from sqlanon.report.markup import NOT_DEFINED, InPlaceOfNumber, Markup, Share, number, paragraph, percent, table, text
 from sqlanon.report.plot_labels import unique
@@ -30,22 +30,6 @@ _SHARES = {
     None: "is no count, or of a group that the source lacks",
 }
 
-_READINGS = {
-    Reading.EXACT: "as it is",
-    Reading.LABEL: "as the label of a level",
-    Reading.RANGE: "as the range of a region",
-    Reading.CENTROID: "as the centre of a region",
-    Reading.LOWER_BOUND: "the least value of a region",
-    Reading.UPPER_BOUND: "the greatest value of a region",
-    Reading.TOKEN: "as a token",
-    Reading.BUCKET: "the number of a bucket",
-    Reading.BUCKET_VALUE: "as a value of some row of a bucket",
-    Reading.BUCKET_RANGE: "as a range that has a value of some row of a bucket",
-    Reading.COUNT: "how many rows of a bucket have the value",
-    Reading.GROUP: "the number of a group",
-    Reading.LINK: "the group that a row has in another table",
-}
-
 
 def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
     """What stands in each published column, how far up its hierarchy that is, and what is lost by it."""
@@ -57,8 +41,8 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
         [
             (
                 a.name,
-                a.role.value.replace("_", "-"),
-                _READINGS[a.reading] if a.reading else None,
+                role_of(facts, a),
+                reading_of(facts, a),
                 a.hierarchy,
                 *([a.fragment or "the release"] if has_fragments else []),
             )

@@ -1,0 +1,54 @@
+"""The table of published columns in a report: roles are those of the policy, and what is shown is in words."""
+
+from __future__ import annotations
+
+import pytest
+
+import sqlanon
+from sqlanon.report import charts
+from tests.support.reports import page_of, people
+
+APART = "as it is, apart from the sensitive values, in buckets"
+BESIDE = "as it is, apart from the columns of other tables, in buckets"
+SOME_ROW = "as a value of some row of a bucket"
+
+
+@pytest.fixture(autouse=True)
+def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charts, "_scripts", lambda: ("0;",))
+
+
+@pytest.mark.parametrize(
+    ("method", "ages", "values", "name"),
+    [
+        ("anatomy(l => 2)", APART, SOME_ROW, "value"),
+        ("slicing(l => 2)", APART, SOME_ROW, "ill"),
+        # Here the ward stands beside the sensitive value.
+        ("slicing(l => 2) COLUMNS (age), (ward, ill)", APART, SOME_ROW, "ill"),
+        ("mondrian(publish => 'none')", APART, SOME_ROW, "ill"),
+        ("trivial", APART, BESIDE, "ill"),
+    ],
+)
+def test_columns_of_buckets_have_the_roles_of_the_policy(method: str, ages: str, values: str, name: str) -> None:
+    columns = page_of(people(method), "r").table("Published columns")
+    known = {column: (role, reading) for column, role, reading, *_ in columns}
+    wards = BESIDE if "(ward, ill)" in method else ages
+    assert known.pop("count", ("added by the method", None))[0] == "added by the method"
+    assert known == {
+        "age": ("quasi-identifier", ages),
+        "ward": ("quasi-identifier", wards),
+        name: ("sensitive", values),
+        "bucket": ("added by the method", "number of the bucket"),
+    }
+
+
+def test_fragments_are_apart_without_buckets() -> None:
+    con = sqlanon.connect()
+    con.execute("""
+        CREATE TABLE people AS SELECT i % 3 AS age, i % 2 AS ill FROM range(8) AS t(i);
+        CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) CONFIDENTIAL (age, ill);
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD fragments FRAGMENTS (age), (ill)""")
+    assert [row[:3] for row in page_of(con, "r").table("Published columns")] == [
+        ["age", "quasi-identifier", "as it is, apart from the sensitive values"],
+        ["ill", "sensitive", "as it is, apart from the columns of other tables"],
+    ]
