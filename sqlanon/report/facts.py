@@ -11,7 +11,8 @@ from sqlanon.catalog.digests import require_own_rows
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
-from sqlanon.domain.policy import Policy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption, PrivacyReport
 from sqlanon.domain.values import QualifiedName
@@ -69,6 +70,15 @@ class Facts:
         """The number of rows below which a class violates what is required, whatever they hold."""
         promised = promised_by(self.release.method, self.release.method_arguments)
         return least_rows(resolve_requirements(self.policy, promised=promised))
+
+    @property
+    def without_requirement(self) -> tuple[str, ...]:
+        """The sensitive columns that no requirement, promise of the method or confidentiality constraint is about."""
+        promised = promised_by(self.release.method, self.release.method_arguments)
+        about = [name for r in resolve_requirements(self.policy, promised=promised) for name in r.attributes]
+        about += [name for constraint in self.policy.confidential for name in constraint]
+        known = {*map(fold, about)}
+        return tuple(a.name for a in self.policy.having(Role.SENSITIVE) if fold(a.name) not in known)
 
     def over_all(self, figure: str) -> float | None:
         """A figure of the whole release, and of one that only attributes have the worst of these, as FRONTIER has it.
