@@ -28,7 +28,7 @@ from sqlanon.pipeline.run import candidate
 from sqlanon.pipeline.state import KeptCells
 from sqlanon.questions.sole_parameter import always_satisfied
 from sqlanon.statements.candidate_cells import cells_of_candidates
-from sqlanon.statements.candidate_figures import Figure, figure_of, workload_figure
+from sqlanon.statements.candidate_figures import Figure, figure_of, lacking_text, workload_figure
 from sqlanon.statements.candidate_source import require_same_rows, rows_of_source
 from sqlanon.statements.sweep import Candidate, swept
 from sqlanon.syntax import render
@@ -268,5 +268,4 @@ def _measure(
 ) -> str | None:
     for figure in figures:
         values[figure.name] = figure.measure(engine, release)
-    lacking = [name for name, value in values.items() if value is None]
-    return f"{', '.join(lacking)} not defined of it" if lacking else None
+    return lacking_text(values)

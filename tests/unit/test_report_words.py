@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import sqlanon
 from sqlanon.report import charts
-from tests.support.reports import page_of
+from tests.support.reports import page_of, people
 
 
 @pytest.fixture(autouse=True)
@@ -41,3 +43,30 @@ def test_sensitive_columns_that_nothing_is_required_of_are_said_first(
     else:
         assert "Each requirement is met" not in box
         assert f"Warning: nothing is required of the sensitive {unrequired}" in box
+
+
+def test_candidates_that_were_made_are_told_from_those_that_could_not_be() -> None:
+    con = people("mondrian")
+    queries = (
+        "SELECT count(*) AS n FROM people WHERE age = 70003",
+        "SELECT sum(age) AS n FROM people WHERE ill = 'flu'",
+    )
+    con.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [[n, query] for n, query in enumerate(queries)])
+    methods = "mondrian, mondrian(publish => 'centroid')"
+    con.execute(f"FRONTIER f ON POLICY p METHODS ({methods}) SWEEP l IN (2, 30) MEASURE p_loss, gain, WORKLOAD w")
+    con.execute("FRONTIER g ON POLICY p METHODS (mondrian(publish => 'centroid')) MEASURE p_loss, WORKLOAD w")
+    page = page_of(con, "r")
+    rows = {row[0]: row[3:] for row in page.table("Values: Candidates of the frontier f")}
+    # No sum of ages is known of a centre: the other figures are there, in the plot as well.
+    assert rows["5: mondrian(publish => 'centroid')"] == [*rows["3: mondrian"][:2], None]
+    assert not any(name.startswith(("4", "6")) for name in rows)
+    text = " ".join(page.text.split())
+    assert "Of 7 candidates 3 lack figures, and the plot does not have 2 of them:" in text
+    undefined = "mondrian(publish => 'centroid') was made, but the error of the workload w is not defined of it: it"
+    assert f"5: {undefined}" in text
+    assert re.search(r"4: mondrian; 6: mondrian\(publish => 'centroid'\) could not be made: \S", text)
+    assert "Of 4 candidates 1 lacks figures, and the plot does not have it:" in text
+    assert "could not be made: workload" not in text
+    drawn = [len(c["data"]["values"]) for c in page.charts if "kind" in c["data"]["values"][0]]
+    # All but the two that could not be made and this release, and all but one of the others.
+    assert drawn == [6, 3]
