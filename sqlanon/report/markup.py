@@ -54,6 +54,7 @@ figcaption { font-weight: bold; }
 .chart { width: 100%; min-height: 1rem; }
 .chart svg { max-width: 100%; height: auto; }
 .verdict { border: 2px solid; border-radius: .5rem; padding: .5rem 1rem; font-weight: bold; }
+small { font-size: inherit; }
 dt { font-weight: bold; }
 dd { margin: 0 0 .25rem 1rem; }
 @media screen and (min-width: 40rem) {

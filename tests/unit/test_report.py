@@ -31,7 +31,7 @@ ATTACKS = ("homogeneity", "background", "skewness")
 # What the page is made of; anything else would come from a name.
 ELEMENTS = set(
     "html head meta link title style body main h1 h2 h3 p strong nav ul ol li a section div table caption thead tbody "
-    "tr th td data dl dt dd figure figcaption script wbr".split()
+    "tr th td data dl dt dd figure figcaption script small wbr".split()
 )
 
 

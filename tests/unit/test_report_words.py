@@ -70,3 +70,25 @@ def test_candidates_that_were_made_are_told_from_those_that_could_not_be() -> No
     drawn = [len(c["data"]["values"]) for c in page.charts if "kind" in c["data"]["values"][0]]
     # All but the two that could not be made and this release, and all but one of the others.
     assert drawn == [6, 3]
+
+
+@pytest.mark.parametrize("method", ["generalization", "anatomy(l => 2)"])
+def test_attacks_have_their_thresholds_and_the_worst_classes_their_numbers(method: str) -> None:
+    con = people(method)
+    text = " ".join(page_of(con, "r").text.split())
+    once = "confidence => 1 (from which share of a class on its rows count as named)"
+    assert f"Tried with {once}." in text
+    assert "Tried with values => 1 (how many values the target is known to lack) and confidence => 1 (from" in text
+    assert "Tried with ratio => 4 (how many times as frequent in a class as among all rows a value has to be)." in text
+    for attack, word in [("homogeneity", "chance"), ("background", "chance"), ("skewness", "ratio")]:
+        [(_, _, targets, _, highest, mean, _, worst)] = con.execute(f"ATTACK r WITH {attack}").fetchall()
+        begin = text.index(f"Where it is worst: {attack} of ill")
+        listed = text[begin : text.find("Where it is worst", begin + 1)]
+        found = re.findall(rf": (\d+) targets, a {word} of ([\d.]+)( %)?", listed)
+        scale = 100 if word == "chance" else 1
+        assert all(bool(sign) == (word == "chance") for *_, sign in found)
+        # These are few classes, so that all are there.
+        assert len(found) == len(worst.split("; "))
+        assert sum(int(n) for n, *_ in found) == targets
+        assert float(found[0][1]) == pytest.approx(scale * highest, rel=0.01)
+        assert sum(int(n) * float(sure) for n, sure, _ in found) / targets == pytest.approx(scale * mean, rel=0.01)
