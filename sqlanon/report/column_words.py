@@ -10,7 +10,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import ReleaseAttribute
 from sqlanon.report.facts import Facts
 
-__all__ = ["reading_of", "role_of"]
+__all__ = ["levels_of", "reading_of", "role_of"]
 
 _READINGS: Mapping[Reading, str] = {
     Reading.EXACT: "as it is",
@@ -50,7 +50,25 @@ def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str | None:
     """How the values of the column are shown; None where the release does not say it."""
     if attribute.reading is None:
         return None
-    return _apart(facts, attribute) or _READINGS[attribute.reading]
+    return _apart(facts, attribute) or _label(facts, attribute) or _READINGS[attribute.reading]
+
+
+def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
+    """The levels at which a column is published, several where rows differ in it; empty for a column without any."""
+    return facts.levels.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
+
+
+def _label(facts: Facts, attribute: ReleaseAttribute) -> str | None:
+    """Which level of its hierarchy a column shows, with one of its labels; None for a column that is not of a level."""
+    levels = levels_of(facts, attribute)
+    if attribute.reading is not Reading.LABEL or not levels or attribute.height is None:
+        return None
+    if levels == (attribute.height,):
+        return "not shown: * for everybody"
+    word = "level" if len(levels) == 1 else "levels"
+    numbers = " or ".join(map(str, levels))
+    example = facts.examples.get(fold(attribute.name))
+    return f"as the label of {word} {numbers} of {attribute.height}{f', such as {example}' if example else ''}"
 
 
 def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isclose, log
 
-from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
-from sqlanon.domain.release import ReleaseAttribute
 from sqlanon.methods.registry import worded
 from sqlanon.report import charts as plots
 from sqlanon.report.charts import Charts
 from sqlanon.report.class_values import ValueShare, WorstClass
-from sqlanon.report.column_words import reading_of, role_of
+from sqlanon.report.column_words import levels_of, reading_of, role_of
 from sqlanon.report.facts import GRANULARITY_LOSS, Facts
 from sqlanon.report.markup import NOT_DEFINED, InPlaceOfNumber, Markup, Share, number, paragraph, percent, table, text
 from sqlanon.report.plot_labels import unique
@@ -49,7 +47,7 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
             for a in release.attributes
         ],
     )
-    levels = [(a, _levels(facts, a)) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
+    levels = [(a, levels_of(facts, a)) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
     levels = [(attribute, several) for attribute, several in levels if several]
     if levels:
         names = unique([a.name for a, _ in levels])
@@ -97,10 +95,6 @@ def _losses(facts: Facts) -> Iterator[Markup]:
         "The method recorded a loss of its own when it made the release, ", number(release.loss), ". It is the "
         f"{definition or name}. It counts in another way: do not compare it with the figures of this page.",
     )  # fmt: skip
-
-
-def _levels(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
-    return facts.levels.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
 
 
 def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[str, int, int]]:

@@ -52,3 +52,36 @@ def test_fragments_are_apart_without_buckets() -> None:
         ["age", "quasi-identifier", "as it is, apart from the sensitive values"],
         ["ill", "sensitive", "as it is, apart from the columns of other tables"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("levels", "ages"),
+    [
+        ("MIN LEVEL 1 MAX LEVEL 1", ["as the label of level 1 of 3, such as [70020,70030)"]),
+        ("MIN LEVEL 2 MAX LEVEL 2", ["as the label of level 2 of 3, such as [70000,70100)"]),
+        ("MIN LEVEL 3", ["not shown: * for everybody"]),
+        ("MAX LEVEL 0", ["as it is"]),
+    ],
+)
+def test_a_column_of_labels_has_its_level(levels: str, ages: list[str]) -> None:
+    con = people("generalization")
+    con.execute(f"ALTER POLICY p ALTER age QUASI IDENTIFIER USING tens {levels}")
+    con.execute("ALTER POLICY p ALTER ward QUASI IDENTIFIER MIN LEVEL 1")
+    con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 1)")
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p")
+    labels = con.duckdb.execute("SELECT DISTINCT age, ward FROM r").fetchall()
+    known = {column: reading for column, _, reading, *_ in page_of(con, "r").table("Published columns")}
+    assert [known["age"]] == ages
+    assert known["ward"] == "not shown: * for everybody"
+    assert {ward for _, ward in labels} == {"*"}
+    assert not ages[0].startswith("as the label") or ages[0].partition("such as ")[2] in {age for age, _ in labels}
+
+
+def test_rows_of_several_levels_have_them_all() -> None:
+    con = people("generalization(recoding => 'local', suppression => 0.2)")
+    levels = con.duckdb.execute(
+        "SELECT DISTINCT level FROM anon.release_round WHERE attribute = 'age' ORDER BY level"
+    ).fetchall()
+    known = {column: reading for column, _, reading, *_ in page_of(con, "r").table("Published columns")}
+    word = "level" if len(levels) == 1 else "levels"
+    assert known["age"].startswith(f"as the label of {word} {' or '.join(str(level) for (level,) in levels)} of 3")
