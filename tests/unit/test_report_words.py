@@ -92,3 +92,18 @@ def test_attacks_have_their_thresholds_and_the_worst_classes_their_numbers(metho
         assert sum(int(n) for n, *_ in found) == targets
         assert float(found[0][1]) == pytest.approx(scale * highest, rel=0.01)
         assert sum(int(n) * float(sure) for n, sure, _ in found) / targets == pytest.approx(scale * mean, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("requirements", "method"),
+    [
+        ("REQUIRE k_anonymity(k => 2)", "anatomy(l => 2)"),
+        ("CONFIDENTIAL (age, ill)", "fragments FRAGMENTS (age), (ill)"),
+    ],
+)
+def test_what_a_method_promises_and_constraints_are_about_sensitive_columns(requirements: str, method: str) -> None:
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute("CREATE TABLE people AS SELECT i % 3 AS age, i % 5 AS ill FROM range(60) AS t(i)")
+    con.execute(f"CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) {requirements}")
+    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+    assert "nothing is required of the sensitive" not in page_of(con, "r").text
