@@ -21,7 +21,7 @@ from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError, about
 from sqlanon.export.attack_export import attack_export
 from sqlanon.export.check_export import check_export
-from sqlanon.export.layout import report_path
+from sqlanon.export.layout import report_path, report_text
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
 from sqlanon.inputs.source import qualified
@@ -247,9 +247,11 @@ def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | Non
         path = report_path(statement.path)
     former = partial(without_former, path, replace=statement.replace)
     export = partial(export_release, engine, release, statement, former)
-    if statement.report:
-        export = partial(with_report, engine, release.name, path, export, replace=statement.replace)
-    return Answer(answer_columns.EXPORTED, tuple(map(astuple, export())))
+    if not statement.report:
+        return Answer(answer_columns.EXPORTED, tuple(map(astuple, export())))
+    exported = with_report(engine, release.name, path, export, replace=statement.replace)
+    rows = tuple((*astuple(file), report_text(statement.path)) for file in exported)
+    return Answer((*answer_columns.EXPORTED, answer_columns.REPORT), rows)
 
 
 def _estimate(engine: Engine, statement: s.Estimate, progress: Watching | None) -> Answer:

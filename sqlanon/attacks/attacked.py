@@ -28,7 +28,7 @@ from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
 from sqlanon.syntax.statements import Attack
 
-__all__ = ["ATTACKED", "AttackAnswer", "Target", "attacked", "class_text"]
+__all__ = ["ATTACKED", "AttackAnswer", "AttackedClass", "Target", "attacked", "class_text"]
 
 ATTACKED = (
     ("attack", "VARCHAR"),
@@ -46,8 +46,17 @@ _OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class
 
 
 @dataclass(frozen=True)
+class AttackedClass:
+    """A class by what the release shows of it, how many targets it has, and how sure the adversary is of them."""
+
+    name: str
+    targets: int
+    confidence: float | None
+
+
+@dataclass(frozen=True)
 class AttackAnswer:
-    """What an attack comes to for one sensitive attribute; `worst` are the classes in which it is, by their labels."""
+    """What an attack comes to for one sensitive attribute; `worst` are the classes in which it is surest."""
 
     attack: str
     attribute: str | None
@@ -56,12 +65,12 @@ class AttackAnswer:
     highest: float | None
     mean: float | None
     bound: float | None
-    worst: tuple[str, ...]
+    worst: tuple[AttackedClass, ...]
 
     @property
     def row(self) -> tuple[Any, ...]:
         """The columns of ATTACKED."""
-        return *self.figures, "; ".join(self.worst) or None
+        return *self.figures, "; ".join(attacked.name for attacked in self.worst) or None
 
     @property
     def figures(self) -> tuple[Any, ...]:
@@ -180,7 +189,7 @@ def _answered(
         highest=highest,
         mean=mean,
         bound=_bound(engine, target, statistic),
-        worst=tuple(class_text(class_id) for (class_id,) in worst),
+        worst=tuple(AttackedClass(class_text(class_id), round(n), confidence) for class_id, n, confidence in worst),
     )
 
 

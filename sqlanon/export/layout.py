@@ -18,7 +18,7 @@ from sqlanon.errors import UserError
 from sqlanon.export.formats.base import export_format, suffixes
 from sqlanon.export.paths import local_path
 
-__all__ = ["Layout", "format_of", "layout_of", "report_path", "require_known_suffix"]
+__all__ = ["Layout", "format_of", "layout_of", "report_path", "report_text", "require_known_suffix"]
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # A folder of a version or a year, release.2026, is none.
@@ -118,6 +118,14 @@ def report_path(path: str) -> Path:
     """
     target = _target(path)
     return target.with_name(f"{target.name}.report.html")
+
+
+def report_text(path: str) -> str:
+    """The path of the report as the user would write it, with forward slashes. Raises as `report_path` does."""
+    report, written = report_path(path), Path(path)
+    # A path such as '.' does not have the name of what it means.
+    is_named = report.name == f"{written.name}.report.html"
+    return (written.with_name(report.name) if is_named else report).as_posix()
 
 
 def require_known_suffix(layout: Layout) -> None:

@@ -33,7 +33,9 @@ __all__ = [
 ]
 
 _HEADER = re.compile(r"-- ([a-z ]+): (.*)")
-_PARAMETER = re.compile(r"(?P<name>\w+) (?P<type>[A-Z]+)(?P<domain>.*?)(?: DEFAULT (?P<default>\S+))? -- \S.*")
+_PARAMETER = re.compile(
+    r"(?P<name>\w+) (?P<type>[A-Z]+)(?P<domain>.*?)(?: DEFAULT (?P<default>\S+))? -- (?P<meaning>\S.*)"
+)
 _SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
 _PLACEHOLDER = re.compile(r"\$(\w+)")
 _CONSTANT = re.compile(r"\d+(\.\d+)?")
@@ -46,7 +48,7 @@ class Parameter:
 
     `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its
     choices; RELATION or COLUMN, which name something of the user's. Without a
-    `default` the user has to give it.
+    `default` the user has to give it. `meaning` is what the header says of it.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Parameter:
     high: Decimal | None = None
     choices: tuple[str, ...] = ()
     default: int | Decimal | str | None = None
+    meaning: str = ""
 
     @property
     def placeholders(self) -> tuple[str, ...]:
@@ -262,11 +265,12 @@ class Header:
             default: int | Decimal | None = self._number(match["default"]) if match["default"] else None
             if default is not None and match["type"] == "BIGINT":
                 default = int(default)
-            return Parameter(match["name"], match["type"], low, high, default=default)
+            return Parameter(match["name"], match["type"], low, high, default=default, meaning=match["meaning"])
         if match and match["type"] == "TEXT" and len(domain) == 1:
-            return Parameter(match["name"], "TEXT", choices=tuple(domain[0].split("|")), default=match["default"])
+            choices = tuple(domain[0].split("|"))
+            return Parameter(match["name"], "TEXT", choices=choices, default=match["default"], meaning=match["meaning"])
         if match and match["type"] in ("RELATION", "COLUMN") and not domain and match["default"] is None:
-            return Parameter(match["name"], match["type"])
+            return Parameter(match["name"], match["type"], meaning=match["meaning"])
         raise InternalError(f"the header of {self._name} has a parameter without name, type, domain or text: {text}")
 
     def _number(self, text: str) -> Decimal:

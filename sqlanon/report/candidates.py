@@ -9,8 +9,10 @@ from sqlanon.report import charts as plots
 from sqlanon.report.charts import EFFICIENT, NOT_EFFICIENT, THIS_RELEASE, Charts
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import NOT_DEFINED, InPlaceOfNumber, Markup, paragraph, table, text
+from sqlanon.statements.candidate_figures import undefined_figures
 from sqlanon.statements.frontier import called_text
 from sqlanon.syntax import render
+from sqlanon.syntax._frontier_statements import workload_of
 
 __all__ = ["frontiers"]
 
@@ -40,7 +42,7 @@ def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: C
             *(NOT_DEFINED if value is None else value for _, value in c.figures),
         )
         for c in candidates
-        if c.reason is None
+        if undefined_figures(c) is not None
     ]
     required = ", ".join(map(render.requirement, facts.policy.requirements)) or _NOTHING
     measured = [_comparable(facts, figure) for figure in names]
@@ -68,19 +70,34 @@ def _called(candidate: Measured) -> str:
 
 
 def _without_points(candidates: Sequence[Measured], names: Sequence[str]) -> Iterator[Markup]:
-    """How many candidates are not in the plot of the first two figures, and why."""
+    """How many candidates lack figures, whether the plot of the first two figures lacks them, and why."""
     reasons: dict[str, list[str]] = {}
+    count = not_drawn = 0
     for candidate in candidates:
-        missing = [name for name, value in candidate.figures if value is None and name in names[:2]]
-        if candidate.reason is not None:
-            reasons.setdefault(f"could not be made: {candidate.reason}", []).append(_called(candidate))
-        elif missing and len(names) > 1:
-            reasons.setdefault(f"has no {' and no '.join(missing)}: not defined", []).append(_called(candidate))
-    if reasons:
-        count = sum(map(len, reasons.values()))
-        lack = "1 lacks" if count == 1 else f"{count} lack"
-        out_of = "" if len(names) < 2 else ", and the plot does not have " + ("it:" if count == 1 else "them:")
-        yield paragraph(f"Of {len(candidates)} candidates {lack} figures{out_of or ':'}")
-        listed = ((text("; ".join(those)), text(reason)) for reason, those in reasons.items())
-        items = (f"<li><strong>{those}</strong> {reason}</li>" for those, reason in listed)
-        yield Markup(f"<ul>{''.join(items)}</ul>")
+        undefined = undefined_figures(candidate)
+        if undefined == ():
+            continue
+        reasons.setdefault(_reason(candidate, undefined), []).append(_called(candidate))
+        count += 1
+        not_drawn += undefined is None or not {*names[:2]}.isdisjoint(undefined)
+    if not reasons:
+        return
+    lack = "1 lacks" if count == 1 else f"{count} lack"
+    out_of = ""
+    if len(names) > 1 and not_drawn:
+        those = f"{not_drawn} of them" if not_drawn < count else "it" if count == 1 else "them"
+        out_of = f", and the plot does not have {those}"
+    yield paragraph(f"Of {len(candidates)} candidates {lack} figures{out_of}:")
+    listed = ((text("; ".join(those)), text(reason)) for reason, those in reasons.items())
+    items = (f"<li><strong>{those}</strong> {reason}</li>" for those, reason in listed)
+    yield Markup(f"<ul>{''.join(items)}</ul>")
+
+
+def _reason(candidate: Measured, undefined: Sequence[str] | None) -> str:
+    if undefined is None:
+        return f"could not be made: {candidate.reason}"
+    called = [name if workload_of(name) is None else f"the error of the {name}" for name in undefined]
+    said = f"was made, but {' and '.join(called)} {'is' if len(called) == 1 else 'are'} not defined of it"
+    if any(map(workload_of, undefined)):
+        said += ": it does not answer all queries of the workload, or their results in the source are all 0"
+    return said

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sqlglot import exp
+
 from sqlanon.attacks.attacked import AttackAnswer
 from sqlanon.catalog import frontiers, migrations, releases
 from sqlanon.catalog.digests import require_own_rows
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
-from sqlanon.domain.policy import Policy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption, PrivacyReport
 from sqlanon.domain.values import QualifiedName
@@ -20,13 +24,16 @@ from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import PolicyError
 from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.inputs.source import qualified
+from sqlanon.inputs.source import own_object, qualified
 from sqlanon.methods.registry import assumed_of, promised_by
 from sqlanon.questions.ask import least_rows
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.report.answers import AnswerErrors, errors_of_workloads
 from sqlanon.report.class_values import WorstClass, class_sizes, worst_classes
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text
+from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.statements.attack import attack_release
 from sqlanon.statements.check import check_release
 from sqlanon.statements.measure_figures import measure_figures
@@ -47,7 +54,8 @@ class Facts:
 
     `answers` are the errors of each workload that it was measured with. `without_classes` says why a release has no
     classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each frontier of the release's
-    policy. `levels` has the levels of the rounds of a local recoding, by folded names.
+    policy. `levels` has the levels of the rounds of a local recoding, and `examples` a label of each column that has
+    those of one level, both by folded names.
     """
 
     release: Release
@@ -62,6 +70,7 @@ class Facts:
     without_classes: str | None
     candidates: Mapping[str, Sequence[Measured]]
     levels: Mapping[str, tuple[int, ...]]
+    examples: Mapping[str, str]
     other_releases: str | None
 
     @property
@@ -70,13 +79,22 @@ class Facts:
         promised = promised_by(self.release.method, self.release.method_arguments)
         return least_rows(resolve_requirements(self.policy, promised=promised))
 
+    @property
+    def without_requirement(self) -> tuple[str, ...]:
+        """The sensitive columns that no requirement, promise of the method or confidentiality constraint is about."""
+        promised = promised_by(self.release.method, self.release.method_arguments)
+        about = [name for r in resolve_requirements(self.policy, promised=promised) for name in r.attributes]
+        about += [name for constraint in self.policy.confidential for name in constraint]
+        known = {*map(fold, about)}
+        return tuple(a.name for a in self.policy.having(Role.SENSITIVE) if fold(a.name) not in known)
+
     def over_all(self, figure: str) -> float | None:
         """A figure of the whole release, and of one that only attributes have the worst of these, as FRONTIER has it.
 
         None where one of them is not defined.
         """
-        measured = [f for f in self.figures if f.name == figure]
-        values = [f.value for f in measured if f.attribute is None] or [f.value for f in measured]
+        measured = [each for each in self.figures if each.name == figure]
+        values = [each.value for each in measured if each.attribute is None] or [each.value for each in measured]
         return None if None in values else max((value for value in values if value is not None), default=None)
 
 
@@ -112,6 +130,7 @@ def _facts(engine: Engine, release: Release) -> Facts:
         without_classes=without_classes,
         candidates=_candidates(engine, release),
         levels=releases.rounds(engine, release),
+        examples=_examples(engine, release),
         other_releases=warning(others_of(engine, release)),
     )
 
@@ -122,6 +141,23 @@ def _without_classes(engine: Engine, release: Release) -> str | None:
     except PolicyError as error:
         return error.message
     return None
+
+
+def _examples(engine: Engine, release: Release) -> dict[str, str]:
+    """The last label, in the order of the texts, of each column that has those of a level; none of a star alone."""
+    examples: dict[str, str] = {}
+    for made in release.published:
+        names = [
+            a.name
+            for a in release.attributes_of(made.fragment)
+            if a.reading is Reading.LABEL and a.level is not None and a.level != a.height
+        ]
+        last = [f.call("max", as_text(column(name))) for name in names]
+        if last:
+            [labels] = engine.rows(exp.select(*last).from_(relation(own_object(engine, made.name))))
+            pairs = zip(names, labels, strict=True)
+            examples |= {fold(name): label for name, label in pairs if label not in (None, "*")}
+    return examples
 
 
 def _attacked(engine: Engine, release: Release) -> Iterator[AttackAnswer]:

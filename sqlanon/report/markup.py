@@ -54,6 +54,7 @@ figcaption { font-weight: bold; }
 .chart { width: 100%; min-height: 1rem; }
 .chart svg { max-width: 100%; height: auto; }
 .verdict { border: 2px solid; border-radius: .5rem; padding: .5rem 1rem; font-weight: bold; }
+small { font-size: inherit; }
 dt { font-weight: bold; }
 dd { margin: 0 0 .25rem 1rem; }
 @media screen and (min-width: 40rem) {
@@ -80,6 +81,8 @@ dd { margin: 0 0 .25rem 1rem; }
 WHOLE_RELEASE = "whole release"
 # A table of so many columns is no wider than a telephone, which has room for so many letters.
 _COLUMNS, _LETTERS = 5, 48
+# A word of a heading with so many letters is not broken, however many columns there are: what is below it may be.
+_LETTERS_OF_HEAD = 11
 # A table of so many rows stands on one page of paper.
 _ROWS = 8
 # What is less than that of all, or nearer to all of it, is not called nothing or all.
@@ -167,7 +170,8 @@ def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     numeric = [_is_numeric([row[index] for row in rows]) for index in range(len(columns))]
     kinds = ["number" if is_number else "" for is_number in numeric]
     most = _LETTERS // len(columns) if len(columns) <= _COLUMNS else 0
-    named = ((cell(name), _classes(kind, _long(name, most))) for name, kind in zip(columns, kinds, strict=True))
+    most_of_head = most and max(most, _LETTERS_OF_HEAD)
+    named = ((cell(name), _classes(kind, _long(name, most_of_head))) for name, kind in zip(columns, kinds, strict=True))
     head = "".join(f'<th scope="col"{classes}>{name}</th>' for name, classes in named)
     body = "\n".join(f"<tr>{_row(row, kinds, most)}</tr>" for row in rows)
     short = " short" if len(rows) <= _ROWS else ""

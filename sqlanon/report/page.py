@@ -54,14 +54,7 @@ def report_page(engine: Engine, name: QualifiedName) -> str:
 def _head(facts: Facts) -> Iterator[Markup]:
     release = facts.release
     kind = "a live view, which follows its source" if release.kind == "view" else "a snapshot"
-    verdict = (
-        "Each requirement is met."
-        if met(facts)
-        else "Nothing is required that could be met."
-        if not facts.checked.violated
-        else "Not all that was required is met: do not give it away."
-    )
-    yield Markup(f'<p class="verdict">{text(verdict)}</p>')
+    yield Markup(f'<p class="verdict">{text(_verdict(facts))}</p>')
     yield paragraph(
         f"{release.name} is {kind}, made under the policy {release.policy} by the method {release.method} on "
         f"{release.created_at:%Y-%m-%d}. It had {release.released_rows:,} of the {release.source_rows:,} rows of its "
@@ -85,6 +78,25 @@ def _head(facts: Facts) -> Iterator[Markup]:
     }
     items = "".join(f'<li><a href="#{anchor}">{title}</a></li>' for anchor, title in links.items())
     yield Markup(f'<nav aria-label="Parts of this report"><ul>{items}</ul></nav>')
+
+
+def _verdict(facts: Facts) -> str:
+    """Whether what is required is met, and a warning of sensitive columns that nothing is required of."""
+    columns = facts.without_requirement
+    verdict = (
+        ("What is required is met, but it leaves a gap." if columns else "Each requirement is met.")
+        if met(facts)
+        else "Nothing is required that could be met."
+        if not facts.checked.violated
+        else "Not all that was required is met: do not give it away."
+    )
+    if not columns:
+        return verdict
+    word = "column" if len(columns) == 1 else "columns"
+    return (
+        f"{verdict} Warning: nothing is required of the sensitive {word} {', '.join(columns)}. Who finds out to which "
+        "rows somebody belongs may learn the value, for all of these rows may have the same one."
+    )
 
 
 def _to_other_choices(facts: Facts) -> Iterator[Markup]:

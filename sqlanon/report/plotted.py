@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isclose, log
 
-from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import ReleaseAttribute
 from sqlanon.methods.registry import worded
 from sqlanon.report import charts as plots
 from sqlanon.report.charts import Charts
 from sqlanon.report.class_values import ValueShare, WorstClass
+from sqlanon.report.column_words import levels_of, reading_of, role_of
 from sqlanon.report.facts import GRANULARITY_LOSS, Facts
 from sqlanon.report.markup import NOT_DEFINED, InPlaceOfNumber, Markup, Share, number, paragraph, percent, table, text
 from sqlanon.report.plot_labels import unique
@@ -30,22 +28,6 @@ _SHARES = {
     None: "is no count, or of a group that the source lacks",
 }
 
-_READINGS = {
-    Reading.EXACT: "as it is",
-    Reading.LABEL: "as the label of a level",
-    Reading.RANGE: "as the range of a region",
-    Reading.CENTROID: "as the centre of a region",
-    Reading.LOWER_BOUND: "the least value of a region",
-    Reading.UPPER_BOUND: "the greatest value of a region",
-    Reading.TOKEN: "as a token",
-    Reading.BUCKET: "the number of a bucket",
-    Reading.BUCKET_VALUE: "as a value of some row of a bucket",
-    Reading.BUCKET_RANGE: "as a range that has a value of some row of a bucket",
-    Reading.COUNT: "how many rows of a bucket have the value",
-    Reading.GROUP: "the number of a group",
-    Reading.LINK: "the group that a row has in another table",
-}
-
 
 def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
     """What stands in each published column, how far up its hierarchy that is, and what is lost by it."""
@@ -57,15 +39,15 @@ def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
         [
             (
                 a.name,
-                a.role.value.replace("_", "-"),
-                _READINGS[a.reading] if a.reading else None,
+                role_of(facts, a),
+                reading_of(facts, a),
                 a.hierarchy,
                 *([a.fragment or "the release"] if has_fragments else []),
             )
             for a in release.attributes
         ],
     )
-    levels = [(a, _levels(facts, a)) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
+    levels = [(a, levels_of(facts, a)) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
     levels = [(attribute, several) for attribute, several in levels if several]
     if levels:
         names = unique([a.name for a, _ in levels])
@@ -113,10 +95,6 @@ def _losses(facts: Facts) -> Iterator[Markup]:
         "The method recorded a loss of its own when it made the release, ", number(release.loss), ". It is the "
         f"{definition or name}. It counts in another way: do not compare it with the figures of this page.",
     )  # fmt: skip
-
-
-def _levels(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
-    return facts.levels.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
 
 
 def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[str, int, int]]:

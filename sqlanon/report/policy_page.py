@@ -13,11 +13,11 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.bind_policy import bind, hierarchies_of
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.questions.load import load_question
 from sqlanon.report import charts as plots
 from sqlanon.report.charts import Charts
 from sqlanon.report.hierarchy_shape import Block, hierarchy_blocks
 from sqlanon.report.markup import Markup, document, paragraph, section, table, text
+from sqlanon.report.requirements import title_of
 from sqlanon.statements.preconditions import prepared
 from sqlanon.syntax import render
 from sqlanon.syntax.statements import DescribePolicy
@@ -59,7 +59,7 @@ def _columns(policy: Policy) -> Markup:
 def _requirements(policy: Policy) -> Iterator[Markup]:
     requirements = resolve_requirements(policy)
     items = "".join(
-        f"<li><strong>{text(requirement)}</strong>: {text(load_question(requirement.question_name).title)}</li>"
+        f"<li><strong>{text(requirement)}</strong>: {text(title_of(requirement.question, policy))}</li>"
         for requirement in requirements
     )
     yield Markup(f"<ul>{items}</ul>") if items else paragraph("Nothing.")

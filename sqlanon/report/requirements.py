@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlanon.domain.policy import Policy
 from sqlanon.domain.report import Measurement
 from sqlanon.methods.registry import worded
 from sqlanon.questions.load import Question, load_question
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import NOT_DEFINED, NOTHING_REQUIRED, WHOLE_RELEASE, Markup, number, paragraph, table, text
 
-__all__ = ["met", "requirements"]
+__all__ = ["met", "requirements", "title_of"]
 
 
 def met(facts: Facts) -> bool:
@@ -53,7 +54,7 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
         meaning, parameter = explained[measurement.question].meaning, explained[measurement.question].parameter
     else:
         question = load_question(measurement.question)
-        meaning, parameter = question.title + _respondents(facts, question), question.required
+        meaning, parameter = title_of(question, facts.policy), question.required
     about = f" ({text(measurement.attribute)})" if measurement.attribute else ""
     verdict = {True: "met", False: "not met", None: "nothing is required"}[measurement.satisfied]
     numbers = ""
@@ -64,8 +65,8 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
     return Markup(f"<strong>{text(measurement.question)}</strong>{about}, {verdict}: {text(meaning)}{numbers}")
 
 
-def _respondents(facts: Facts, question: Question) -> str:
-    """What a respondent is where the policy names none."""
-    if "respondents" not in question.title or facts.policy.entity is not None:
-        return ""
-    return " Each row counts as a respondent, since the policy names no ENTITY."
+def title_of(question: Question, policy: Policy) -> str:
+    """What a model requires, and what a respondent is where the policy names none."""
+    if "respondents" not in question.title or policy.entity is not None:
+        return question.title
+    return f"{question.title} Each row counts as a respondent, since the policy names no ENTITY."

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from math import log
 
-from sqlanon.attacks.attacked import AttackAnswer
+from sqlanon.attacks.attacked import AttackAnswer, AttackedClass
 from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.questions.attacks import attack_parts
+from sqlanon.questions.statistics import Statistic
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import (
     NOT_DEFINED,
@@ -102,7 +103,7 @@ def attacks(facts: Facts) -> Iterator[Markup]:
         )
     for answer in facts.attacks:
         if answer.worst:
-            classes = "".join(f"<li>{text(labels or 'all rows')}</li>" for labels in answer.worst)
+            classes = "".join(f"<li>{_worst(answer, attacked)}</li>" for attacked in answer.worst)
             yield Markup(f"<h3>Where it is worst: {text(_called(answer))}</h3><ol>{classes}</ol>")
     yield paragraph(
         "Other attacks need more than the release: linkage a table of known people, similarity a hierarchy or a range, "
@@ -119,9 +120,32 @@ def _row(answer: AttackAnswer) -> tuple[object, ...]:
     return *(NOT_DEFINED if figure is None else figure for figure in figures), _NO_BOUND if bound is None else bound
 
 
-def _attacked(answer: AttackAnswer) -> Markup:
-    """What an attack is, for how many targets it succeeds, and how sure it is."""
+def _worst(answer: AttackAnswer, attacked: AttackedClass) -> Markup:
+    """A class with its number of targets, and how sure the attack is of them."""
+    target = "target" if attacked.targets == 1 else "targets"
+    sure = ""
+    if attacked.confidence is not None:
+        is_ratio = _statistic(answer).certain is None
+        written = number(attacked.confidence) if is_ratio else percent(attacked.confidence)
+        sure = f", a {'ratio' if is_ratio else 'chance'} of {written}"
+    name = text(attacked.name or "all rows")
+    return Markup(f"{name}<small>: {number(attacked.targets)} {target}{sure}</small>")
+
+
+def _statistic(answer: AttackAnswer) -> Statistic:
     [statistic, *_], _ = attack_parts(answer.attack, ())
+    return statistic
+
+
+def _thresholds(statistic: Statistic) -> str:
+    """The arguments that an attack has where none are given, and what they mean."""
+    arguments = [f"{p.name} => {p.default} ({p.meaning})" for p in statistic.parameters if p.default is not None]
+    return f" Tried with {' and '.join(arguments)}." if arguments else ""
+
+
+def _attacked(answer: AttackAnswer) -> Markup:
+    """What an attack is, from when on it succeeds, for how many targets it does, and how sure it is."""
+    statistic = _statistic(answer)
     comes_to = ""
     if answer.targets and answer.highest is not None and answer.mean is not None:
         comes_to = (
@@ -133,4 +157,6 @@ def _attacked(answer: AttackAnswer) -> Markup:
             if statistic.certain is None
             else f"the surest guess has a chance of {percent(answer.highest)}, the mean one of {percent(answer.mean)}."
         )
-    return Markup(f"<strong>{text(_called(answer))}</strong>: {text(statistic.title)}{comes_to}")
+    return Markup(
+        f"<strong>{text(_called(answer))}</strong>: {text(statistic.title)}{text(_thresholds(statistic))}{comes_to}"
+    )

@@ -12,6 +12,7 @@ __all__ = [
     "FIGURES_OF_RELEASE",
     "MEASURED",
     "REMARKS",
+    "REPORT",
     "REQUIRED",
     "WARNING",
 ]
@@ -38,6 +39,8 @@ REMARKS = ("remarks", "VARCHAR")
 EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
 FIGURES = (("release", "VARCHAR"), ("workload", "VARCHAR"), ("figure", "VARCHAR"), ("value", "DOUBLE"))
 FIGURES_OF_RELEASE = (FIGURES[0], FIGURES[2], ("attribute", "VARCHAR"), FIGURES[3])
+# Behind those of EXPORTED, where a report was asked for.
+REPORT = ("report", "VARCHAR")
 EXPORTED = (
     ("release", "VARCHAR"),
     ("format", "VARCHAR"),

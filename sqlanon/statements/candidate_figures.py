@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sqlanon.catalog.frontiers import Measured
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
@@ -18,9 +19,11 @@ from sqlanon.statements.measure_figures import COMPUTED, OF_POLICY, Computed, me
 from sqlanon.syntax._frontier_statements import figure_of_workload
 from sqlanon.syntax.statements import FigureCall
 
-__all__ = ["Figure", "figure_of", "workload_figure"]
+__all__ = ["Figure", "figure_of", "lacking_text", "undefined_figures", "workload_figure"]
 
 _ERROR, _NOT_ESTIMATED = "mean_relative_error", "not_estimated"
+# The end of the reason of a candidate that was made.
+_LACKING = " not defined of it"
 
 
 @dataclass(frozen=True)
@@ -95,3 +98,16 @@ def workload_figure(workload: str) -> Figure:
         return None if summary[_NOT_ESTIMATED] else summary[_ERROR]
 
     return Figure(figure_of_workload(workload), error)
+
+
+def lacking_text(values: Mapping[str, float | None]) -> str | None:
+    """The reason of a candidate that was made and lacks some of its figures; None where it has all of them."""
+    lacking = [name for name, value in values.items() if value is None]
+    return f"{', '.join(lacking)}{_LACKING}" if lacking else None
+
+
+def undefined_figures(candidate: Measured) -> tuple[str, ...] | None:
+    """The figures that are not defined of a candidate that was made; None for one that could not be made."""
+    if candidate.reason is not None and not candidate.reason.endswith(_LACKING):
+        return None
+    return tuple(name for name, value in candidate.figures if value is None)

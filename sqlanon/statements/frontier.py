@@ -28,9 +28,9 @@ from sqlanon.pipeline.run import candidate
 from sqlanon.pipeline.state import KeptCells
 from sqlanon.questions.sole_parameter import always_satisfied
 from sqlanon.statements.candidate_cells import cells_of_candidates
-from sqlanon.statements.candidate_figures import Figure, figure_of, workload_figure
+from sqlanon.statements.candidate_figures import Figure, figure_of, lacking_text, workload_figure
 from sqlanon.statements.candidate_source import require_same_rows, rows_of_source
-from sqlanon.statements.sweep import Candidate, swept
+from sqlanon.statements.sweep import Candidate, is_same_release, swept
 from sqlanon.syntax import render
 from sqlanon.syntax._texts import arguments_text
 from sqlanon.syntax.statements import AlterPolicy, CreateRelease, DropFrontier, Frontier, MethodCall
@@ -67,12 +67,16 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
             workloads.load(engine, workload)
         figures.append(workload_figure(workload))
     _require_distinct(figures)
-    candidates = swept(policy, statement.methods, statement.sweep)
+    compared = [_intact(policy), *_baselines(policy)]
+    candidates = [
+        each
+        for each in swept(policy, statement.methods, statement.sweep)
+        if not any(is_same_release(each, other) for other in compared if other.baseline)
+    ]
     if len(candidates) > _MOST:
         raise UserError(f"these are {len(candidates)} candidates", hint=f"sweep fewer values: at most {_MOST} are made")
     mark = fingerprint(replace(policy, requirements=()), list(hierarchies_of(engine, policy).values()))
     measured = []
-    compared = [_intact(policy), *_baselines(policy)]
     total = len(candidates) + len(compared)
     name = qualified(engine, QualifiedName((f"__sqlanon_frontier_{token_hex(8)}",)))
     before = rows_of_source(engine, policy)
@@ -268,5 +272,4 @@ def _measure(
 ) -> str | None:
     for figure in figures:
         values[figure.name] = figure.measure(engine, release)
-    lacking = [name for name, value in values.items() if value is None]
-    return f"{', '.join(lacking)} not defined of it" if lacking else None
+    return lacking_text(values)

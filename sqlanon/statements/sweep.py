@@ -12,13 +12,13 @@ from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Value
 from sqlanon.errors import SqlanonError, UserError, about
 from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.methods.registry import find_method, promised_by
+from sqlanon.methods.registry import find_method, options_of, promised_by
 from sqlanon.methods.shared.arguments import arguments_of, with_names
 from sqlanon.questions.load import Question, model_names, questions_of
 from sqlanon.questions.sole_parameter import is_sole_parameter
 from sqlanon.syntax.statements import MethodCall, Sweep
 
-__all__ = ["Candidate", "swept"]
+__all__ = ["Candidate", "is_same_release", "swept"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,21 @@ def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep])
                 resolve_requirements(candidate.policy, promised=promised_by(call.name, candidate.method.arguments))
             candidates.append(candidate)
     return list(dict.fromkeys(candidates))
+
+
+def is_same_release(first: Candidate, second: Candidate) -> bool:
+    """Whether both are one method with the same options, and the same is required of them, however it is written.
+
+    Both are of one policy. Raises as `swept` does.
+    """
+    return fold(first.method.name) == fold(second.method.name) and _meaning(first) == _meaning(second)
+
+
+def _meaning(candidate: Candidate) -> tuple[object, ...]:
+    call = candidate.method
+    promised = promised_by(call.name, call.arguments)
+    columns = call.sets, call.columns, call.each_apart
+    return options_of(call.name, call.arguments), columns, resolve_requirements(candidate.policy, promised=promised)
 
 
 @contextmanager

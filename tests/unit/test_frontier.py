@@ -121,6 +121,34 @@ def test_without_a_sensitive_attribute_there_is_no_baseline(con: Connection) -> 
     assert [row["method"] for row in answer] == ["intact", "mondrian"]
 
 
+def test_a_baseline_that_is_named_is_a_candidate_once(con: Connection) -> None:
+    con.execute("CREATE POLICY named ON people (age QUASI IDENTIFIER, ward SENSITIVE) REQUIRE K_Anonymity(K => 2)")
+    methods = "METHODS (mondrian, TRIVIAL, trivial(drop => 'sensitive'))"
+    both = ["trivial(drop => 'quasi_identifiers')", "trivial(drop => 'sensitive')"]
+    answer = rows(con, f"FRONTIER f ON POLICY named {methods} MEASURE gain")
+    assert [row["method"] for row in answer] == ["intact", *both, "mondrian"]
+    assert [row["candidate"] for row in answer] == list(range(4))
+    # Nothing else is named.
+    answer = rows(con, "FRONTIER f ON POLICY named METHODS (trivial) MEASURE gain")
+    assert [row["method"] for row in answer] == ["intact", *both]
+    # What the sweep changes is another candidate.
+    answer = rows(con, f"FRONTIER f ON POLICY named {methods} SWEEP k IN (2, 3) MEASURE gain")
+    of_trivial = [row["requirement"] for row in answer if row["method"].lower().startswith("trivial")]
+    assert [requirement.lower() for requirement in of_trivial] == [f"k_anonymity(k => {k})" for k in (2, 2, 3, 3)]
+
+
+@pytest.mark.parametrize(("comparison", "is_met"), [("<=", True), ("<", False)])
+def test_a_bound_may_be_strict(con: Connection, comparison: str, is_met: bool) -> None:
+    answer = rows(con, "FRONTIER f ON POLICY p METHODS (mondrian) MEASURE discernibility")
+    least = min(row["discernibility"] for row in answer[1:])
+    advise = f"ADVISE f WHERE discernibility {comparison} {least} LEAST discernibility"
+    if is_met:
+        assert rows(con, advise)[0]["discernibility"] == least
+    else:
+        with pytest.raises(PolicyError, match="no candidate of f that can be published"):
+            con.sql(advise)
+
+
 def test_a_policy_that_changed_is_not_advised_on(con: Connection) -> None:
     con.sql("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain")
     con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 3)")

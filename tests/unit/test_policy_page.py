@@ -53,6 +53,9 @@ def test_columns_and_requirements_are_those_of_the_policy() -> None:
         ["ill", "sensitive", None],
     ]
     assert "k_anonymity(k => 4)" in page.text
+    # A policy that names no ENTITY has no other respondents.
+    assert "respondents" in page.text
+    assert "Each row counts as a respondent, since the policy names no ENTITY." in page.text
     assert 'CREATE POLICY "p" ON' in page.text
 
 
@@ -121,3 +124,11 @@ def test_the_command_writes_it(tmp_path: Path) -> None:
     assert ran.exit_code == 2
     ran = CliRunner().invoke(app, ["policy", "nobody", "-o", str(target), "--database", str(database)])
     assert ran.exit_code == 2
+
+
+def test_rows_are_no_respondents_where_the_policy_names_them() -> None:
+    con = connected()
+    con.execute("CREATE POLICY q ON people (age ENTITY, ill QUASI IDENTIFIER) REQUIRE k_anonymity(k => 4)")
+    text = page_of(con, "q").text
+    assert "respondents" in text
+    assert "Each row counts" not in text

@@ -33,9 +33,10 @@ def test_a_header_is_read_as_written() -> None:
     assert (question.excess, question.excess_maximum, question.joint) == ("the positive part", "1 - t", False)
     assert question.reads == ("class_sensitive_value", "sensitive_value")
     t, least, absent, ranges, guarding = question.parameters
-    assert t == Parameter("t", "DECIMAL", Decimal(0), Decimal(1), default=Decimal("0.5"))
-    assert least == Parameter("least", "BIGINT", Decimal(1), Decimal(10))
+    assert t == Parameter("t", "DECIMAL", Decimal(0), Decimal(1), default=Decimal("0.5"), meaning="how close")
+    assert least == Parameter("least", "BIGINT", Decimal(1), Decimal(10), meaning="how many")
     assert (absent.type, absent.choices, absent.default) == ("TEXT", ("violates", "ignored"), "violates")
+    assert (absent.meaning, ranges.meaning, guarding.meaning) == ("of a value", "the ranges", "the guards")
     assert (ranges.type, guarding.type, ranges.default, guarding.default) == ("RELATION", "COLUMN", None, None)
     assert question.statement("achieved") == "SELECT max(n) AS achieved FROM class_sensitive_value"
     with pytest.raises(InternalError, match="no statement 'other'"):

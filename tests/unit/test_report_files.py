@@ -81,6 +81,27 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.parametrize("path", ["out", "out/", "folder/../out/", "out.csv", "folder/."])
+def test_the_answer_says_where_the_report_is(tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here" / "folder").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    with people("generalization") as con:
+        plain = con.sql(f"EXPORT r TO '{tmp_path / 'plain.csv'}'")
+        assert plain.columns == ["release", "format", "path", "rows", "certificate", "warning"]
+        answer = con.sql(f"EXPORT r TO '{path}' (REPORT true)")
+        assert answer.columns == [*plain.columns, "report"]
+        [(*_, said)] = answer.fetchall()
+    assert Page(Path(said).read_text(encoding="utf-8")).table("Published columns")
+    assert "\\" not in said
+    assert said == f"{path.rstrip('/.')}.report.html"
+
+
+def test_a_release_of_several_tables_has_one_report(tmp_path: Path) -> None:
+    with people("anatomy(l => 2)") as con:
+        rows = con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPORT true)").fetchall()
+    assert [row[-1] for row in rows] == [(tmp_path / "out.report.html").as_posix()] * 2
+
+
 def test_a_report_goes_before_another_export_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     con = people("mondrian")
     con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPORT true)")

@@ -1,0 +1,109 @@
+"""What a report says in sentences: its verdict, attacks, and candidates that lack figures."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import sqlanon
+from sqlanon.report import charts
+from tests.support.reports import page_of, people
+
+
+@pytest.fixture(autouse=True)
+def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charts, "_scripts", lambda: ("0;",))
+
+
+@pytest.mark.parametrize(
+    ("requirements", "unrequired"),
+    [
+        ("k_anonymity(k => 2)", "columns ill, pay."),
+        ("k_anonymity(k => 2), l_diversity(l => 2, attribute => ILL)", "column pay."),
+        ("k_anonymity(k => 2), l_diversity(l => 2, attribute => pay), t_closeness(t => 1, attribute => ill)", None),
+        ("l_diversity(l => 2)", None),
+        ("l_diversity(l => 2, jointly => true)", None),
+    ],
+)
+def test_sensitive_columns_that_nothing_is_required_of_are_said_first(
+    requirements: str, unrequired: str | None
+) -> None:
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute("CREATE TABLE people AS SELECT i % 3 AS age, i % 5 AS ill, i % 4 AS pay FROM range(60) AS t(i)")
+    con.execute(
+        f"CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE, pay SENSITIVE) REQUIRE {requirements}"
+    )
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    text = " ".join(page_of(con, "r").text.split())
+    box = text[: text.index("r is a snapshot")]
+    if unrequired is None:
+        assert "Each requirement is met." in box
+        assert "Warning" not in box
+    else:
+        assert "Each requirement is met" not in box
+        assert f"Warning: nothing is required of the sensitive {unrequired}" in box
+
+
+def test_candidates_that_were_made_are_told_from_those_that_could_not_be() -> None:
+    con = people("mondrian")
+    queries = (
+        "SELECT count(*) AS n FROM people WHERE age = 70003",
+        "SELECT sum(age) AS n FROM people WHERE ill = 'flu'",
+    )
+    con.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [[n, query] for n, query in enumerate(queries)])
+    methods = "mondrian, mondrian(publish => 'centroid')"
+    con.execute(f"FRONTIER f ON POLICY p METHODS ({methods}) SWEEP l IN (2, 30) MEASURE p_loss, gain, WORKLOAD w")
+    con.execute("FRONTIER g ON POLICY p METHODS (mondrian(publish => 'centroid')) MEASURE p_loss, WORKLOAD w")
+    page = page_of(con, "r")
+    rows = {row[0]: row[3:] for row in page.table("Values: Candidates of the frontier f")}
+    # No sum of ages is known of a centre: the other figures are there, in the plot as well.
+    assert rows["5: mondrian(publish => 'centroid')"] == [*rows["3: mondrian"][:2], None]
+    assert not any(name.startswith(("4", "6")) for name in rows)
+    text = " ".join(page.text.split())
+    assert "Of 7 candidates 3 lack figures, and the plot does not have 2 of them:" in text
+    undefined = "mondrian(publish => 'centroid') was made, but the error of the workload w is not defined of it: it"
+    assert f"5: {undefined}" in text
+    assert re.search(r"4: mondrian; 6: mondrian\(publish => 'centroid'\) could not be made: \S", text)
+    assert "Of 4 candidates 1 lacks figures, and the plot does not have it:" in text
+    assert "could not be made: workload" not in text
+    drawn = [len(c["data"]["values"]) for c in page.charts if "kind" in c["data"]["values"][0]]
+    # All but the two that could not be made and this release, and all but one of the others.
+    assert drawn == [6, 3]
+
+
+@pytest.mark.parametrize("method", ["generalization", "anatomy(l => 2)"])
+def test_attacks_have_their_thresholds_and_the_worst_classes_their_numbers(method: str) -> None:
+    con = people(method)
+    text = " ".join(page_of(con, "r").text.split())
+    once = "confidence => 1 (from which share of a class on its rows count as named)"
+    assert f"Tried with {once}." in text
+    assert "Tried with values => 1 (how many values the target is known to lack) and confidence => 1 (from" in text
+    assert "Tried with ratio => 4 (how many times as frequent in a class as among all rows a value has to be)." in text
+    for attack, word in [("homogeneity", "chance"), ("background", "chance"), ("skewness", "ratio")]:
+        [(_, _, targets, _, highest, mean, _, worst)] = con.execute(f"ATTACK r WITH {attack}").fetchall()
+        begin = text.index(f"Where it is worst: {attack} of ill")
+        listed = text[begin : text.find("Where it is worst", begin + 1)]
+        found = re.findall(rf": (\d+) targets, a {word} of ([\d.]+)( %)?", listed)
+        scale = 100 if word == "chance" else 1
+        assert all(bool(sign) == (word == "chance") for *_, sign in found)
+        # These are few classes, so that all are there.
+        assert len(found) == len(worst.split("; "))
+        assert sum(int(n) for n, *_ in found) == targets
+        assert float(found[0][1]) == pytest.approx(scale * highest, rel=0.01)
+        assert sum(int(n) * float(sure) for n, sure, _ in found) / targets == pytest.approx(scale * mean, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("requirements", "method"),
+    [
+        ("REQUIRE k_anonymity(k => 2)", "anatomy(l => 2)"),
+        ("CONFIDENTIAL (age, ill)", "fragments FRAGMENTS (age), (ill)"),
+    ],
+)
+def test_what_a_method_promises_and_constraints_are_about_sensitive_columns(requirements: str, method: str) -> None:
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute("CREATE TABLE people AS SELECT i % 3 AS age, i % 5 AS ill FROM range(60) AS t(i)")
+    con.execute(f"CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) {requirements}")
+    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+    assert "nothing is required of the sensitive" not in page_of(con, "r").text
