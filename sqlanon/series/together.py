@@ -170,7 +170,7 @@ def _composed(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> st
     each: list[exp.Query] = []
     possible = scratch.table("candidate", _step("candidate", tables))
     for variant in _VARIANTS:
-        candidate = possible if variant == "intersection" else _told(engine, tables, possible, scratch)
+        candidate = possible if variant == "intersection" else _candidates_left(engine, tables, possible, scratch)
         each.append(_step("respondents", {**tables, "believed": believed(candidate, variant, scratch)}))
     return scratch.table("composed", union_all(each))
 
@@ -190,7 +190,7 @@ def candidates_of(engine: Engine, tables: Mapping[str, str], variant: str, scrat
     left out that nobody else leaves a respondent, and so on until nothing changes: soundly, but not all.
     """
     possible = scratch.table("candidate", _step("candidate", tables))
-    return possible if variant == "intersection" else _told(engine, tables, possible, scratch)
+    return possible if variant == "intersection" else _candidates_left(engine, tables, possible, scratch)
 
 
 def believed(candidate: str, variant: str, scratch: Scratch) -> str:
@@ -201,7 +201,7 @@ def believed(candidate: str, variant: str, scratch: Scratch) -> str:
     return scratch.table("believed", query)
 
 
-def _told(engine: Engine, tables: Mapping[str, str], candidate: str, scratch: Scratch) -> str:
+def _candidates_left(engine: Engine, tables: Mapping[str, str], candidate: str, scratch: Scratch) -> str:
     """The candidates that are left by counting who can have which row, in rounds until nothing changes."""
     while True:
         fewer = scratch.table("candidate", _step("round", {**tables, "candidate": candidate}))

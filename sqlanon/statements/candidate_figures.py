@@ -21,21 +21,21 @@ from sqlanon.syntax.statements import FigureCall
 
 __all__ = ["Figure", "figure_of", "lacking_text", "undefined_figures", "workload_figure"]
 
-_ERROR, _NOT_ESTIMATED = "mean_relative_error", "not_estimated"
+_ERROR, _NOT_ESTIMATED, _RESULTS = "mean_relative_error", "not_estimated", "results"
 # The end of the reason of a candidate that was made.
 _LACKING = " not defined of it"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of a release; None where it is not defined.
+    """One number of a release; where it is not defined, the reason in words, or None if there is nothing to say.
 
     `prepared` makes of it the one that measures releases of a policy faster, with tables that live as long as the
     `Scratch`.
     """
 
     name: str
-    measure: Callable[[Engine, Release], float | None]
+    measure: Callable[[Engine, Release], float | str | None]
     prepared: Callable[[Engine, Policy, Scratch], Figure] | None = None
 
 
@@ -91,18 +91,22 @@ def _figure(name: str, requested: FigureCall, computed: Mapping[str, Computed]) 
 
 
 def workload_figure(workload: str) -> Figure:
-    """The mean relative error of the queries of a workload; None where the release does not answer all of them."""
+    """The mean relative error of the queries of a workload; not defined where the release does not answer them all."""
 
-    def error(engine: Engine, release: Release) -> float | None:
+    def error(engine: Engine, release: Release) -> float | str | None:
         summary = dict(measure(engine, release, workload))
-        return None if summary[_NOT_ESTIMATED] else summary[_ERROR]
+        without, results = summary[_NOT_ESTIMATED], summary[_RESULTS]
+        return f"{without:.0f} of {results:.0f} results have no estimate" if without else summary[_ERROR]
 
     return Figure(figure_of_workload(workload), error)
 
 
-def lacking_text(values: Mapping[str, float | None]) -> str | None:
-    """The reason of a candidate that was made and lacks some of its figures; None where it has all of them."""
-    lacking = [name for name, value in values.items() if value is None]
+def lacking_text(values: Mapping[str, float | None], why: Mapping[str, str]) -> str | None:
+    """The reason of a candidate that was made and lacks some of its figures; None where it has all of them.
+
+    `why` says of some figures why they are not defined.
+    """
+    lacking = [f"{n} ({why[n]})" if n in why else n for n, value in values.items() if value is None]
     return f"{', '.join(lacking)}{_LACKING}" if lacking else None
 
 

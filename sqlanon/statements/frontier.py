@@ -67,12 +67,13 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
             workloads.load(engine, workload)
         figures.append(workload_figure(workload))
     _require_distinct(figures)
-    compared = [_intact(policy), *_baselines(policy)]
-    candidates = [
-        each
-        for each in swept(policy, statement.methods, statement.sweep)
-        if not any(is_same_release(each, other) for other in compared if other.baseline)
+    swept_candidates = swept(policy, statement.methods, statement.sweep)
+    baselines = [
+        replace(other, named=any(is_same_release(each, other) for each in swept_candidates))
+        for other in _baselines(policy)
     ]
+    compared = [_intact(policy), *baselines]
+    candidates = [each for each in swept_candidates if not any(is_same_release(each, other) for other in baselines)]
     if len(candidates) > _MOST:
         raise UserError(f"these are {len(candidates)} candidates", hint=f"sweep fewer values: at most {_MOST} are made")
     mark = fingerprint(replace(policy, requirements=()), list(hierarchies_of(engine, policy).values()))
@@ -138,7 +139,9 @@ def _levelled(measured: Sequence[Measured]) -> list[Measured]:
 
 def _measured(making: _Making, frontier: str, each: Candidate, number: int, mark: str) -> Measured:
     """A candidate with its figures, and the statement that publishes it; `mark` is the policy's fingerprint."""
-    compares_only = each.intact
+    compares_only = each.intact or (each.baseline and not each.named)
+    if each.baseline and compares_only:
+        each = _without_requirements(each)
     values, reason = _figures(making, each)
     if reason and each.baseline:
         # Where it cannot be published it is there to compare with.
@@ -270,6 +273,10 @@ def _figures(making: _Making, each: Candidate) -> tuple[dict[str, float | None],
 def _measure(
     engine: Engine, release: Release, figures: Sequence[Figure], values: dict[str, float | None]
 ) -> str | None:
+    why: dict[str, str] = {}
     for figure in figures:
-        values[figure.name] = figure.measure(engine, release)
-    return lacking_text(values)
+        reached = figure.measure(engine, release)
+        values[figure.name] = None if isinstance(reached, str) else reached
+        if isinstance(reached, str):
+            why[figure.name] = reached
+    return lacking_text(values, why)

@@ -26,13 +26,14 @@ class Candidate:
     """A release that could be published: a method, and the policy with the requirements that it would have.
 
     `intact` says that it is the one that changes nothing, `baseline` that it is one to compare with, whatever is
-    required.
+    required; `named` is whether the statement names that one.
     """
 
     method: MethodCall
     policy: Policy
     intact: bool = False
     baseline: bool = False
+    named: bool = False
 
 
 def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep]) -> list[Candidate]:

@@ -258,8 +258,19 @@ def test_candidates_whose_figures_differ_by_rounding_alone_are_efficient_togethe
     assert [(row["a_know"], row["gain"], row["efficient"]) for row in answer[1:3]] == [(0, 0, True)] * 2
     two = rows(connection, f"FRONTIER f ON POLICY p METHODS ({methods}) MEASURE a_know, u_loss")
     assert [row["reward"] is None for row in two] == [False, True, True, False, False, False]
+    # They are there to compare with, unless they are named.
+    with pytest.raises(PolicyError, match="no candidate of f that can be published"):
+        rows(connection, "ADVISE f WHERE a_know <= 0 LEAST u_loss")
+    rows(connection, f"FRONTIER f ON POLICY p METHODS ({methods}, trivial) MEASURE a_know, u_loss")
     [advice] = rows(connection, "ADVISE f WHERE a_know <= 0 LEAST u_loss")
     assert "METHOD trivial" in advice["statement"]
+
+
+def test_a_workload_that_is_not_answered_says_how_many_queries_are_not(con: Connection) -> None:
+    con.execute("INSERT INTO anon.workload VALUES ('two', 1, 'SELECT count(*) FROM people')")
+    con.execute("INSERT INTO anon.workload VALUES ('two', 2, 'SELECT count(*) FROM people WHERE length(ward) > age')")
+    answer = rows(con, "FRONTIER f ON POLICY p METHODS (mondrian) MEASURE p_loss, WORKLOAD two")
+    assert answer[-1]["reason"] == "workload two (1 of 2 results have no estimate) not defined of it"
 
 
 def test_a_figure_of_several_statistics_is_that_which_takes_the_arguments(con: Connection) -> None:
