@@ -70,7 +70,7 @@ def require_together(engine: Engine, series: Series, scratch: Scratch, made: str
 
 def _hint(series: Series, reached: Reached) -> str:
     name = reached.measurement.question
-    arguments = {model: dict(values) for model, values in ((r.model, r.arguments) for r in series.requirements)}[name]
+    arguments = next(dict(requirement.arguments) for requirement in series.requirements if requirement.model == name)
     takes_changed = any(parameter.name == "changed" for parameter in load_statistic(_KIND, name).parameters)
     if takes_changed and reached.measurement.achieved is not None and arguments.get("changed") != "ignored":
         required, achieved = reached.measurement.required, reached.measurement.achieved

@@ -24,6 +24,7 @@ from sqlanon.series.admission import key_check, key_of
 from sqlanon.series.columns import named_columns
 from sqlanon.series.ledger import class_rows, class_values
 from sqlanon.series.together import measured_together, with_names
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, literal, relation
 from sqlanon.syntax.statements import CreateSeries, DropSeries
 
@@ -55,7 +56,7 @@ def create_series(engine: Engine, statement: CreateSeries) -> Series | None:
                 part=("policy",),
             )
         requirements = tuple(map(with_names, statement.requirements))
-        if requirements and not policy.having(Role.SENSITIVE):
+        if requirements and not any(policy.having(Role.SENSITIVE)):
             raise PolicyError(
                 f"{policy} has no SENSITIVE column, which what is required of a series is about", part=("policy",)
             )
@@ -124,20 +125,26 @@ def check_series(engine: Engine, release: Release, name: str) -> list[Measuremen
 
 
 def _require_same_classes(engine: Engine, release: Release, series: Series, position: int, scratch: Scratch) -> None:
-    """Raises PrivacyViolation unless a release shows as many rows with each value in each class as the ledger has."""
+    """Raises PrivacyViolation unless each class of a release has as many rows, and of each value, as in the ledger."""
     bound = classes_of(engine, release).bound
-    names = [name for name, _ in series.attributes]
     keys = [b.column for b in bound.quasi_identifiers]
     rows = scratch.table("series_row", class_rows(relation(own_object(engine, release.name)), keys, series.attributes))
-    parts = [column(name) for name in ("class_no", "attribute", "value", "n")]
-    shown_values = exp.select(*parts).from_(class_values(rows, names).subquery("counted"))
-    written = exp.select(*(part.copy() for part in parts)).from_(relation(("anon", "series_value")))
     of_release = exp.and_(column("series_id").eq(literal(series.series_id)), column("position").eq(literal(position)))
-    written = written.where(of_release)
-    for first, second in ((shown_values, written), (written, shown_values)):
-        differ = exp.except_(first, second, distinct=False, copy=True).subquery("differ")
-        if engine.rows(exp.select(literal(1)).from_(differ).limit(1)):
-            raise PrivacyViolation(
-                f"{release.name} does not show the classes that it had when it was made in {series}",
-                hint="create it again",
-            )
+    sizes = [
+        exp.select(column("class_no"), f.count()).from_(table).group_by(column("class_no"))
+        for table in (relation(rows), relation(("anon", "series_member")))
+    ]
+    compared: list[tuple[exp.Query, exp.Query]] = [(sizes[0], sizes[1].where(of_release))]
+    if series.attributes:
+        parts = [column(name) for name in ("class_no", "attribute", "value", "n")]
+        published = class_values(rows, [name for name, _ in series.attributes]).subquery("counted")
+        written = exp.select(*parts).from_(relation(("anon", "series_value"))).where(of_release.copy())
+        compared.append((exp.select(*(part.copy() for part in parts)).from_(published), written))
+    for published_classes, known_classes in compared:
+        for first, second in ((published_classes, known_classes), (known_classes, published_classes)):
+            differ = exp.except_(first, second, distinct=False, copy=True).subquery("differ")
+            if engine.rows(exp.select(literal(1)).from_(differ).limit(1)):
+                raise PrivacyViolation(
+                    f"{release.name} does not show the classes that it had when it was made in {series}",
+                    hint="create it again",
+                )

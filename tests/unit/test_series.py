@@ -334,6 +334,18 @@ def test_a_policy_may_be_renamed(con: Connection) -> None:
     assert con.execute("SHOW SERIES").fetchall() == [("monthly", "q", 2, 4)]
 
 
+def test_a_policy_without_sensitive_columns_has_a_series_of_classes(con: Connection) -> None:
+    con.execute("CREATE POLICY q ON people (name ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE SERIES s ON POLICY q KEY 'SERIES_KEY'")
+    con.execute("CREATE ANONYMIZED TABLE a AS POLICY q IN SERIES s")
+    assert checked(con, "a", "s") == {}
+    con.duckdb.execute("DELETE FROM a WHERE rowid = 0")
+    with pytest.raises(PrivacyViolation, match="does not show the classes that it had"):
+        con.execute("CHECK a IN SERIES s")
+    with pytest.raises(PolicyError, match="no SENSITIVE column"):
+        con.execute("CREATE SERIES t ON POLICY q KEY 'SERIES_KEY' REQUIRE composition(max => 0.5)")
+
+
 def test_another_key_is_noticed(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERIES_KEY", KEY + "!")
     with pytest.raises(PolicyError, match="nobody would be known"):
