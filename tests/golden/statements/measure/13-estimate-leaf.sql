@@ -98,7 +98,7 @@ FROM (
   SELECT
     "label",
     CASE WHEN "side" = 0 THEN "at" ELSE "at" || CHR(0) END AS "at",
-    CASE WHEN "known" AND "single" THEN 1.0 WHEN "known" THEN 0.0 END AS "weight",
+    CASE WHEN "known" AND "single" THEN 1.0 WHEN COALESCE("known", TRUE) THEN 0.0 END AS "weight",
     CAST(NULL AS DOUBLE) AS "mean",
     CAST(NULL AS DOUBLE) AS "square",
     CAST(NULL AS DOUBLE) AS "least",
