@@ -29,9 +29,9 @@ def report(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    r"""Write a page about a release for a privacy officer: what it reaches, gives away, and how attacks fare.
+    """Write a page about a release for a privacy officer: what it reaches, gives away, and how attacks fare.
 
-    Its plots need pip install 'sqlanon\[report]'. The page loads nothing from a network.
+    Its plots need the extra report. The page loads nothing from a network.
     """
     from sqlanon.terminal.command_arguments import release_name
     from sqlanon.terminal.presentation import Output
@@ -52,7 +52,7 @@ def policy(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    r"""Write a page about a policy, with its hierarchies drawn; it needs pip install 'sqlanon\[report]'.
+    """Write a page about a policy, with its hierarchies drawn; it needs the extra report.
 
     The database is opened for reading only.
     """

@@ -17,12 +17,19 @@ __all__ = ["answer_of", "dom_of"]
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 _OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=20000")
 _WAITING = """
-addEventListener("load", () => setTimeout(async () => {
+const pagesOf = () => [document, ...[...document.querySelectorAll("iframe")].map((frame) => frame.contentDocument)];
+const isDrawn = (page) => page && page.readyState === "complete"
+  && [...page.querySelectorAll("[data-chart]")].every((plot) => plot.querySelector("svg"));
+addEventListener("load", async () => {
+  for (let tries = 0; tries < 60 && !pagesOf().every(isDrawn); tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  await new Promise((resolve) => setTimeout(resolve, 500));
   const answer = document.createElement("pre");
   answer.id = "answer";
   answer.textContent = await (async () => { SCRIPT })().then(JSON.stringify, (error) => JSON.stringify(String(error)));
   document.documentElement.append(answer);
-}, 3000));
+});
 """
 _ANSWER = re.compile(r'<pre id="answer">(.*?)</pre>', re.DOTALL)
 
