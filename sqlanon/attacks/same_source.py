@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.sqlgen.build.names import literal
+from sqlanon.releases.same_rows import has_rows_of
 
 __all__ = ["require_same_rows"]
 
@@ -23,15 +23,9 @@ def require_same_rows(
     left_out: bool = False,
 ) -> None:
     """Raises PolicyError unless the source has the rows that are shown, and no others where none are `left_out`."""
-    if not _has_rows_of(engine, shown_rows, source) or not (left_out or _has_rows_of(engine, source, shown_rows)):
+    if not has_rows_of(engine, shown_rows, source) or not (left_out or has_rows_of(engine, source, shown_rows)):
         raise PolicyError(
             f"{called} cannot be attacked by {part[-1]}: its source has changed",
             hint="make the release again",
             part=tuple(part),
         )
-
-
-def _has_rows_of(engine: Engine, shown_rows: exp.Query, source: exp.Query) -> bool:
-    """Whether the source has each row that is shown, as many times at the least; both are of the same columns."""
-    beyond = exp.except_(shown_rows, source, distinct=False, copy=True).subquery("beyond")
-    return not engine.rows(exp.select(literal(1)).from_(beyond).limit(1))

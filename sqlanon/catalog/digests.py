@@ -14,7 +14,7 @@ from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError
-from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import in_utc
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
@@ -54,17 +54,11 @@ def forgetting(name: QualifiedName) -> str:
 def table_digest(engine: Engine, name: QualifiedName) -> str:
     """The digest of the rows of one table, whatever the session's time zone."""
     kinds = engine.columns(exp.select(exp.Star()).from_(relation(name)))
-    rows = exp.select(*(alias(_in_utc(column_name, kind), column_name) for column_name, kind in kinds)).from_(
+    rows = exp.select(*(alias(in_utc(column_name, kind), column_name) for column_name, kind in kinds)).from_(
         relation(name)
     )
     [(digest,)] = engine.rows(sql_file("catalog", "queries", "table_digest"), [to_sql(rows)])
     return str(digest)
-
-
-def _in_utc(name: str, kind: str) -> exp.Expr:
-    if kind != "TIMESTAMP WITH TIME ZONE":
-        return column(name)
-    return f.call("timezone", "UTC", column(name))
 
 
 def require_own_rows(engine: Engine, release: Release) -> None:

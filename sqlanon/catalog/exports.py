@@ -7,7 +7,6 @@ what they gave away in another way, and delete those of files that never left.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -54,6 +53,8 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     sealed = digests(engine, [row["release_id"] for row in rows]) if rows else {}
     last = {row["release_id"]: row["exported_at"] for row in exported}
     series = {made: name for made, name, _ in of_releases(engine)} if rows or exported else {}
+    for row in (*rows, *exported):
+        row["series"] = series.get(row["release_id"])
     standing_releases = [
         _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
         for row in rows
@@ -62,11 +63,7 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     gone = {
         row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in standing_ids
     }
-    gone_releases = (_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())
-    return [
-        replace(release, series=series.get(release.release_id or ""))
-        for release in (*standing_releases, *gone_releases)
-    ]
+    return [*standing_releases, *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())]
 
 
 def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trusted: str | None = None) -> KnownRelease:
@@ -78,6 +75,7 @@ def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trus
         sources=_sources(row["sources"]) if not stands or row["digest"] == trusted else None,
         stands=stands,
         exported_at=exported,
+        series=row["series"],
     )
 
 

@@ -10,13 +10,14 @@ from sqlglot import exp
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.expressions import huge
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.labels import published_value
 
-__all__ = ["source_identity"]
+__all__ = ["rows_identity", "source_identity"]
 
 
 def source_identity(
@@ -30,9 +31,13 @@ def source_identity(
     Two that are equal are taken for the same rows, in whatever order, in this process.
     """
     of_columns = tuple((b.role, b.column, b.published_type, b.hierarchy, _digest(b, hierarchies)) for b in attributes)
-    hashed = f.call("hash", *(published_value(b) for b in attributes))
-    query = exp.select(f.count(), f.sum(cast(hashed, "HUGEINT"))).from_(relation(bound.relation))
-    return (*of_columns, *engine.rows(query)[0])
+    return (*of_columns, *rows_identity(engine, bound.relation, [published_value(b) for b in attributes]))
+
+
+def rows_identity(engine: Engine, table: QualifiedName, values: Sequence[exp.Expr]) -> Sequence[Any]:
+    """The number of a table's rows, and the sum of the hashes of their values."""
+    hashed = f.call("hash", *values)
+    return engine.rows(exp.select(f.count(), f.sum(huge(hashed))).from_(relation(table)))[0]
 
 
 def _digest(b: BoundAttribute, hierarchies: Mapping[str, StoredHierarchy]) -> str | None:

@@ -10,9 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.values import UNNAMED, Value, written
+from sqlanon.domain.values import Value, written
 from sqlanon.errors import PolicyError, UserError
-from sqlanon.questions.statistics import BoundStatistic, Statistic, bind_statistic, load_statistic, statistic_names
+from sqlanon.questions.statistics import (
+    BoundStatistic,
+    Statistic,
+    bind_statistic,
+    load_statistic,
+    named_arguments,
+    statistic_names,
+)
 
 __all__ = ["all_shapes", "as_tried", "attack_names", "attack_parts", "attacks_on_classes", "bind_attack", "shapes"]
 
@@ -58,8 +65,7 @@ def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tup
             hint=nearest(name, known) or f"there are: {', '.join(known)}",
             part=("attack", name),
         )
-    first = files[0].parameters[0].name if files[0].parameters else ""
-    values = {first if argument == UNNAMED else fold(argument): value for argument, value in arguments}
+    values = named_arguments(files[0], arguments)
     known_names = dict.fromkeys(parameter.name for file in files for parameter in file.parameters)
     for argument in values:
         if argument not in known_names:

@@ -14,14 +14,22 @@ from sqlglot import exp
 
 from sqlanon.assets import listing, read
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.values import Value
+from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.errors import InternalError
 from sqlanon.questions._arguments import Argument, bound_arguments
 from sqlanon.questions.ask import BoundRequirement, literals_of
 from sqlanon.questions.load import Header, Parameter, Selector
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
 
-__all__ = ["BoundStatistic", "Statistic", "bind_statistic", "load_statistic", "parse_statistic", "statistic_names"]
+__all__ = [
+    "BoundStatistic",
+    "Statistic",
+    "bind_statistic",
+    "load_statistic",
+    "named_arguments",
+    "parse_statistic",
+    "statistic_names",
+]
 
 
 @dataclass(frozen=True)
@@ -161,6 +169,12 @@ def _bound(line: str) -> tuple[str, str]:
     """The question of a line `question expression -- why`, and its expression."""
     question, _, expression = line.partition(" -- ")[0].partition(" ")
     return question, expression.strip()
+
+
+def named_arguments(statistic: Statistic, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """The arguments by their folded names; one without a name is the first parameter, "" where there is none."""
+    first = statistic.parameters[0].name if statistic.parameters else ""
+    return {first if name == UNNAMED else fold(name): value for name, value in arguments}
 
 
 def bind_statistic(

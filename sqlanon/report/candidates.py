@@ -9,7 +9,7 @@ from sqlanon.report import charts as plots
 from sqlanon.report.charts import EFFICIENT, NOT_EFFICIENT, THIS_RELEASE, Charts
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import NOT_DEFINED, InPlaceOfNumber, Markup, paragraph, table, text
-from sqlanon.statements.candidate_figures import undefined_figures
+from sqlanon.statements.candidates.figures import undefined_figures
 from sqlanon.statements.frontier import called_text
 from sqlanon.syntax import render
 from sqlanon.syntax._frontier_statements import workload_of

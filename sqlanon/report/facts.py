@@ -26,7 +26,7 @@ from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import own_object, qualified
 from sqlanon.methods.registry import assumed_of, promised_by
-from sqlanon.questions.ask import least_rows
+from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.report.answers import AnswerErrors, errors_of_workloads
@@ -36,7 +36,7 @@ from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.statements.attack import attack_release
 from sqlanon.statements.check import check_release
-from sqlanon.statements.measure_figures import measure_figures
+from sqlanon.statements.measure_figures import measure_figures, of_whole_release
 from sqlanon.statements.preconditions import prepared
 from sqlanon.syntax.statements import Attack, CheckRelease
 
@@ -74,28 +74,27 @@ class Facts:
     other_releases: str | None
 
     @property
+    def requirements(self) -> tuple[BoundRequirement, ...]:
+        """What the policy requires of the release, and what its method promises beside."""
+        promised = promised_by(self.release.method, self.release.method_arguments)
+        return resolve_requirements(self.policy, promised=promised)
+
+    @property
     def least_rows(self) -> int:
         """The number of rows below which a class violates what is required, whatever they hold."""
-        promised = promised_by(self.release.method, self.release.method_arguments)
-        return least_rows(resolve_requirements(self.policy, promised=promised))
+        return least_rows(self.requirements)
 
     @property
     def without_requirement(self) -> tuple[str, ...]:
         """The sensitive columns that no requirement, promise of the method or confidentiality constraint is about."""
-        promised = promised_by(self.release.method, self.release.method_arguments)
-        about = [name for r in resolve_requirements(self.policy, promised=promised) for name in r.attributes]
+        about = [name for requirement in self.requirements for name in requirement.attributes]
         about += [name for constraint in self.policy.confidential for name in constraint]
         known = {*map(fold, about)}
         return tuple(a.name for a in self.policy.having(Role.SENSITIVE) if fold(a.name) not in known)
 
     def over_all(self, figure: str) -> float | None:
-        """A figure of the whole release, and of one that only attributes have the worst of these, as FRONTIER has it.
-
-        None where one of them is not defined.
-        """
-        measured = [each for each in self.figures if each.name == figure]
-        values = [each.value for each in measured if each.attribute is None] or [each.value for each in measured]
-        return None if None in values else max((value for value in values if value is not None), default=None)
+        """A figure of the whole release, as FRONTIER has it."""
+        return of_whole_release(self.figures, figure)
 
 
 def facts_of(engine: Engine, name: QualifiedName) -> Facts:

@@ -7,7 +7,7 @@ import re
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, case
+from sqlanon.sqlgen.build.expressions import as_text, case, in_utc
 from sqlanon.sqlgen.build.names import column, literal
 
 __all__ = ["has_known_text", "known_text"]
@@ -26,14 +26,9 @@ def has_known_text(kind: str, *, rounded: bool = True) -> bool:
 
 def known_text(name: str, kind: str) -> exp.Expr:
     """The text of a column of a type for which `has_known_text`; NULL for NULL."""
-    value = column(name)
-    if kind == "TIMESTAMP WITH TIME ZONE":
-        return as_text(f.call("timezone", "UTC", value))
-    if kind in _ROUNDED:
-        # Zeros of both signs are equal, and so are all that are no number.
-        return case(
-            (f.call("isnan", value), literal("nan")),
-            (value.copy().eq(literal(0)), literal("0.0")),
-            otherwise=as_text(value.copy()),
-        )
-    return as_text(value)
+    text = as_text(in_utc(name, kind))
+    if kind not in _ROUNDED:
+        return text
+    # Zeros of both signs are equal, and so are all that are no number.
+    no_number, zero = f.call("isnan", column(name)), column(name).eq(literal(0))
+    return case((no_number, literal("nan")), (zero, literal("0.0")), otherwise=text)

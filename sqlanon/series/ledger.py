@@ -39,7 +39,7 @@ def record(
     `released` is a table of `class_rows`, a row for each released one, with the attributes of the series.
     Raises PolicyError for rows without a respondent, and for a respondent with several.
     """
-    _require_one_row_each(engine, series, released)
+    number = _respondents(engine, series, released)
     position = len(series.releases) + 1
     key = key_of(series.name, series.key_variable)
     respondents = exp.select(alias(column("respondent"), "value")).from_(relation(released))
@@ -63,8 +63,7 @@ def record(
                 exp.select(*(part.copy() for part in where), *map(column, _VALUE[2:])).from_(values),
             )
         )
-    ((number,),) = engine.rows(exp.select(f.count()).from_(relation(released)))
-    catalog.append(engine, series, release, position, int(number))
+    catalog.append(engine, series, release, position, number)
 
 
 def class_rows(
@@ -104,7 +103,8 @@ def class_values(rows: str, attributes: Sequence[str]) -> exp.Query:
     )
 
 
-def _require_one_row_each(engine: Engine, series: Series, rows: str) -> None:
+def _respondents(engine: Engine, series: Series, rows: str) -> int:
+    """How many respondents the rows are of. Raises PolicyError unless each row is of another one."""
     respondent = column("respondent")
     nobody = filtered(f.count(), is_null(respondent.copy()))
     # Texts that differ may be equal in the column, by its collation.
@@ -123,3 +123,4 @@ def _require_one_row_each(engine: Engine, series: Series, rows: str) -> None:
             "takes releases with one row of each; nothing was published",
             hint="make the policy ON a query with one row of each respondent",
         )
+    return int(number)

@@ -11,11 +11,18 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.series import Series
-from sqlanon.domain.values import UNNAMED, Value
+from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PrivacyViolation, UserError
-from sqlanon.questions.statistics import BoundStatistic, Statistic, bind_statistic, load_statistic, statistic_names
+from sqlanon.questions.statistics import (
+    BoundStatistic,
+    Statistic,
+    bind_statistic,
+    load_statistic,
+    named_arguments,
+    statistic_names,
+)
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -38,8 +45,7 @@ def with_names(requirement: Requirement) -> Requirement:
     Raises UserError for an unknown one, PolicyError for arguments that it does not take.
     """
     promise = _promise(requirement.model)
-    first = promise.parameters[0].name
-    arguments = {first if name == UNNAMED else fold(name): value for name, value in requirement.arguments}
+    arguments = named_arguments(promise, requirement.arguments)
     bind_statistic(promise, arguments)
     return Requirement(promise.name, tuple(arguments.items()))
 
@@ -203,11 +209,12 @@ def believed(candidate: str, variant: str, scratch: Scratch) -> str:
 
 def _candidates_left(engine: Engine, tables: Mapping[str, str], candidate: str, scratch: Scratch) -> str:
     """The candidates that are left by counting who can have which row, in rounds until nothing changes."""
+    number = _number(engine, candidate)
     while True:
-        fewer = scratch.table("candidate", _step("round", {**tables, "candidate": candidate}))
-        if _number(engine, fewer) == _number(engine, candidate):
-            return fewer
-        candidate = fewer
+        candidate, former = scratch.table("candidate", _step("round", {**tables, "candidate": candidate})), number
+        number = _number(engine, candidate)
+        if number == former:
+            return candidate
 
 
 def _number(engine: Engine, table: str) -> int:

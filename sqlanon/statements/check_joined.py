@@ -18,13 +18,13 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
-from sqlanon.domain.values import UNNAMED, QualifiedName, Value
+from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.inputs.source import own_object
-from sqlanon.questions.statistics import bind_statistic, load_statistic, statistic_names
+from sqlanon.questions.statistics import bind_statistic, load_statistic, named_arguments, statistic_names
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, identical, numbered
@@ -150,8 +150,7 @@ def _measured(
             part=("requirement", requirement.model),
         )
     statistic = load_statistic(_KIND, name)
-    first = statistic.parameters[0].name
-    arguments = {first if key == UNNAMED else fold(key): value for key, value in requirement.arguments}
+    arguments = named_arguments(statistic, requirement.arguments)
     with about("requirement", requirement.model):
         x = _names(arguments.pop("x", None), "x", name)
         (y, *others) = _names(arguments.pop("y", None), "y", name)

@@ -27,10 +27,10 @@ from sqlanon.methods.registry import BASELINES, DEFAULT
 from sqlanon.pipeline.run import candidate
 from sqlanon.pipeline.state import KeptCells
 from sqlanon.questions.sole_parameter import always_satisfied
-from sqlanon.statements.candidate_cells import cells_of_candidates
-from sqlanon.statements.candidate_figures import Figure, figure_of, lacking_text, workload_figure
-from sqlanon.statements.candidate_source import require_same_rows, rows_of_source
-from sqlanon.statements.sweep import Candidate, is_same_release, swept
+from sqlanon.statements.candidates.cells import cells_of_candidates
+from sqlanon.statements.candidates.figures import Figure, figure_of, lacking_text, workload_figure
+from sqlanon.statements.candidates.source import require_same_rows, rows_of_source
+from sqlanon.statements.candidates.sweep import Candidate, is_same_release, swept
 from sqlanon.syntax import render
 from sqlanon.syntax._texts import arguments_text
 from sqlanon.syntax.statements import AlterPolicy, CreateRelease, DropFrontier, Frontier, MethodCall

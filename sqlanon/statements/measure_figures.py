@@ -23,7 +23,7 @@ from sqlanon.inputs.session_settings import is_writable
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 from sqlanon.syntax.statements import FigureCall
 
-__all__ = ["figure_names", "measure_figures", "measured_names", "remember"]
+__all__ = ["figure_names", "measure_figures", "measured_names", "of_whole_release", "remember"]
 
 Computed = Callable[[Engine, Release, Mapping[str, Value], Scratch], Sequence[ClassFigure]]
 
@@ -62,6 +62,16 @@ def measured_names() -> tuple[str, ...]:
     """Those of them that can be measured of a release: others compare with a table beside it, and are CHECK's."""
     of_classes = (name for name in statistic_names("figures") if not reads_more(load_statistic("figures", name)))
     return (*of_classes, *COMPUTED)
+
+
+def of_whole_release(figures: Sequence[ClassFigure], name: str) -> float | None:
+    """A figure of a release among those that were measured of it: the worst of its attributes where only they have it.
+
+    None where one of them is not defined, which could be any number.
+    """
+    measured = [figure for figure in figures if figure.name == name]
+    values = [figure.value for figure in measured if figure.attribute is None] or [f.value for f in measured]
+    return None if None in values else max((value for value in values if value is not None), default=None)
 
 
 def measure_figures(

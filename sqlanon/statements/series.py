@@ -20,6 +20,7 @@ from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.inputs.source import own_object
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.objects import require_own_columns
+from sqlanon.releases.same_rows import has_same_rows
 from sqlanon.series.admission import key_check, key_of
 from sqlanon.series.columns import named_columns
 from sqlanon.series.ledger import class_rows, class_values
@@ -137,14 +138,10 @@ def _require_same_classes(engine: Engine, release: Release, series: Series, posi
     compared: list[tuple[exp.Query, exp.Query]] = [(sizes[0], sizes[1].where(of_release))]
     if series.attributes:
         parts = [column(name) for name in ("class_no", "attribute", "value", "n")]
-        published = class_values(rows, [name for name, _ in series.attributes]).subquery("counted")
+        valued = class_values(rows, [name for name, _ in series.attributes]).subquery("counted")
         written = exp.select(*parts).from_(relation(("anon", "series_value"))).where(of_release.copy())
-        compared.append((exp.select(*(part.copy() for part in parts)).from_(published), written))
-    for published_classes, known_classes in compared:
-        for first, second in ((published_classes, known_classes), (known_classes, published_classes)):
-            differ = exp.except_(first, second, distinct=False, copy=True).subquery("differ")
-            if engine.rows(exp.select(literal(1)).from_(differ).limit(1)):
-                raise PrivacyViolation(
-                    f"{release.name} does not show the classes that it had when it was made in {series}",
-                    hint="create it again",
-                )
+        compared.append((exp.select(*(part.copy() for part in parts)).from_(valued), written))
+    if not all(has_same_rows(engine, published, known) for published, known in compared):
+        raise PrivacyViolation(
+            f"{release.name} does not show the classes that it had when it was made in {series}", hint="create it again"
+        )

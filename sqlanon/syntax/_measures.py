@@ -1,4 +1,4 @@
-"""The statements MEASURE, one dataclass each."""
+"""The statements MEASURE, and those of the workloads that it measures by, one dataclass each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.syntax._calls import FigureCall
 from sqlanon.syntax._placed import Placed
 
-__all__ = ["Measure", "MeasureFigures", "MeasureTask"]
+__all__ = ["CreateWorkload", "DropWorkload", "Measure", "MeasureFigures", "MeasureTask"]
 
 
 @dataclass(frozen=True)
@@ -37,3 +37,22 @@ class MeasureTask(Placed):
 
     release: QualifiedName
     arguments: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True)
+class CreateWorkload(Placed):
+    """CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy [(name => value, ...)]."""
+
+    name: str
+    policy: str
+    arguments: tuple[tuple[str, Value], ...] = ()
+    or_replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropWorkload(Placed):
+    """DROP WORKLOAD [IF EXISTS] name."""
+
+    name: str
+    if_exists: bool = False

@@ -1,4 +1,4 @@
-"""The statements about several releases, one dataclass each."""
+"""The statements about several releases, and about one that takes the place of another, one dataclass each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName
 from sqlanon.syntax._placed import Placed
 
-__all__ = ["CheckJoined", "CheckSeries", "CreateSeries", "DropSeries"]
+__all__ = ["CheckJoined", "CheckSeries", "CreateSeries", "DropSeries", "RefreshRelease"]
 
 
 @dataclass(frozen=True)
@@ -46,3 +46,11 @@ class CheckJoined(Placed):
     other: QualifiedName
     columns: tuple[str, ...]
     requirements: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True)
+class RefreshRelease(Placed):
+    """REFRESH ANONYMIZED TABLE name [LEVELS FROM RELEASE release]: makes a snapshot anew, as it was made."""
+
+    name: QualifiedName
+    levels_from: QualifiedName | None = None

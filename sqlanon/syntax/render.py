@@ -6,11 +6,11 @@ The text is for people, for the catalog and for certificates, in the language th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
-from sqlanon.domain.values import QualifiedName, Source, plain_number
+from sqlanon.domain.values import Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
 from sqlanon.syntax._call_texts import (
@@ -22,6 +22,7 @@ from sqlanon.syntax._call_texts import (
     frontier_text,
 )
 from sqlanon.syntax._profile_texts import profile_text, propose_hierarchy_text
+from sqlanon.syntax._release_texts import levels_text, release_text, sets_text
 from sqlanon.syntax._texts import (
     arguments_text,
     name_text,
@@ -59,7 +60,6 @@ from sqlanon.syntax.statements import (
     Measure,
     MeasureFigures,
     MeasureTask,
-    MethodCall,
     PassThrough,
     Profile,
     ProposeHierarchy,
@@ -87,7 +87,7 @@ def to_sql(statement: Statement) -> str:
         case CreatePolicy():
             return _create_policy(statement)
         case CreateRelease():
-            return _create(statement.or_replace) + _release(statement)
+            return _create(statement.or_replace) + release_text(statement)
         case CreateSeries():
             return create_series_text(statement, _if_not_exists(statement.if_not_exists))
         case DropSeries():
@@ -95,10 +95,10 @@ def to_sql(statement: Statement) -> str:
         case CheckSeries():
             return f"CHECK {qualified_text(statement.name)} IN SERIES {name_text(statement.series)}"
         case RefreshRelease():
-            return f"REFRESH ANONYMIZED TABLE {qualified_text(statement.name)}{_levels_from(statement.levels_from)}"
+            return f"REFRESH ANONYMIZED TABLE {qualified_text(statement.name)}{levels_text(statement.levels_from)}"
         case ExplainRelease():
             create = statement.create
-            return "EXPLAIN " + (_create(True) if create.or_replace else "") + _release(create)
+            return "EXPLAIN " + (_create(True) if create.or_replace else "") + release_text(create)
         case DropHierarchy():
             return f"DROP HIERARCHY {_if_exists(statement.if_exists)}{name_text(statement.name)}"
         case DropPolicy():
@@ -198,8 +198,8 @@ def _create_policy(statement: CreatePolicy) -> str:
     )
     attributes = ",\n".join(f"    {_attribute(attribute)}" for attribute in policy.attributes)
     parts = [
-        _sets("CONFIDENTIAL", policy.confidential),
-        _sets("VISIBLE", policy.visible),
+        sets_text("CONFIDENTIAL", policy.confidential),
+        sets_text("VISIBLE", policy.visible),
         _against(policy.against) + (_requirements(policy.requirements) if policy.requirements else ""),
     ]
     pivot = f" PIVOT {name_text(p.item)} VALUES {name_text(p.rating)}" if (p := policy.pivot) else ""
@@ -215,11 +215,6 @@ def _change(statement: AlterPolicy) -> str:
         return f"ADD {_requirements(statement.requirements)}"
     column = _attribute(statement.attribute) if statement.attribute else name_text(statement.column)
     return f"{statement.action.upper()} COLUMN {column}"
-
-
-def _sets(keyword: str, sets: Sequence[Sequence[str]]) -> str:
-    """CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS with its sets of attributes; nothing if there are none."""
-    return f"{keyword} " + ", ".join(f"({', '.join(map(name_text, columns))})" for columns in sets) if sets else ""
 
 
 def _attribute(attribute: Attribute) -> str:
@@ -245,28 +240,6 @@ def _create_workload(statement: CreateWorkload) -> str:
     )
     arguments = f" ({', '.join(arguments_text(statement.arguments))})" if statement.arguments else ""
     return f"{head} ON POLICY {name_text(statement.policy)}{arguments}"
-
-
-def _release(statement: CreateRelease) -> str:
-    head = (
-        f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{qualified_text(statement.name)}"
-    )
-    method = f" METHOD {call_text(statement.method)}" if statement.method.name else ""
-    levels = _levels_from(statement.levels_from)
-    series = f" IN SERIES {name_text(statement.series)}" if statement.series is not None else ""
-    return f"{head} AS POLICY {name_text(statement.policy)}{method}{_sets_of(statement.method)}{levels}{series}"
-
-
-def _levels_from(release: QualifiedName | None) -> str:
-    return f" LEVELS FROM RELEASE {qualified_text(release)}" if release is not None else ""
-
-
-def _sets_of(method: MethodCall) -> str:
-    """FRAGMENTS or COLUMNS with what stands behind it, after a blank; nothing if there is neither."""
-    if method.each_apart:
-        return " COLUMNS EACH"
-    named = _sets("FRAGMENTS", method.sets) or _sets("COLUMNS", method.columns)
-    return f" {named}" if named else ""
 
 
 def _check_relation(statement: CheckRelation) -> str:

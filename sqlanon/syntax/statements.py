@@ -14,10 +14,10 @@ from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.errors import Position
 from sqlanon.syntax._calls import FigureCall, MethodCall
 from sqlanon.syntax._frontier_statements import Advise, Bound, DropFrontier, Frontier, Sweep
-from sqlanon.syntax._measures import Measure, MeasureFigures, MeasureTask
+from sqlanon.syntax._measures import CreateWorkload, DropWorkload, Measure, MeasureFigures, MeasureTask
 from sqlanon.syntax._placed import Placed
 from sqlanon.syntax._profile_statements import Profile, ProposeHierarchy
-from sqlanon.syntax._series_statements import CheckJoined, CheckSeries, CreateSeries, DropSeries
+from sqlanon.syntax._series_statements import CheckJoined, CheckSeries, CreateSeries, DropSeries, RefreshRelease
 
 __all__ = [
     "SHOWN",
@@ -144,25 +144,6 @@ class Show(Placed):
 
 
 @dataclass(frozen=True)
-class CreateWorkload(Placed):
-    """CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy [(name => value, ...)]."""
-
-    name: str
-    policy: str
-    arguments: tuple[tuple[str, Value], ...] = ()
-    or_replace: bool = False
-    if_not_exists: bool = False
-
-
-@dataclass(frozen=True)
-class DropWorkload(Placed):
-    """DROP WORKLOAD [IF EXISTS] name."""
-
-    name: str
-    if_exists: bool = False
-
-
-@dataclass(frozen=True)
 class CreateRelease(Placed):
     """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method]
     [LEVELS FROM RELEASE release] [IN SERIES series].
@@ -177,14 +158,6 @@ class CreateRelease(Placed):
     or_replace: bool = False
     if_not_exists: bool = False
     series: str | None = None
-    levels_from: QualifiedName | None = None
-
-
-@dataclass(frozen=True)
-class RefreshRelease(Placed):
-    """REFRESH ANONYMIZED TABLE name [LEVELS FROM RELEASE release]: makes a snapshot anew, as it was made."""
-
-    name: QualifiedName
     levels_from: QualifiedName | None = None
 
 

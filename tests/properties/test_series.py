@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -55,9 +55,15 @@ def classes_of(release: Release) -> Classes:
     return {who: label for who, (label, _) in release.items()}, values
 
 
-def achieved(con: Connection, history: Sequence[Release], monkeypatch: pytest.MonkeyPatch) -> dict[str, float | None]:
+@pytest.fixture(autouse=True, scope="module")
+def _key() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("SERIES_KEY", "a key that nobody knows")
+        yield
+
+
+def achieved(con: Connection, history: Sequence[Release]) -> dict[str, float | None]:
     """What CHECK says of the releases, made one after the other in a series of their own."""
-    monkeypatch.setenv("SERIES_KEY", "a key that nobody knows")
     con.execute("DROP SERIES IF EXISTS s")
     con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
     for release in history:
@@ -68,12 +74,10 @@ def achieved(con: Connection, history: Sequence[Release], monkeypatch: pytest.Mo
 
 
 @settings(max_examples=draws(8, long=40), deadline=None)
-@given(st.data())
-def test_a_value_that_stays_is_certain_only_where_it_is_in_all_worlds(con: Connection, data: st.DataObject) -> None:
-    history = data.draw(histories(changes=False))
+@given(histories(changes=False))
+def test_a_value_that_stays_is_certain_only_where_it_is_in_all_worlds(con: Connection, history: list[Release]) -> None:
     releases = [classes_of(release) for release in history]
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        reached = achieved(con, history, monkeypatch)
+    reached = achieved(con, history)
     shares = joint_shares(releases).values()
     composition = reached["composition"]
     assert composition is not None
@@ -84,12 +88,10 @@ def test_a_value_that_stays_is_certain_only_where_it_is_in_all_worlds(con: Conne
 
 
 @settings(max_examples=draws(5, long=20), deadline=None)
-@given(st.data())
-def test_values_that_change_have_no_confidence(con: Connection, data: st.DataObject) -> None:
-    history = data.draw(histories(changes=True))
+@given(histories(changes=True))
+def test_values_that_change_have_no_confidence(con: Connection, history: list[Release]) -> None:
     releases = [classes_of(release) for release in history]
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        reached = achieved(con, history, monkeypatch)
+    reached = achieved(con, history)
     known = [share for share in joint_shares(releases).values() if share is not None]
     if known:
         assert reached["composition"] is not None

@@ -283,7 +283,7 @@ def test_a_figure_of_several_statistics_is_that_which_takes_the_arguments(con: C
 KILLED = """
 import os, sys
 import sqlanon
-from sqlanon.statements import candidate_figures, frontier
+from sqlanon.statements import frontier
 con = sqlanon.connect(sys.argv[1], config={"threads": 1})
 before = frontier._measure
 def ends(engine, release, figures, values):

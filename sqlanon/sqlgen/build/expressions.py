@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, identifier, literal
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "huge",
     "identical",
     "if_",
+    "in_utc",
     "infix",
     "insert",
     "integer",
@@ -186,8 +188,12 @@ def huge(tree: exp.Expr) -> exp.Expr:
 def numbered(values: Sequence[exp.Expr]) -> exp.Expr:
     """A number from 0 for each combination of values in the rows of a query, NULL being a value."""
     order = [part for value in values for part in (ascending(is_null(value.copy())), ascending(value.copy()))]
-    rank = window(exp.Anonymous(this="dense_rank"), order=order_by(*order))
-    return big(rank - literal(1))
+    return big(window(f.dense_rank(), order=order_by(*order)) - literal(1))
+
+
+def in_utc(name: str, kind: str) -> exp.Expr:
+    """A column of a type, which is a moment of UTC where it has a time zone: the session's own changes nothing then."""
+    return f.call("timezone", "UTC", column(name)) if kind == "TIMESTAMP WITH TIME ZONE" else column(name)
 
 
 def integer(tree: exp.Expr) -> exp.Expr:

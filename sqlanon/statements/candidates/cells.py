@@ -14,7 +14,7 @@ from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.pipeline.kept_cells import keep_cells
 from sqlanon.pipeline.run import encoded
 from sqlanon.pipeline.state import KeptCells
-from sqlanon.statements.sweep import Candidate
+from sqlanon.statements.candidates.sweep import Candidate
 from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["cells_of_candidates"]

@@ -15,7 +15,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import UserError
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 from sqlanon.statements.measure import measure
-from sqlanon.statements.measure_figures import COMPUTED, OF_POLICY, Computed, measure_figures
+from sqlanon.statements.measure_figures import COMPUTED, OF_POLICY, Computed, measure_figures, of_whole_release
 from sqlanon.syntax._frontier_statements import figure_of_workload
 from sqlanon.syntax.statements import FigureCall
 
@@ -77,11 +77,7 @@ def _unknown(name: str, files: Sequence[Statistic]) -> UserError:
 
 def _figure(name: str, requested: FigureCall, computed: Mapping[str, Computed]) -> Figure:
     def worst(engine: Engine, release: Release) -> float | None:
-        figures = [f for f in measure_figures(engine, release, [requested], computed) if f.name == name]
-        # That of all quasi-identifiers stands beside those of each.
-        values = [figure.value for figure in figures if figure.attribute is None] or [f.value for f in figures]
-        # One that is not defined could be any number.
-        return None if None in values else max((value for value in values if value is not None), default=None)
+        return of_whole_release(measure_figures(engine, release, [requested], computed), name)
 
     def prepared(engine: Engine, policy: Policy, scratch: Scratch) -> Figure:
         of_policy = OF_POLICY[requested.name](engine, policy, dict(requested.arguments), scratch)

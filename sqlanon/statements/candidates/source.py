@@ -6,18 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlglot import exp
-
 from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError, UserError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
-from sqlanon.inputs.source import BoundSource
-from sqlanon.inputs.source_identity import source_identity
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import huge
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.inputs.source_identity import rows_identity, source_identity
+from sqlanon.sqlgen.build.names import column
 
 __all__ = ["SourceRows", "require_same_rows", "rows_of_source"]
 
@@ -42,7 +37,10 @@ def rows_of_source(engine: Engine, policy: Policy) -> SourceRows:
             bound = bind(replace(policy, requirements=(), against=None), source, hierarchies, fingerprint="")
             identity = source_identity(engine, bound, bound.attributes, hierarchies)
             public = public_source(engine, policy, scratch)
-            return SourceRows((*identity, *(_identity(engine, public) if public else ())), bound.live)
+            if public is not None:
+                columns = [column(name) for name, _ in public.columns]
+                identity = (*identity, *rows_identity(engine, public.relation, columns))
+            return SourceRows(identity, bound.live)
     except (DataError, PolicyError):
         return SourceRows(None)
 
@@ -55,8 +53,3 @@ def require_same_rows(engine: Engine, policy: Policy, before: SourceRows) -> Non
             hint="run it again while nobody writes to them; of rows that change all the time, or at each reading as a "
             "random sample does, make a table first, CREATE TABLE name AS FROM ..., and a policy on that",
         )
-
-
-def _identity(engine: Engine, public: BoundSource) -> Sequence[Any]:
-    hashed = f.call("hash", *(column(name) for name, _ in public.columns))
-    return engine.rows(exp.select(f.count(), f.sum(huge(hashed))).from_(relation(public.relation)))[0]
