@@ -80,8 +80,10 @@ def exists(engine: Engine, name: str) -> bool:
     return fold(name) in map(fold, listing(engine))
 
 
-def load(engine: Engine, name: str) -> StoredHierarchy:
+def load(engine: Engine, name: str, validated: str | None = None) -> StoredHierarchy:
     """Reads and validates a hierarchy, whether a statement or a user's own INSERT wrote it.
+
+    `validated` is the digest of labels that were a hierarchy before: where these are the same they still are.
 
     Raises PolicyError if there is none, or more than one, if its row contradicts itself,
     or if its stored labels are not a hierarchy.
@@ -96,7 +98,7 @@ def load(engine: Engine, name: str) -> StoredHierarchy:
         raise PolicyError(
             f"hierarchy {name} stands {len(rows)} times in anon.hierarchy", hint="delete all of its rows but one"
         )
-    return _checked(engine, rows[0])
+    return _checked(engine, rows[0], validated)
 
 
 def delete(engine: Engine, name: str) -> bool:
@@ -116,32 +118,34 @@ def used_by(engine: Engine, name: str) -> list[str]:
     return sorted({row["policy"] for row in _rows.read(engine, "policy_attribute", ("policy",), {"hierarchy": name})})
 
 
-def _checked(engine: Engine, row: dict[str, Any]) -> StoredHierarchy:
-    """The hierarchy of one row of anon.hierarchy, with everything checked."""
+def _checked(engine: Engine, row: dict[str, Any], validated: str | None = None) -> StoredHierarchy:
+    """The hierarchy of one row of anon.hierarchy, with everything checked but labels that have this digest."""
     definition = _definition(row)
     kind = _builder(definition)
     # Labels that a user stored by hand need not come from a query.
     if not kind.STORED or definition.query is not None:
         kind.validate(definition)
     if kind.STORED:
-        return _checked_values(engine, definition, row["height"])
+        return _checked_values(engine, definition, row["height"], validated)
     height = functional(definition.kind).height(definition)
     _require_height(definition, row["height"], height)
     return StoredHierarchy(definition, height, _digest(definition, height, None))
 
 
-def _checked_values(engine: Engine, definition: HierarchyDefinition, stored_height: int | None) -> StoredHierarchy:
+def _checked_values(
+    engine: Engine, definition: HierarchyDefinition, stored_height: int | None, validated: str | None
+) -> StoredHierarchy:
     stored_values = summary(engine, definition.name)
     if not stored_values.rows:
         raise PolicyError(
             f"hierarchy {definition.name} lists no values",
             hint="its query must return rows, or its labels must stand in anon.hierarchy_value",
         )
-    require_hierarchy(engine, definition.name, stored_values.height if stored_height is None else stored_height)
+    digest = _digest(definition, stored_values.height, stored_values.digest)
+    if digest != validated:
+        require_hierarchy(engine, definition.name, stored_values.height if stored_height is None else stored_height)
     _require_height(definition, stored_height, stored_values.height)
-    return StoredHierarchy(
-        definition, stored_values.height, _digest(definition, stored_values.height, stored_values.digest)
-    )
+    return StoredHierarchy(definition, stored_values.height, digest)
 
 
 def _require_height(definition: HierarchyDefinition, stored_height: int | None, height: int) -> None:

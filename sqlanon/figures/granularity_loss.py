@@ -85,7 +85,7 @@ def _loss(
     if _IN_ANOTHER_ORDER & {*generalized.forms}:
         return None
     values = scratch.table("occurring", occurring_values(b, bound.relation))
-    labels, leaf = leaves_of_labels(scratch, model, generalized, values, _NAME, listed_star=b.stored)
+    labels, leaf, _ = leaves_of_labels(scratch, model, generalized, values, _NAME, listed_star=b.stored)
     every_value: exp.Query = exp.select(column("value")).from_(relation(values))
     if b.stored:
         listed = listed_values(b, relation(("anon", "hierarchy_value"))).subquery("listed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -17,10 +18,11 @@ from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.figures.population_nodes import TOP, Nodes, codes_of_others
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import identical, is_not_null, is_null, real, union_all, window
+from sqlanon.sqlgen.build.expressions import identical, infix, is_not_null, is_null, real, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.queries import cross_join, inner_join, left_join, select
 
-__all__ = ["ReleasedColumn", "leaves_of_labels", "released_column"]
+__all__ = ["LabelLeaves", "ReleasedColumn", "leaves_of_labels", "released_column"]
 
 
 # The most pairs of a label and a value that are looked at.
@@ -42,58 +44,70 @@ class ReleasedColumn:
     labels: str | None
 
 
-def released_column(
-    scratch: Scratch, model: ReleaseModel, b: BoundAttribute, values: str, nodes: Nodes
-) -> ReleasedColumn:
-    """What a release shows of a quasi-identifier with these nodes, whose values in the source are in a table.
+class LabelLeaves(NamedTuple):
+    """The leaves of labels, as relations.
+
+    `labels` has label, shown (its text), n (the rows that show it) and code, a number. `leaves` has label, value and
+    weight. `occurring` tells whether all of the values are of the source.
+    """
+
+    labels: str
+    leaves: str
+    occurring: bool
+
+
+def released_column(scratch: Scratch, model: ReleaseModel, b: BoundAttribute, nodes: Nodes) -> ReleasedColumn:
+    """What a release shows of a quasi-identifier with these nodes.
 
     Raises PolicyError where the values below a label are not known, or where there are too many.
     """
     generalized = model.generalized.get(fold(b.column))
     if generalized is None:
         return ReleasedColumn(nodes.chains, None)
-    labels, leaf = leaves_of_labels(scratch, model, generalized, values, "u_loss", listed_star=b.stored)
-    return ReleasedColumn(scratch.table("shares", _shares(scratch, labels, leaf, nodes)), labels)
+    below = leaves_of_labels(scratch, model, generalized, nodes.values, "u_loss", listed_star=b.stored)
+    return ReleasedColumn(scratch.table("shares", _shares(scratch, below, nodes)), below.labels)
 
 
 def leaves_of_labels(
     scratch: Scratch, model: ReleaseModel, generalized: Generalized, values: str, figure: str, *, listed_star: bool
-) -> tuple[str, str]:
-    """The relations of label, shown, n and code, and of label, value and weight: the leaves that ESTIMATE uses.
+) -> LabelLeaves:
+    """The leaves of the labels of a column that ESTIMATE uses.
 
-    Where it can list none, below `*` and in ranges of texts, they are the values of the source. Raises PolicyError,
-    which says for which `figure`, where there are too many.
+    Where it can list none, below `*` and in ranges of texts, they are the values of the source, of which the relation
+    `values` has each once. Raises PolicyError, which says for which `figure`, where there are too many.
     """
     key = label_of(generalized)
     text = text_of(generalized, key.copy())
-    labels = exp.select(alias(key, "label"), alias(text, "shown"), alias(f.count(), "n"))
-    labels = labels.from_(model.rows.copy().subquery(ROW)).group_by(key.copy(), text.copy())
-    coded = scratch.table(
-        "label", exp.select("*", alias(window(f.row_number()), "code")).from_(labels.subquery("labels"))
-    )
+    rows = model.rows.copy().subquery(ROW, copy=False)
+    outputs: list[exp.Expr] = [alias(key, "label"), alias(text, "shown"), alias(f.count(), "n")]
+    labels = select(*outputs, of=rows, group_by=[key.copy(), text.copy()]).subquery("labels", copy=False)
+    coded = scratch.table("label", select(exp.Star(), alias(window(f.row_number()), "code"), of=labels))
     is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
-    others = exp.select(column("label"), column("shown"), column("n")).from_(relation(coded))
-    others = others.where(f.coalesce(exp.not_(exp.paren(is_star.copy())), exp.true()))
-    below = _listed(scratch, generalized, others, values, figure)
-    star = exp.select(column("label"), column("value", "occurring")).from_(relation(coded, as_="coded"))
-    star = star.join(relation(values, as_="occurring"), join_type="CROSS").where(is_star)
-    star = exp.select(column("label"), column("value"), alias(real(1.0), "weight")).from_(star.subquery("starred"))
-    return coded, scratch.view("leaf_of_label", union_all([below, star]))
+    other = f.coalesce(exp.not_(exp.paren(is_star.copy())), exp.true())
+    others = select(column("label"), column("shown"), column("n"), of=relation(coded), where=[other])
+    below, occurring = _listed(scratch, generalized, others, values, figure)
+    pairs = [cross_join(relation(values, as_="occurring"))]
+    outputs = [column("label"), column("value", "occurring"), alias(real(1.0), "weight")]
+    star = select(*outputs, of=relation(coded, as_="coded"), joins=pairs, where=[is_star])
+    return LabelLeaves(coded, scratch.view("leaf_of_label", union_all([below, star])), occurring)
 
 
-def _listed(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> exp.Select:
-    """label, value and weight of the leaves below labels."""
+def _listed(
+    scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str
+) -> tuple[exp.Select, bool]:
+    """label, value and weight of the leaves below labels, and whether all are values of the source."""
+    pair = (column("label"), column("value"))
     try:
         below = leaves(scratch, generalized, ColumnUse(labels, (), (), True, figure, _MOST_LEAVES)).table
         weight = f.coalesce(column("weight"), real(1.0))
-        return exp.select(column("label"), column("value"), alias(weight, "weight")).from_(relation(below))
+        return select(*pair, alias(weight, "weight"), of=relation(below)), False
     except PolicyError:
         _require_few(scratch, generalized, labels, values, figure)
         # As though the owner had published which values there are.
         below = leaves(scratch, generalized, ColumnUse(labels, (), (), False, figure, values=values)).table
-        nulls = exp.select(f.count()).from_(relation(values)).where(is_null(column("value"))).subquery()
-        known = exp.select(column("label"), column("value"), alias(real(1.0), "weight")).from_(relation(below))
-        return known.where(exp.or_(is_not_null(column("value")), nulls > 0))
+        nulls = select(f.count(), of=relation(values), where=[is_null(column("value"))]).subquery(copy=False)
+        known = exp.or_(is_not_null(column("value")), infix(nulls, ">", literal(0)))
+        return select(*pair, alias(real(1.0), "weight"), of=relation(below), where=[known]), True
 
 
 def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> None:
@@ -108,23 +122,38 @@ def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, 
         )
 
 
-def _shares(scratch: Scratch, coded: str, leaf: str, nodes: Nodes) -> exp.Query:
+def _shares(scratch: Scratch, below: LabelLeaves, nodes: Nodes) -> exp.Query:
     """The share of each label's leaves that is below each large node, and all below `TOP`."""
-    codes: exp.Query = exp.select(column("value"), column("code")).from_(relation(nodes.codes))
-    others = codes_of_others(scratch, nodes, exp.select(column("value")).from_(relation(leaf)))
-    if others is not None:
-        codes = union_all([codes, others])
-    size = window(f.sum(column("weight")), [column("label")])
-    weighed = exp.select("*", alias(size, "size")).from_(relation(leaf)).subquery("leaf")
+    leaf_values = select(column("value"), of=relation(below.leaves))
+    others = None if below.occurring else codes_of_others(scratch, nodes, leaf_values)
+    codes: exp.Query = select(column("value"), column("code"), of=relation(nodes.codes))
+    codes = codes if others is None else union_all([codes, others])
     # Leaves of one code are added up before the nodes above it multiply them.
-    of_code = exp.select(column("label", "leaf"), column("code", "codes"))
-    of_code = of_code.select(alias(f.sum(column("weight", "leaf") / column("size", "leaf")), "share")).from_(weighed)
+    weight = f.sum(column("weight", "leaf"))
+    size = window(f.sum(weight.copy()), [column("label", "leaf")])
+    label, code = column("label", "leaf"), column("code", "codes")
     same = identical(column("value", "leaf"), column("value", "codes"))
-    of_code = of_code.join(codes.subquery("codes"), on=same).group_by(column("label", "leaf"), column("code", "codes"))
-    rows = exp.select(column("code", "coded"), column("node", "above"), alias(f.sum(column("share", "part")), "share"))
-    rows = rows.from_(of_code.subquery("part"))
-    rows = rows.join(relation(nodes.chains, as_="above"), on=column("code", "part").eq(column("code", "above")))
-    rows = rows.join(relation(coded, as_="coded"), on=identical(column("label", "part"), column("label", "coded")))
-    rows = rows.where(column("node", "above").neq(literal(TOP)))
-    whole = exp.select(column("code"), alias(literal(TOP), "node"), alias(real(1.0), "share")).from_(relation(coded))
-    return union_all([rows.group_by(column("code", "coded"), column("node", "above")), whole])
+    of_code = select(
+        label,
+        code,
+        alias(infix(weight, "/", size), "share"),
+        of=relation(below.leaves, as_="leaf"),
+        joins=[left_join(codes.subquery("codes", copy=False), same)],
+        group_by=[label.copy(), code.copy()],
+    )
+    above = infix(column("code", "part"), "=", column("code", "above"))
+    shown = identical(column("label", "part"), column("label", "coded"))
+    keys = [column("code", "coded"), column("node", "above")]
+    rows = select(
+        *keys,
+        alias(f.sum(column("share", "part")), "share"),
+        of=of_code.subquery("part", copy=False),
+        joins=[
+            inner_join(relation(nodes.chains, as_="above"), above),
+            inner_join(relation(below.labels, as_="coded"), shown),
+        ],
+        where=[infix(column("node", "above"), "<>", literal(TOP))],
+        group_by=[key.copy() for key in keys],
+    )
+    whole = [column("code"), alias(literal(TOP), "node"), alias(real(1.0), "share")]
+    return union_all([rows, select(*whole, of=relation(below.labels))])

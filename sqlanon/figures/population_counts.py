@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -20,12 +21,12 @@ from sqlanon.sqlgen.build.expressions import (
     ascending,
     cast,
     identical,
-    if_,
-    is_null,
+    infix,
     order_by,
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.queries import cross_join, inner_join, left_join, select
 from sqlanon.sqlgen.cells.labels import published_value
 
 __all__ = [
@@ -34,25 +35,53 @@ __all__ = [
     "released_cells",
     "source_cells",
     "source_value",
+    "value_codes",
 ]
+
+# The column of released cells with the value, before and after it has its code.
+_VALUE = "value"
+
+
+@dataclass(frozen=True)
+class _Coding:
+    """How rows get the codes of what they show in a column: from a table of it, named `shown` there, and `code`."""
+
+    table: str
+    shown: str
+    key: str
+    code: str
+
+
+def value_codes(scratch: Scratch, bound: BoundPolicy, sensitive: BoundAttribute) -> str:
+    """The table of the values of a sensitive attribute in the source, as texts, and code, a number."""
+    value = as_text(published_value(sensitive))
+    values = select(alias(value, "value"), of=relation(bound.relation), distinct=True).subquery("values", copy=False)
+    number = alias(cast(window(f.row_number()), "INTEGER"), "code")
+    return scratch.table("value", select(column("value"), number, of=values))
 
 
 def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
-    """The column of `source_cells` with the values of a sensitive attribute."""
+    """The column of `source_cells` with the codes of the values of a sensitive attribute."""
     return f"value_{bound.sensitive.index(sensitive)}"
 
 
-def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes]) -> str:
+def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes], values: Sequence[str]) -> str:
     """The table of the source's rows: `code_name` of each quasi-identifier, `source_value` of each attribute, and n.
 
-    Rows get their codes before they are grouped: there are far fewer codes than values.
+    `values` are the tables of `value_codes`. Rows get their codes before they are grouped: numbers are grouped faster
+    than texts, and there are far fewer codes than values.
     """
-    values = [alias(published_value(b), _key(i)) for i, b in enumerate(bound.quasi_identifiers)]
-    others = [source_value(bound, sensitive) for sensitive in bound.sensitive]
-    for sensitive, name in zip(bound.sensitive, others, strict=True):
-        values.append(alias(_text(as_text(published_value(sensitive))), name))
-    rows = exp.select(*values, alias(literal(1), "n")).from_(relation(bound.relation))
-    return scratch.table("cell", _counted(rows, {i: (part.codes, "value") for i, part in enumerate(nodes)}, others))
+    keys: list[exp.Expr] = []
+    codings: list[_Coding] = []
+    for i, (b, part) in enumerate(zip(bound.quasi_identifiers, nodes, strict=True)):
+        keys.append(alias(published_value(b), _key(i)))
+        codings.append(_Coding(part.codes, "value", _key(i), code_name(i)))
+    for sensitive, table in zip(bound.sensitive, values, strict=True):
+        name = source_value(bound, sensitive)
+        keys.append(alias(as_text(published_value(sensitive)), name))
+        codings.append(_Coding(table, "value", name, name))
+    rows = select(*keys, alias(literal(1), "n"), of=relation(bound.relation))
+    return scratch.table("cell", _counted(rows, codings, []))
 
 
 def released_cells(
@@ -62,12 +91,13 @@ def released_cells(
     nodes: Sequence[Nodes],
     columns: Sequence[ReleasedColumn],
     sensitive: BoundAttribute,
+    values: str,
 ) -> str:
     """The table of what the release says: `code_name` of each quasi-identifier, value and n, which may be a fraction.
 
-    What is known by bucket is taken to go with everything else of the bucket alike (Xiao and Tao, Anatomy: simple and
-    effective privacy preservation, 2006; Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data
-    publishing, 2012).
+    The value is its code in the table `values`; those that the source lacks are one, NULL. What is known by bucket is
+    taken to go with everything else of the bucket alike (Xiao and Tao, Anatomy: simple and effective privacy
+    preservation, 2006; Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing, 2012).
     """
     names = [fold(b.column) for b in bound.quasi_identifiers]
     subject = fold(sensitive.column)
@@ -78,57 +108,59 @@ def released_cells(
         generalized = model.generalized.get(names[i])
         keys[_key(i)] = label_of(generalized) if generalized else column(model.exact[names[i]], ROW)
     if subject in model.exact:
-        keys["value"] = _text(as_text(column(model.exact[subject], ROW)))
+        keys[_VALUE] = as_text(column(model.exact[subject], ROW))
     # The columns of each set of bucketed ones that are needed, by the index of the set.
     sets: dict[int, dict[str, exp.Expr]] = {}
     for i, name in enumerate(names):
         if i not in of_rows:
-            number, index = positions[name]
-            sets.setdefault(number, {})[_key(i)] = column(bucketed_value(index))
+            of_set, position = positions[name]
+            sets.setdefault(of_set, {})[_key(i)] = column(bucketed_value(position))
     if subject not in model.exact:
-        number, index = positions[subject]
-        sets.setdefault(number, {})["value"] = _text(as_text(column(bucketed_value(index))))
-    buckets = {number: f"bucket_{number}" for number in sets if model.bucketed[number].bucket is not None}
-    for number, bucket in buckets.items():
-        keys[bucket] = column(str(model.bucketed[number].bucket), ROW)
-    codes = {
-        i: (part.labels, "label") if part.labels and i in of_rows else (nodes[i].codes, "value")
-        for i, part in enumerate(columns)
-    }
-    rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(cast(f.count(), "DOUBLE"), "n"))
-    rows = rows.from_(model.rows.subquery(ROW)).group_by(*(key.copy() for key in keys.values()))
-    of_rows_codes = {i: codes[i] for i in of_rows}
-    others = [name for name in keys if name not in {_key(i) for i in of_rows}]
+        of_set, position = positions[subject]
+        sets.setdefault(of_set, {})[_VALUE] = as_text(column(bucketed_value(position)))
+    buckets = {index: f"bucket_{index}" for index in sets if model.bucketed[index].bucket is not None}
+    for index, bucket in buckets.items():
+        keys[bucket] = column(str(model.bucketed[index].bucket), ROW)
+    codings = {_VALUE: _Coding(values, "value", _VALUE, _VALUE)}
+    for i, part in enumerate(columns):
+        of_labels = part.labels is not None and i in of_rows
+        table, shown = (str(part.labels), "label") if of_labels else (nodes[i].codes, "value")
+        codings[_key(i)] = _Coding(table, shown, _key(i), code_name(i))
+    named = [alias(key, name) for name, key in keys.items()]
+    number = alias(cast(f.count(), "DOUBLE"), "n")
+    group_by = [key.copy() for key in keys.values()]
+    rows = select(*named, number, of=model.rows.copy().subquery(ROW, copy=False), group_by=group_by)
+    of_rows_codings = [codings[name] for name in keys if name in codings]
     if not sets:
-        return scratch.table("released", _coded(rows, of_rows_codes, others))
-    table = scratch.table("rows", _counted(rows, of_rows_codes, others))
-    outputs: list[exp.Expr] = [column(name, "rows") for name in (*map(code_name, of_rows), *others)]
-    outputs = [output for output in outputs if output.name not in buckets.values()]
+        return scratch.table("released", _coded(rows, of_rows_codings, []))
+    table = scratch.table("rows", _counted(rows, of_rows_codings, [*buckets.values()]))
+    outputs: list[exp.Expr] = [column(coding.code, "rows") for coding in of_rows_codings]
+    joins: list[exp.Join] = []
     number_of: exp.Expr = column("n", "rows")
-    joined = exp.select().from_(relation(table, as_="rows"))
-    for number, parts in sets.items():
-        indexes = [i for i in range(len(nodes)) if _key(i) in parts]
-        shares = scratch.table("set", _bucket_shares(model.bucketed[number].values, parts, indexes, codes))
-        at = f"set_{number}"
-        if number in buckets:
-            same = identical(column(buckets[number], "rows"), column("bucket", at))
-            joined = joined.join(relation(shares, as_=at), on=same, copy=False)
+    for index, parts in sets.items():
+        known = [codings[name] for name in parts]
+        shares = scratch.table("set", _bucket_shares(model.bucketed[index].values, parts, known))
+        at = f"set_{index}"
+        if index in buckets:
+            same = identical(column(buckets[index], "rows"), column("bucket", at))
+            joins.append(inner_join(relation(shares, as_=at), same))
         else:
-            joined = joined.join(relation(shares, as_=at), join_type="CROSS", copy=False)
-        outputs += [column(code_name(i), at) for i in indexes]
-        outputs += [column("value", at)] if "value" in parts else []
-        number_of = number_of * column("n", at)
-    grouped = [output.copy() for output in outputs]
-    return scratch.table("released", joined.select(*outputs, alias(f.sum(number_of), "n")).group_by(*grouped))
+            joins.append(cross_join(relation(shares, as_=at)))
+        outputs += [column(coding.code, at) for coding in known]
+        number_of = infix(number_of, "*", column("n", at))
+    group_by = [output.copy() for output in outputs]
+    number = alias(f.sum(number_of), "n")
+    cells = select(*outputs, number, of=relation(table, as_="rows"), joins=joins, group_by=group_by)
+    return scratch.table("released", cells)
 
 
 def independent_values(
-    scratch: Scratch, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute
+    scratch: Scratch, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute, codes: str
 ) -> exp.Select | None:
     """value and n of a sensitive attribute that nothing links to any quasi-identifier; None where something does.
 
     So it is where all rows are in one bucket. Every population then has the values of all, which need not be multiplied
-    by the rows.
+    by the rows. The value is its code in the table `codes`.
     """
     subject = fold(sensitive.column)
     if subject in model.exact:
@@ -143,9 +175,9 @@ def independent_values(
         buckets = exp.select(f.count_distinct(column("bucket"))).from_(values.subquery("published"))
         if scratch.engine.rows(buckets)[0][0] > 1:
             return None
-    value = _text(as_text(column(bucketed_value(index))))
-    rows = exp.select(alias(value, "value"), alias(f.sum(column("weight")), "n"))
-    return rows.from_(values.subquery("published")).group_by(value.copy())
+    shown = [alias(as_text(column(bucketed_value(index))), _VALUE), alias(column("weight"), "n")]
+    rows = select(*shown, of=values.subquery("published", copy=False))
+    return _counted(rows, [_Coding(codes, "value", _VALUE, _VALUE)], [])
 
 
 def _of_rows(model: ReleaseModel) -> set[str]:
@@ -153,18 +185,16 @@ def _of_rows(model: ReleaseModel) -> set[str]:
     return {*model.exact, *model.generalized}
 
 
-def _bucket_shares(
-    values: exp.Query, parts: Mapping[str, exp.Expr], indexes: Sequence[int], codes: Mapping[int, tuple[str, str]]
-) -> exp.Select:
+def _bucket_shares(values: exp.Query, parts: Mapping[str, exp.Expr], codings: Sequence[_Coding]) -> exp.Select:
     """The values of each bucket by their codes, n being the share of the bucket's rows that has them."""
     keys = {"bucket": column("bucket"), **parts}
-    rows = exp.select(*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n"))
-    rows = rows.from_(values.subquery("published")).group_by(*(key.copy() for key in keys.values()))
-    others = [name for name in keys if name not in {_key(i) for i in indexes}]
-    coded = _counted(rows, {i: codes[i] for i in indexes}, others)
-    share = column("n") / window(f.sum(column("n")), [column("bucket")])
-    outputs = [column(name) for name in (*map(code_name, indexes), *others)]
-    return exp.select(*outputs, alias(share, "n")).from_(coded.subquery("coded", copy=False))
+    outputs = [*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n")]
+    group_by = [key.copy() for key in keys.values()]
+    rows = select(*outputs, of=values.subquery("published", copy=False), group_by=group_by)
+    coded = _counted(rows, codings, ["bucket"])
+    share = infix(column("n"), "/", window(f.sum(column("n")), [column("bucket")]))
+    names = [column("bucket"), *(column(coding.code) for coding in codings)]
+    return select(*names, alias(share, "n"), of=coded.subquery("coded", copy=False))
 
 
 def counts_in_populations(
@@ -179,19 +209,23 @@ def counts_in_populations(
     """
     paths = scratch.table("path", _paths(populations, order))
     codes = [column(code_name(index)) for index in order]
-    rows = exp.select(*codes, alias(column(value), "value"), column("n")).from_(relation(cells))
+    rows = select(*codes, alias(column(value), "value"), column("n"), of=relation(cells))
     for i, index in enumerate(order):
         same: exp.Expr = identical(column(code_name(index), "cell"), column("code", "step"))
         if i:
-            same = exp.and_(column(_path(i), "cell").eq(column(_path(i), "step")), same)
+            same = exp.and_(infix(column(_path(i), "cell"), "=", column(_path(i), "step")), same, copy=False)
         keys = [column(_path(i + 1), "step"), *(column(code_name(other), "cell") for other in order[i + 1 :])]
         keys.append(column("value", "cell"))
-        number = alias(f.sum(column("n", "cell") * column("share", "step")), "n")
-        rows = exp.select(*keys, number).from_(rows.subquery("cell", copy=False), copy=False)
-        rows = rows.join(_steps(paths, shares[index], index, i).subquery("step"), on=same, copy=False)
-        rows = rows.group_by(*(key.copy() for key in keys), copy=False)
-    counted = exp.select(alias(column(_path(len(order))), "population"), column("value"), column("n"))
-    return scratch.table("counted", counted.from_(rows.subquery("cell", copy=False)))
+        rows = select(
+            *keys,
+            alias(f.sum(infix(column("n", "cell"), "*", column("share", "step"))), "n"),
+            of=rows.subquery("cell", copy=False),
+            joins=[inner_join(_steps(paths, shares[index], index, i).subquery("step", copy=False), same)],
+            group_by=[key.copy() for key in keys],
+        )
+    population = alias(column(_path(len(order))), "population")
+    outputs = [population, column("value"), column("n")]
+    return scratch.table("counted", select(*outputs, of=rows.subquery("cell", copy=False)))
 
 
 def _path(index: int) -> str:
@@ -206,18 +240,22 @@ def _paths(populations: str, order: Sequence[int]) -> exp.Select:
         alias(window(f.dense_rank(), order=order_by(*(ascending(column(name)) for name in names[:i]))), _path(i))
         for i in range(1, len(order))
     ]
-    return exp.select(*map(column, names), *numbers, alias(column("population"), _path(len(order)))).from_(
-        relation(populations)
-    )
+    last = alias(column("population"), _path(len(order)))
+    return select(*map(column, names), *numbers, last, of=relation(populations))
 
 
 def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
     """From each path and code to the paths with one node more, with the share of the code that is below it."""
-    node, numbers = column(node_name(index), "path"), [_path(i) for i in (depth, depth + 1) if i]
-    ends = exp.select(*(column(name) for name in numbers), column(node_name(index))).distinct().from_(relation(paths))
-    outputs = [*(column(name, "path") for name in numbers), column("code", "above"), column("share", "above")]
-    query = exp.select(*outputs).from_(ends.subquery("path"))
-    return query.join(relation(shares, as_="above"), on=node.eq(column("node", "above")), copy=False)
+    numbers = [_path(i) for i in (depth, depth + 1) if i]
+    ends = select(*map(column, numbers), column(node_name(index)), of=relation(paths), distinct=True)
+    same = infix(column(node_name(index), "path"), "=", column("node", "above"))
+    return select(
+        *(column(name, "path") for name in numbers),
+        column("code", "above"),
+        column("share", "above"),
+        of=ends.subquery("path", copy=False),
+        joins=[inner_join(relation(shares, as_="above"), same)],
+    )
 
 
 def _key(index: int) -> str:
@@ -225,27 +263,25 @@ def _key(index: int) -> str:
     return f"key_{index}"
 
 
-def _coded(rows: exp.Select, codes: Mapping[int, tuple[str, str]], others: Sequence[str]) -> exp.Select:
-    """The rows by the codes of what they show, from tables of it and its code; a value without one has NULL."""
-    outputs = [alias(column("code", code_name(i)), code_name(i)) for i in codes]
-    query = exp.select(*outputs, *(column(name, "cell") for name in others))
-    query = query.select(column("n", "cell"), copy=False)
-    query = query.from_(rows.subquery("cell", copy=False), copy=False)
-    for i, (table, name) in codes.items():
-        same = identical(column(_key(i), "cell"), column(name, code_name(i)))
-        query = query.join(relation(table, as_=code_name(i)), on=same, join_type="LEFT", copy=False)
-    return query
+def _coded(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
+    """The rows by the codes of what they show; a value without one has NULL."""
+    outputs = [alias(column("code", f"of_{coding.code}"), coding.code) for coding in codings]
+    joins = [
+        left_join(
+            relation(coding.table, as_=f"of_{coding.code}"),
+            identical(column(coding.key, "cell"), column(coding.shown, f"of_{coding.code}")),
+        )
+        for coding in codings
+    ]
+    names = [column(name, "cell") for name in others]
+    return select(*outputs, *names, column("n", "cell"), of=rows.subquery("cell", copy=False), joins=joins)
 
 
-def _counted(rows: exp.Select, codes: Mapping[int, tuple[str, str]], others: Sequence[str]) -> exp.Select:
+def _counted(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
     """The same, of which rows that are alike are one."""
-    keys = [*map(code_name, codes), *others]
-    query = exp.select(*map(column, keys), alias(cast(f.sum(column("n")), "DOUBLE"), "n"))
-    query = query.from_(_coded(rows, codes, others).subquery("coded", copy=False), copy=False)
+    keys = [*(coding.code for coding in codings), *others]
+    number = alias(cast(f.sum(column("n")), "DOUBLE"), "n")
+    coded = _coded(rows, codings, others).subquery("coded", copy=False)
     # A query without keys has one row, even where there is none to count.
-    return query.group_by(*map(column, keys), copy=False) if keys else query.having(f.count() > 0, copy=False)
-
-
-def _text(value: exp.Expr) -> exp.Expr:
-    """A value as a text, and NULL as a text that no value is."""
-    return if_(is_null(value), literal(""), f.call("concat", literal("="), value.copy()))
+    having = None if keys else f.count() > 0
+    return select(*map(column, keys), number, of=coded, group_by=[*map(column, keys)], having=having)

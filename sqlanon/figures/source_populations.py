@@ -13,13 +13,12 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.figures.large_populations import large_populations
-from sqlanon.figures.population_counts import counts_in_populations, source_cells, source_value
+from sqlanon.figures.population_counts import counts_in_populations, source_cells, source_value, value_codes
 from sqlanon.figures.population_nodes import Nodes, large_nodes
 from sqlanon.inputs.source_identity import source_identity
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import occurring_values
 
 __all__ = ["SourcePopulations", "identity_of_populations", "source_populations"]
 
@@ -31,17 +30,17 @@ _ROUNDING = 1 - 1e-12
 class SourcePopulations:
     """The populations with at least a share of the rows, as tables that live as long as their `Scratch`.
 
-    `values` has for each quasi-identifier the table of value and n, `nodes` its large nodes, and `order` are their
-    indexes in the order in which rows are counted below them. `populations` is the table of population and its node of
-    each quasi-identifier, `counts` has for each sensitive attribute that of population, value and n. `identity` is that
-    of the source, by which another look at it is compared.
+    `nodes` are the large nodes of each quasi-identifier, and `order` are their indexes in the order in which rows are
+    counted below them. `populations` is the table of population and its node of each quasi-identifier. Of each
+    sensitive attribute `values` has the table of its values and their codes, and `counts` that of population, value,
+    which is a code, and n. `identity` is that of the source, by which another look at it is compared.
     """
 
     identity: Sequence[Any]
-    values: tuple[str, ...]
     nodes: tuple[Nodes, ...]
     order: tuple[int, ...]
     populations: str
+    values: tuple[str, ...]
     counts: tuple[str, ...]
 
 
@@ -61,12 +60,9 @@ def source_populations(
     """
     ((rows,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(bound.relation)))
     least = share * rows * _ROUNDING
-    values = [scratch.table("occurring", occurring_values(b, bound.relation)) for b in bound.quasi_identifiers]
-    nodes = [
-        large_nodes(scratch, b, of_column, least, each_level=each_level)
-        for b, of_column in zip(bound.quasi_identifiers, values, strict=True)
-    ]
-    cells = source_cells(scratch, bound, nodes)
+    nodes = [large_nodes(scratch, b, bound.relation, least, each_level=each_level) for b in bound.quasi_identifiers]
+    values = [value_codes(scratch, bound, sensitive) for sensitive in bound.sensitive]
+    cells = source_cells(scratch, bound, nodes, values)
     order = _order(scratch, nodes)
     populations = large_populations(scratch, nodes, order, cells, least)
     chains = [part.chains for part in nodes]
@@ -74,7 +70,7 @@ def source_populations(
         counts_in_populations(scratch, populations, cells, source_value(bound, sensitive), chains, order)
         for sensitive in bound.sensitive
     ]
-    return SourcePopulations(identity, tuple(values), tuple(nodes), order, populations, tuple(counts))
+    return SourcePopulations(identity, tuple(nodes), order, populations, tuple(values), tuple(counts))
 
 
 def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:

@@ -78,17 +78,17 @@ def u_loss(
     if of_source is None or of_source.identity != identity_of_populations(engine, bound, hierarchies):
         of_source = source_populations(scratch, bound, (), share, each_level=each_level)
     columns = [
-        released_column(scratch, model, b, values, nodes)
-        for b, values, nodes in zip(bound.quasi_identifiers, of_source.values, of_source.nodes, strict=True)
+        released_column(scratch, model, b, nodes)
+        for b, nodes in zip(bound.quasi_identifiers, of_source.nodes, strict=True)
     ]
     figures: list[ClassFigure] = []
-    for sensitive, counts in zip(bound.sensitive, of_source.counts, strict=True):
+    for sensitive, codes, counts in zip(bound.sensitive, of_source.values, of_source.counts, strict=True):
         tables: dict[str, str | exp.Query] = {"population_source": counts}
-        if (values := independent_values(scratch, model, bound, sensitive)) is not None:
+        if (values := independent_values(scratch, model, bound, sensitive, codes)) is not None:
             nothing = exp.select("*").from_(relation(counts)).where(exp.false())
             tables |= {"population_release": nothing, "released_value": values}
         else:
-            cells = released_cells(scratch, model, bound, of_source.nodes, columns, sensitive)
+            cells = released_cells(scratch, model, bound, of_source.nodes, columns, sensitive, codes)
             shares = [part.shares for part in columns]
             whole = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(relation(cells))
             tables |= {

@@ -85,7 +85,7 @@ def _require_same(engine: Engine, release: Release, hierarchy: StoredHierarchy) 
     name = hierarchy.definition.name
     again = f"create {release.name} again, or the hierarchy as it was"
     try:
-        now = stored_hierarchies.load(engine, name)
+        now = stored_hierarchies.load(engine, name, hierarchy.digest)
     except PolicyError:
         raise PolicyError(f"the hierarchy {name} of the release {release.name} is gone", hint=again) from None
     if now.digest != hierarchy.digest:
