@@ -55,6 +55,11 @@ class Scratch:
         self.engine.run(create_temporary("TABLE", name, query), parameters)
         return name
 
+    def counted_table(self, purpose: str, query: exp.Query) -> tuple[str, int]:
+        """A temporary table with the rows of a query; returns its name and how many they are."""
+        name = self.name(purpose)
+        return name, int(self.engine.rows(create_temporary("TABLE", name, query))[0][0])
+
     def growing_table(self, purpose: str, query: exp.Query) -> str:
         """A temporary table with the rows of a query, to which more will be added; returns its name.
 
@@ -62,8 +67,8 @@ class Scratch:
         same transaction, those of 122,880 or more at once: count(*) counts them, and no scan returns them. A table that
         has had a row, if only for a moment, keeps them.
         """
-        name = self.name(purpose)
-        if not self.engine.rows(create_temporary("TABLE", name, query))[0][0]:
+        name, count = self.counted_table(purpose, query)
+        if not count:
             self.engine.run(exp.Insert(this=relation(name), default=True))
             self.engine.run(exp.Delete(this=relation(name)))
         return name

@@ -15,8 +15,9 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.figures.population_nodes import TOP, Nodes, code_name, node_name
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import identical, window
+from sqlanon.sqlgen.build.expressions import identical, infix, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.queries import inner_join, select, semi_join
 
 __all__ = ["MOST_POPULATIONS", "large_populations"]
 
@@ -32,24 +33,24 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[
     multiplies it. Raises PolicyError where there are more than `MOST_POPULATIONS`.
     """
     names = [node_name(i) for i in range(len(nodes))]
-    rows, large = exp.select("*").from_(relation(cells)), ""
+    rows, large = select(exp.Star(), of=relation(cells)), ""
     for i in range(len(nodes)):
         counted = scratch.table("counted", _one_more(rows, nodes[order[i]].chains, order, i))
         keys = [column(names[index]) for index in order[: i + 1]]
-        enough = exp.select(*keys).from_(relation(counted)).group_by(*(key.copy() for key in keys))
-        large = scratch.table("large", enough.having(f.sum(column("n")) >= literal(least)))
-        ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(large)))
+        enough = infix(f.sum(column("n")), ">=", literal(least))
+        of_enough = select(*keys, of=relation(counted), group_by=[key.copy() for key in keys], having=enough)
+        large, count = scratch.counted_table("large", of_enough)
         if count > MOST_POPULATIONS:
             raise PolicyError(
                 f"u_loss: there are more than {MOST_POPULATIONS:,} populations", hint="ask for a larger min_support"
             )
-        matches = [column(key.name, "counted").eq(column(key.name, "large")) for key in keys]
-        rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("counted")))
-        rows = rows.from_(relation(counted, as_="counted"))
-        rows = rows.join(relation(large, as_="large"), on=exp.and_(*matches, copy=False), join_type="SEMI", copy=False)
+        matches = [infix(column(key.name, "counted"), "=", column(key.name, "large")) for key in keys]
+        joins = [semi_join(relation(large, as_="large"), exp.and_(*matches, copy=False))]
+        every = exp.Column(this=exp.Star(), table=exp.to_identifier("counted"))
+        rows = select(every, of=relation(counted, as_="counted"), joins=joins)
     number = alias(window(f.row_number()), "population")
-    some = exp.or_(*(column(name).neq(literal(TOP)) for name in names))
-    return scratch.table("population", exp.select(number, *map(column, names)).from_(relation(large)).where(some))
+    some = exp.or_(*(infix(column(name), "<>", literal(TOP)) for name in names), copy=False)
+    return scratch.table("population", select(number, *map(column, names), of=relation(large), where=[some]))
 
 
 def _one_more(rows: exp.Query, chains: str, order: Sequence[int], depth: int) -> exp.Select:
@@ -59,6 +60,9 @@ def _one_more(rows: exp.Query, chains: str, order: Sequence[int], depth: int) ->
     keys = [*(column(name, "cell") for name in names), column("node", "above")]
     outputs = [*keys[:-1], alias(keys[-1], node_name(index)), alias(f.sum(column("n", "cell")), "n")]
     same = identical(column(code_name(index), "cell"), column("code", "above"))
-    query = exp.select(*outputs).from_(rows.subquery("cell", copy=False))
-    query = query.join(relation(chains, as_="above"), on=same, copy=False)
-    return query.group_by(*(key.copy() for key in keys))
+    return select(
+        *outputs,
+        of=rows.subquery("cell", copy=False),
+        joins=[inner_join(relation(chains, as_="above"), same)],
+        group_by=[key.copy() for key in keys],
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -18,11 +17,11 @@ from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.figures.population_nodes import TOP, Nodes, codes_of_others
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import identical, infix, is_not_null, is_null, real, union_all, window
+from sqlanon.sqlgen.build.expressions import cast, identical, infix, is_not_null, is_null, real, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.queries import cross_join, inner_join, left_join, select
 
-__all__ = ["LabelLeaves", "ReleasedColumn", "leaves_of_labels", "released_column"]
+__all__ = ["ReleasedColumn", "labels_shown", "leaves_of_labels", "released_column"]
 
 
 # The most pairs of a label and a value that are looked at.
@@ -44,18 +43,6 @@ class ReleasedColumn:
     labels: str | None
 
 
-class LabelLeaves(NamedTuple):
-    """The leaves of labels, as relations.
-
-    `labels` has label, shown (its text), n (the rows that show it) and code, a number. `leaves` has label, value and
-    weight. `occurring` tells whether all of the values are of the source.
-    """
-
-    labels: str
-    leaves: str
-    occurring: bool
-
-
 def released_column(scratch: Scratch, model: ReleaseModel, b: BoundAttribute, nodes: Nodes) -> ReleasedColumn:
     """What a release shows of a quasi-identifier with these nodes.
 
@@ -64,50 +51,80 @@ def released_column(scratch: Scratch, model: ReleaseModel, b: BoundAttribute, no
     generalized = model.generalized.get(fold(b.column))
     if generalized is None:
         return ReleasedColumn(nodes.chains, None)
-    below = leaves_of_labels(scratch, model, generalized, nodes.values, "u_loss", listed_star=b.stored)
-    return ReleasedColumn(scratch.table("shares", _shares(scratch, below, nodes)), below.labels)
+    labels = labels_shown(scratch, model, generalized)
+    leaf, occurring = leaves_of_labels(
+        scratch, labels, generalized, nodes.values, "u_loss", listed_star=b.stored, alike="code"
+    )
+    others = None if occurring else codes_of_others(scratch, nodes, select(column("value"), of=relation(leaf)))
+    return ReleasedColumn(scratch.table("shares", _shares(labels, leaf, nodes, others)), labels)
 
 
 def leaves_of_labels(
-    scratch: Scratch, model: ReleaseModel, generalized: Generalized, values: str, figure: str, *, listed_star: bool
-) -> LabelLeaves:
-    """The leaves of the labels of a column that ESTIMATE uses.
+    scratch: Scratch,
+    labels: str,
+    generalized: Generalized,
+    values: str,
+    figure: str,
+    *,
+    listed_star: bool,
+    alike: str | None = None,
+) -> tuple[str, bool]:
+    """The relation of label, value and weight: the leaves that ESTIMATE uses, of a table of `labels_shown`.
 
     Where it can list none, below `*` and in ranges of texts, they are the values of the source, of which the relation
-    `values` has each once. Raises PolicyError, which says for which `figure`, where there are too many.
+    `values` has each once; that is so of all if the other result is true. Of these one stands for all that have the
+    same in its column `alike`, with their number as its weight. Raises PolicyError, which says for which `figure`,
+    where there are too many.
     """
-    key = label_of(generalized)
-    text = text_of(generalized, key.copy())
-    rows = model.rows.copy().subquery(ROW, copy=False)
-    outputs: list[exp.Expr] = [alias(key, "label"), alias(text, "shown"), alias(f.count(), "n")]
-    labels = select(*outputs, of=rows, group_by=[key.copy(), text.copy()]).subquery("labels", copy=False)
-    coded = scratch.table("label", select(exp.Star(), alias(window(f.row_number()), "code"), of=labels))
     is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
     other = f.coalesce(exp.not_(exp.paren(is_star.copy())), exp.true())
-    others = select(column("label"), column("shown"), column("n"), of=relation(coded), where=[other])
-    below, occurring = _listed(scratch, generalized, others, values, figure)
-    pairs = [cross_join(relation(values, as_="occurring"))]
-    outputs = [column("label"), column("value", "occurring"), alias(real(1.0), "weight")]
-    star = select(*outputs, of=relation(coded, as_="coded"), joins=pairs, where=[is_star])
-    return LabelLeaves(coded, scratch.view("leaf_of_label", union_all([below, star])), occurring)
+    others = select(column("label"), column("shown"), column("n"), of=relation(labels), where=[other])
+    below, occurring = _listed(scratch, generalized, others, values, figure, alike)
+    value: exp.Expr = column("value", "occurring")
+    weight = real(1.0)
+    group_by: list[exp.Expr] = []
+    if alike:
+        value, weight = f.call("any_value", value), cast(f.count(), "DOUBLE")
+        group_by = [column("label", "labels"), column(alike, "occurring")]
+    star = select(
+        column("label", "labels"),
+        alias(value, "value"),
+        alias(weight, "weight"),
+        of=relation(labels, as_="labels"),
+        joins=[cross_join(relation(values, as_="occurring"))],
+        where=[is_star],
+        group_by=group_by,
+    )
+    return scratch.view("leaf_of_label", union_all([below, star])), occurring
+
+
+def labels_shown(scratch: Scratch, model: ReleaseModel, generalized: Generalized) -> str:
+    """The table of the labels of a column: label, shown (its text), n (its rows) and code, a number."""
+    key = label_of(generalized)
+    text = text_of(generalized, key.copy())
+    outputs = [alias(key, "label"), alias(text, "shown"), alias(f.count(), "n")]
+    group_by = [key.copy(), text.copy()]
+    labels = select(*outputs, of=model.rows.copy().subquery(ROW, copy=False), group_by=group_by)
+    code = alias(window(f.row_number()), "code")
+    return scratch.table("label", select(exp.Star(), code, of=labels.subquery("labels", copy=False)))
 
 
 def _listed(
-    scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str
+    scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str, alike: str | None
 ) -> tuple[exp.Select, bool]:
     """label, value and weight of the leaves below labels, and whether all are values of the source."""
-    pair = (column("label"), column("value"))
+    outputs = [column("label"), column("value"), alias(f.coalesce(column("weight"), real(1.0)), "weight")]
     try:
         below = leaves(scratch, generalized, ColumnUse(labels, (), (), True, figure, _MOST_LEAVES)).table
-        weight = f.coalesce(column("weight"), real(1.0))
-        return select(*pair, alias(weight, "weight"), of=relation(below)), False
+        return select(*outputs, of=relation(below)), False
     except PolicyError:
         _require_few(scratch, generalized, labels, values, figure)
         # As though the owner had published which values there are.
-        below = leaves(scratch, generalized, ColumnUse(labels, (), (), False, figure, values=values)).table
+        use = ColumnUse(labels, (), (), False, figure, values=values, alike=alike)
+        below = leaves(scratch, generalized, use).table
         nulls = select(f.count(), of=relation(values), where=[is_null(column("value"))]).subquery(copy=False)
         known = exp.or_(is_not_null(column("value")), infix(nulls, ">", literal(0)))
-        return select(*pair, alias(real(1.0), "weight"), of=relation(below), where=[known]), True
+        return select(*outputs, of=relation(below), where=[known]), True
 
 
 def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> None:
@@ -122,10 +139,11 @@ def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, 
         )
 
 
-def _shares(scratch: Scratch, below: LabelLeaves, nodes: Nodes) -> exp.Query:
-    """The share of each label's leaves that is below each large node, and all below `TOP`."""
-    leaf_values = select(column("value"), of=relation(below.leaves))
-    others = None if below.occurring else codes_of_others(scratch, nodes, leaf_values)
+def _shares(labels: str, leaf: str, nodes: Nodes, others: exp.Query | None) -> exp.Query:
+    """The share of each label's leaves that is below each large node, and all below `TOP`.
+
+    `others` has value and code of leaves that the source lacks.
+    """
     codes: exp.Query = select(column("value"), column("code"), of=relation(nodes.codes))
     codes = codes if others is None else union_all([codes, others])
     # Leaves of one code are added up before the nodes above it multiply them.
@@ -137,7 +155,7 @@ def _shares(scratch: Scratch, below: LabelLeaves, nodes: Nodes) -> exp.Query:
         label,
         code,
         alias(infix(weight, "/", size), "share"),
-        of=relation(below.leaves, as_="leaf"),
+        of=relation(leaf, as_="leaf"),
         joins=[left_join(codes.subquery("codes", copy=False), same)],
         group_by=[label.copy(), code.copy()],
     )
@@ -150,10 +168,10 @@ def _shares(scratch: Scratch, below: LabelLeaves, nodes: Nodes) -> exp.Query:
         of=of_code.subquery("part", copy=False),
         joins=[
             inner_join(relation(nodes.chains, as_="above"), above),
-            inner_join(relation(below.labels, as_="coded"), shown),
+            inner_join(relation(labels, as_="coded"), shown),
         ],
         where=[infix(column("node", "above"), "<>", literal(TOP))],
         group_by=[key.copy() for key in keys],
     )
     whole = [column("code"), alias(literal(TOP), "node"), alias(real(1.0), "share")]
-    return union_all([rows, select(*whole, of=relation(below.labels))])
+    return union_all([rows, select(*whole, of=relation(labels))])

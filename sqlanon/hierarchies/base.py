@@ -69,6 +69,8 @@ class Functional(Builder, Protocol):
     def labels(self, definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
         """The VARCHAR labels of levels 1 to height - 1; NULL for NULL, and never an error at run time.
 
+        Values that share a label share all labels above it.
+
         Raises PolicyError if the hierarchy does not fit the type.
         """
 

@@ -37,6 +37,7 @@ from sqlanon.sqlgen.build.expressions import (
     union_all,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.queries import anti_join
 from sqlanon.sqlgen.build.steps import Step
 
 __all__ = ["MOST_LEAVES", "ColumnUse", "Leaves", "leaves"]
@@ -73,6 +74,8 @@ class ColumnUse:
     most: int = MOST_LEAVES
     # The table of value, with each once: the only ones that are leaves, beside NULL; None for all below a label.
     values: str | None = None
+    # A column of that table: of the values below a label that have the same there, one is a leaf that weighs as many.
+    alike: str | None = None
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def _leaves_on_axis(
         _require_few(scratch.engine, generalized, use, axis, span)
         rows: exp.Query = every_number(axis) if axis.kind == "integer" else single_values(axis)
     elif use.values is not None:
-        rows = values_in_spans(axis, use.values)
+        rows = values_in_spans(axis, use.values, use.alike)
     else:
         # Each value of a marginal is then a piece of its own.
         keys = [*use.keys, (relation(generalized.marginal), MARGINAL)] if generalized.marginal else use.keys
@@ -266,7 +269,7 @@ def _require_all(
     """Raises DataError for a label that has no leaf and is not `starred`."""
     same = identical(column("label", "shown"), column("label", "leaf"))
     query = exp.select(f.count()).from_(relation(labels, as_="shown"))
-    query = query.join(relation(table, as_="leaf"), on=same, join_type="ANTI")
+    query = query.join(anti_join(relation(table, as_="leaf"), same), copy=False)
     if starred is not None:
         other = column("shown", "shown").neq(literal(STAR))
         query = query.where(f.coalesce(other, exp.true()))

@@ -12,6 +12,7 @@ from sqlanon.estimates.release_model import Generalized
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast, identical, is_not_null, try_cast, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.queries import cross_join, inner_join, select
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import rank_name, tree
 from sqlanon.sqlgen.cells.labels import level_name, listed_values
@@ -29,26 +30,25 @@ def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
     if "bounds" in generalized.forms:
         ends = f.call("struct_extract", column("label"), "low")
         is_null = ends.is_(exp.null())
-    rows: exp.Query = (
-        exp.select(column("label"), alias(unit_weight(), "weight")).from_(relation("shown")).where(is_null)
-    )
+    rows: exp.Query = select(column("label"), alias(unit_weight(), "weight"), of=relation("shown"), where=[is_null])
     if (others := null_labels(generalized.nulls or generalized.forms, axis)) is not None:
         rows = exp.union(rows, others, distinct=False, copy=False)
     none = cast(exp.null(), generalized.bound.type)
     most = alias(f.max(column("weight")), "weight")
-    query = exp.select(column("label"), alias(none, "value"), most, *no_moments()).from_(rows.subquery("null_label"))
-    return query.group_by(column("label"))
+    outputs = [column("label"), alias(none, "value"), most, *no_moments()]
+    return select(*outputs, of=rows.subquery("null_label", copy=False), group_by=[column("label")])
 
 
 def listed_leaves(generalized: Generalized) -> exp.Query:
     """The values that a stored hierarchy lists below each label."""
-    rows = exp.select(
+    return select(
         column("label"),
         column("value"),
         alias(f.max(column("weight")), "weight"),
         *no_moments(),
+        of=_listed(generalized).subquery("listed_leaf", copy=False),
+        group_by=[column("label"), column("value")],
     )
-    return rows.from_(_listed(generalized).subquery("listed_leaf")).group_by(column("label"), column("value"))
 
 
 def _listed(generalized: Generalized) -> exp.Query:
@@ -59,16 +59,18 @@ def _listed(generalized: Generalized) -> exp.Query:
     for level in generalized.levels:
         label = _level_label(generalized.bound, level)
         same = identical(column("shown", "shown"), label)
-        query = exp.select(column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight"))
-        queries.append(query.from_(relation("shown")).join(listed.copy(), on=same))
+        outputs = [column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight")]
+        queries.append(select(*outputs, of=relation("shown"), joins=[inner_join(listed.copy(), same)]))
     if "any" in generalized.forms:
-        query = exp.select(column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight"))
-        query = query.from_(relation("shown")).join(listed.copy(), join_type="CROSS")
-        queries.append(query.where(is_not_null(column("shown", "shown"))))
+        outputs = [column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight")]
+        every = [cross_join(listed.copy())]
+        queries.append(
+            select(*outputs, of=relation("shown"), joins=every, where=[is_not_null(column("shown", "shown"))])
+        )
     if "listed_range" in generalized.forms:
         queries.append(_listed_range(generalized))
     names = (column(name) for name in ("label", "value", "weight"))
-    queries.append(exp.select(*names).from_(nulls(generalized, None).subquery("nulls")))
+    queries.append(select(*names, of=nulls(generalized, None).subquery("nulls", copy=False)))
     return union_all(queries)
 
 

@@ -9,6 +9,7 @@ from sqlanon.estimates.labels.listed_leaves import no_moments, unit_weight
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, big, cast, huge, if_, is_not_null, is_null, paren, real
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.queries import inner_join, select
 
 __all__ = ["every_number", "single_values", "size_of_span", "values_in_spans"]
 
@@ -42,16 +43,27 @@ def single_values(axis: Axis) -> exp.Select:
     return single.select(*no_moments()).from_(relation("span"))
 
 
-def values_in_spans(axis: Axis, values: str) -> exp.Select:
-    """The values of a table, in which each stands once, that lie in the spans: label, value, weight and the moments."""
+def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Select:
+    """The values of a table, in which each stands once, that lie in the spans: label, value, weight and the moments.
+
+    With `alike`, a column of the table, the first of those that have the same there weighs as many as they are.
+    """
     at, text = column("at", "point"), axis.down(as_text(column("value")))
-    points = exp.select(alias(text, "at")).from_(relation(values)).where(is_not_null(column("value")))
+    outputs = [alias(text, "at"), *([alias(column(alike), "alike")] if alike else [])]
+    points = select(*outputs, of=relation(values), where=[is_not_null(column("value"))])
     behind_low = exp.or_(at > column("low", "span"), column("low_side", "span").eq(0))
     before_high = exp.or_(at < column("high", "span"), column("high_side", "span").eq(1))
     mask = column("mask", "span")
     as_long = exp.or_(is_null(mask), f.call("length", as_text(at)).eq(f.call("length", mask.copy())))
-    query = exp.select(column("label", "span"), alias(axis.back(at), "value"), alias(unit_weight(), "weight"))
-    query = query.select(*no_moments()).from_(relation("span"))
-    within = [at >= column("low", "span"), at <= column("high", "span")]
-    query = query.join(points.subquery("point"), on=exp.and_(*within), copy=False)
-    return query.where(behind_low, before_high, as_long)
+    within = exp.and_(at >= column("low", "span"), at <= column("high", "span"))
+    value, weight = (f.min(at), cast(f.count(), "DOUBLE")) if alike else (at, unit_weight())
+    return select(
+        column("label", "span"),
+        alias(axis.back(value), "value"),
+        alias(weight, "weight"),
+        *no_moments(),
+        of=relation("span"),
+        joins=[inner_join(points.subquery("point", copy=False), within)],
+        where=[behind_low, before_high, as_long],
+        group_by=[column("label", "span"), column("alike", "point")] if alike else [],
+    )
