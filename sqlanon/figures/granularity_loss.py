@@ -16,7 +16,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.figures.class_figures import ClassFigure
-from sqlanon.figures.population_columns import labels_shown, leaves_of_labels
+from sqlanon.figures.population_columns import leaves_of_labels, released_labels
 from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.releases.estimable import published
@@ -85,7 +85,7 @@ def _loss(
     if _IN_ANOTHER_ORDER & {*generalized.forms}:
         return None
     values = scratch.table("occurring", occurring_values(b, bound.relation))
-    labels = labels_shown(scratch, model, generalized)
+    labels = released_labels(scratch, model, generalized)
     leaf, _ = leaves_of_labels(scratch, labels, generalized, values, _NAME, listed_star=b.stored)
     every_value: exp.Query = exp.select(column("value")).from_(relation(values))
     if b.stored:

@@ -46,8 +46,8 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[
             )
         matches = [infix(column(key.name, "counted"), "=", column(key.name, "large")) for key in keys]
         joins = [semi_join(relation(large, as_="large"), exp.and_(*matches, copy=False))]
-        every = exp.Column(this=exp.Star(), table=exp.to_identifier("counted"))
-        rows = select(every, of=relation(counted, as_="counted"), joins=joins)
+        star = exp.Column(this=exp.Star(), table=exp.to_identifier("counted"))
+        rows = select(star, of=relation(counted, as_="counted"), joins=joins)
     number = alias(window(f.row_number()), "population")
     some = exp.or_(*(infix(column(name), "<>", literal(TOP)) for name in names), copy=False)
     return scratch.table("population", select(number, *map(column, names), of=relation(large), where=[some]))

@@ -21,7 +21,7 @@ from sqlanon.sqlgen.build.expressions import cast, identical, infix, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.queries import cross_join, inner_join, left_join, select
 
-__all__ = ["ReleasedColumn", "labels_shown", "leaves_of_labels", "released_column"]
+__all__ = ["ReleasedColumn", "leaves_of_labels", "released_column", "released_labels"]
 
 
 # The most pairs of a label and a value that are looked at.
@@ -51,7 +51,7 @@ def released_column(scratch: Scratch, model: ReleaseModel, b: BoundAttribute, no
     generalized = model.generalized.get(fold(b.column))
     if generalized is None:
         return ReleasedColumn(nodes.chains, None)
-    labels = labels_shown(scratch, model, generalized)
+    labels = released_labels(scratch, model, generalized)
     leaf, occurring = leaves_of_labels(
         scratch, labels, generalized, nodes.values, "u_loss", listed_star=b.stored, alike="code"
     )
@@ -69,7 +69,7 @@ def leaves_of_labels(
     listed_star: bool,
     alike: str | None = None,
 ) -> tuple[str, bool]:
-    """The relation of label, value and weight: the leaves that ESTIMATE uses, of a table of `labels_shown`.
+    """The relation of label, value and weight: the leaves that ESTIMATE uses, of a table of `released_labels`.
 
     Where it can list none, below `*` and in ranges of texts, they are the values of the source, of which the relation
     `values` has each once; that is so of all if the other result is true. Of these one stands for all that have the
@@ -98,7 +98,7 @@ def leaves_of_labels(
     return scratch.view("leaf_of_label", union_all([below, star])), occurring
 
 
-def labels_shown(scratch: Scratch, model: ReleaseModel, generalized: Generalized) -> str:
+def released_labels(scratch: Scratch, model: ReleaseModel, generalized: Generalized) -> str:
     """The table of the labels of a column: label, shown (its text), n (its rows) and code, a number."""
     key = label_of(generalized)
     text = text_of(generalized, key.copy())
@@ -160,7 +160,7 @@ def _shares(labels: str, leaf: str, nodes: Nodes, others: exp.Query | None) -> e
         group_by=[label.copy(), code.copy()],
     )
     above = infix(column("code", "part"), "=", column("code", "above"))
-    shown = identical(column("label", "part"), column("label", "coded"))
+    same_label = identical(column("label", "part"), column("label", "coded"))
     keys = [column("code", "coded"), column("node", "above")]
     rows = select(
         *keys,
@@ -168,7 +168,7 @@ def _shares(labels: str, leaf: str, nodes: Nodes, others: exp.Query | None) -> e
         of=of_code.subquery("part", copy=False),
         joins=[
             inner_join(relation(nodes.chains, as_="above"), above),
-            inner_join(relation(labels, as_="coded"), shown),
+            inner_join(relation(labels, as_="coded"), same_label),
         ],
         where=[infix(column("node", "above"), "<>", literal(TOP))],
         group_by=[key.copy() for key in keys],

@@ -44,10 +44,13 @@ _VALUE = "value"
 
 @dataclass(frozen=True)
 class _Coding:
-    """How rows get the codes of what they show in a column: from a table of it, named `shown` there, and `code`."""
+    """How rows get the codes of what they show in a column.
+
+    The rows have it as `key` and get it as `code`; `table` has it as `name`, with its `code`.
+    """
 
     table: str
-    shown: str
+    name: str
     key: str
     code: str
 
@@ -124,8 +127,8 @@ def released_cells(
     codings = {_VALUE: _Coding(values, "value", _VALUE, _VALUE)}
     for i, part in enumerate(columns):
         of_labels = part.labels is not None and i in of_rows
-        table, shown = (str(part.labels), "label") if of_labels else (nodes[i].codes, "value")
-        codings[_key(i)] = _Coding(table, shown, _key(i), code_name(i))
+        table, name = (str(part.labels), "label") if of_labels else (nodes[i].codes, "value")
+        codings[_key(i)] = _Coding(table, name, _key(i), code_name(i))
     named = [alias(key, name) for name, key in keys.items()]
     number = alias(cast(f.count(), "DOUBLE"), "n")
     group_by = [key.copy() for key in keys.values()]
@@ -175,8 +178,8 @@ def independent_values(
         buckets = exp.select(f.count_distinct(column("bucket"))).from_(values.subquery("published"))
         if scratch.engine.rows(buckets)[0][0] > 1:
             return None
-    shown = [alias(as_text(column(bucketed_value(index))), _VALUE), alias(column("weight"), "n")]
-    rows = select(*shown, of=values.subquery("published", copy=False))
+    outputs = [alias(as_text(column(bucketed_value(index))), _VALUE), alias(column("weight"), "n")]
+    rows = select(*outputs, of=values.subquery("published", copy=False))
     return _counted(rows, [_Coding(codes, "value", _VALUE, _VALUE)], [])
 
 
@@ -269,7 +272,7 @@ def _coded(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) 
     joins = [
         left_join(
             relation(coding.table, as_=f"of_{coding.code}"),
-            identical(column(coding.key, "cell"), column(coding.shown, f"of_{coding.code}")),
+            identical(column(coding.key, "cell"), column(coding.name, f"of_{coding.code}")),
         )
         for coding in codings
     ]

@@ -63,9 +63,9 @@ def _listed(generalized: Generalized) -> exp.Query:
         queries.append(select(*outputs, of=relation("shown"), joins=[inner_join(listed.copy(), same)]))
     if "any" in generalized.forms:
         outputs = [column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight")]
-        every = [cross_join(listed.copy())]
+        pairs = [cross_join(listed.copy())]
         queries.append(
-            select(*outputs, of=relation("shown"), joins=every, where=[is_not_null(column("shown", "shown"))])
+            select(*outputs, of=relation("shown"), joins=pairs, where=[is_not_null(column("shown", "shown"))])
         )
     if "listed_range" in generalized.forms:
         queries.append(_listed_range(generalized))
