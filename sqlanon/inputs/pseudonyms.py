@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.build.expressions import as_text
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.names import alias, relation
+from sqlanon.sqlgen.cells.labels import text_of_token
 from sqlanon.udfs import release_key, tokens
 
 __all__ = ["publish_tokens"]
@@ -25,6 +25,6 @@ def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str
     for bound in policy.published:
         if bound.attribute.pseudonym:
             variable = bound.attribute.pseudonym.key_variable
-            text = as_text(column(bound.column))
+            text = text_of_token(bound)
             values = exp.select(alias(text, "value")).from_(relation(policy.relation))
             tokens(engine, values, tables[bound.column], release_key(variable) if variable else drawn)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
+import sqlanon
 from sqlanon import udfs
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import InternalError, SqlanonError, UserError
@@ -228,3 +229,19 @@ def test_an_unknown_function_is_reported() -> None:
         udfs.load("nothing")
     with pytest.raises(InternalError, match=r"udfs/\.\./sqlanon/errors\.py"):
         udfs.load("../sqlanon/errors")
+
+
+def test_a_moment_with_a_time_zone_has_one_token_in_every_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY_OF_TOKENS", "k" * 32)
+    tokens = set()
+    for zone in ("UTC", "Asia/Kathmandu"):
+        con = sqlanon.connect()
+        con.execute("SET TimeZone = 'UTC'")
+        con.execute("CREATE TABLE seen (moment TIMESTAMPTZ, sex VARCHAR)")
+        con.execute("INSERT INTO seen VALUES ('2026-03-01 12:00:00+00', 'F')")
+        columns = "moment IDENTIFIER PSEUDONYM KEY 'KEY_OF_TOKENS', sex QUASI IDENTIFIER"
+        con.execute(f"CREATE POLICY p ON seen ({columns}) REQUIRE k_anonymity(k => 1)")
+        con.execute(f"SET TimeZone = '{zone}'")
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+        tokens.add(con.execute("SELECT moment FROM r").fetchall()[0])
+    assert tokens == {(expected("2026-03-01 12:00:00", b"k" * 32),)}

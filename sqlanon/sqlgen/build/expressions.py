@@ -191,9 +191,9 @@ def numbered(values: Sequence[exp.Expr]) -> exp.Expr:
     return big(window(f.dense_rank(), order=order_by(*order)) - literal(1))
 
 
-def in_utc(name: str, kind: str) -> exp.Expr:
+def in_utc(name: str, kind: str, of: str | None = None) -> exp.Expr:
     """A column of a type, which is a moment of UTC where it has a time zone: the session's own changes nothing then."""
-    return f.call("timezone", "UTC", column(name)) if kind == "TIMESTAMP WITH TIME ZONE" else column(name)
+    return f.call("timezone", "UTC", column(name, of)) if kind == "TIMESTAMP WITH TIME ZONE" else column(name, of)
 
 
 def integer(tree: exp.Expr) -> exp.Expr:

@@ -10,7 +10,17 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.values import QualifiedName
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast, filtered, identical, is_not_null, is_null, or_zero, try_cast
+from sqlanon.sqlgen.build.expressions import (
+    as_text,
+    cast,
+    filtered,
+    identical,
+    in_utc,
+    is_not_null,
+    is_null,
+    or_zero,
+    try_cast,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = [
@@ -22,6 +32,7 @@ __all__ = [
     "passed",
     "published_value",
     "stored_labels",
+    "text_of_token",
 ]
 
 
@@ -137,7 +148,12 @@ def passed(query: exp.Select, bound: BoundAttribute, index: int, tokens: Mapping
     if not bound.attribute.pseudonym:
         return published_value(bound, "source")
     name = f"token_{index}"
-    text = as_text(column(bound.column, "source"))
+    text = text_of_token(bound, "source")
     same = identical(text, column("value", name))
     query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
     return column("token", name)
+
+
+def text_of_token(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
+    """The text of a column that a token stands for: the same in every session, whatever its time zone is."""
+    return as_text(in_utc(bound.column, bound.type, of))
