@@ -17,13 +17,14 @@ from sqlanon.sqlgen.build.expressions import (
     cast,
     identical,
     infix,
+    is_not_null,
     order_by,
     real,
     union_all,
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.queries import anti_join, inner_join, left_join, select, semi_join
+from sqlanon.sqlgen.build.queries import anti_join, left_join, select
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.labels import generalized, level_name, occurring_values, stored_labels
 
@@ -73,34 +74,24 @@ def large_nodes(
     tree = scratch.table("tree", of_values)
     labels = scratch.table("node", _numbered(bound, tree, least, each_level))
     occurs = infix(column("n", "tree"), ">", literal(0))
-    codes = _codes(bound, labels, tree).select(alias(occurs, "occurs"), copy=False)
-    coded = scratch.table("coded", codes)
+    coded = scratch.table("coded", _coded(bound, labels, tree).select(alias(occurs, "occurs"), copy=False))
     occurring = select(column("value"), column("code"), of=relation(coded), where=[column("occurs")])
     values = scratch.view("occurring", occurring)
-    return Nodes(bound, values, labels, coded, scratch.table("chain", _chains(bound, labels, coded)))
+    at_levels = [f"at_{level}" for level in range(bound.height)]
+    return Nodes(bound, values, labels, coded, scratch.table("chain", _chains(coded, at_levels)))
 
 
-def _chains(bound: BoundAttribute, labels: str, coded: str) -> exp.Query:
-    """`Nodes.chains` of the codes that some value has."""
-    share, top = alias(real(1.0), "share"), alias(literal(TOP), "node")
-    pairs = [select(alias(column("node"), "code"), top, of=relation(labels))]
-    for level in range(bound.height):
-        at_level = infix(column("level", "above"), "=", literal(level))
-        from_there = infix(column("level", "below"), "<=", literal(level))
-        same = exp.and_(at_level, from_there, _same(_from(bound, level), "below", "above"), copy=False)
-        outputs = [alias(column("node", "below"), "code"), column("node", "above")]
-        joins = [inner_join(relation(labels, as_="above"), same)]
-        pairs.append(select(*outputs, of=relation(labels, as_="below"), joins=joins))
-    has_value = infix(column("code", "pair"), "=", column("code", "coded"))
-    chains = select(
-        column("code", "pair"),
-        column("node", "pair"),
-        share,
-        of=union_all(pairs).subquery("pair", copy=False),
-        joins=[semi_join(relation(coded, as_="coded"), has_value)],
+def _chains(coded: str, at_levels: Sequence[str]) -> exp.Query:
+    chains = select(column("code"), *map(column, at_levels), of=relation(coded), distinct=True).subquery(
+        "chain", copy=False
     )
+    share = alias(real(1.0), "share")
+    above = f.unnest(f.call("list_value", *map(column, at_levels), literal(TOP)))
+    pairs = select(column("code"), alias(above, "node"), of=chains).subquery("pair", copy=False)
+    known = select(column("code"), column("node"), share, of=pairs, where=[is_not_null(column("node"))])
     no_code = alias(cast(exp.null(), "INTEGER"), "code")
-    return union_all([chains, exp.Select(expressions=[no_code, top.copy(), share.copy()])])
+    none = exp.Select(expressions=[no_code, alias(literal(TOP), "node"), share.copy()])
+    return union_all([known, none], distinct=True)
 
 
 def _numbered(bound: BoundAttribute, tree: str, least: float, each_level: bool) -> exp.Select:
@@ -153,20 +144,21 @@ def _from(bound: BoundAttribute, level: int) -> list[str]:
     return names[level:]
 
 
-def _codes(bound: BoundAttribute, labels: str, tree: str) -> exp.Select:
-    """value and code of the values of a tree."""
-    levels = range(bound.height)
+def _coded(bound: BoundAttribute, labels: str, tree: str) -> exp.Select:
+    """value, code, and the large node of each level, NULL for none."""
+    at_levels = [f"at_{level}" for level in range(bound.height)]
     joins: list[exp.Join] = []
-    for level in levels:
+    for level, at in enumerate(at_levels):
         this_level = infix(column("level"), "=", literal(level))
-        of_level = select(exp.Star(), of=relation(labels), where=[this_level]).subquery(f"at_{level}", copy=False)
-        joins.append(left_join(of_level, _same(_from(bound, level), "tree", f"at_{level}")))
-    code = f.coalesce(*(column("node", f"at_{level}") for level in levels))
-    return select(column("value", "tree"), alias(code, "code"), of=relation(tree, as_="tree"), joins=joins)
+        of_level = select(exp.Star(), of=relation(labels), where=[this_level])
+        joins.append(left_join(of_level.subquery(at, copy=False), _same(_from(bound, level), at)))
+    code = f.coalesce(*(column("node", at) for at in at_levels))
+    nodes = [alias(column("node", at), at) for at in at_levels]
+    return select(column("value", "tree"), alias(code, "code"), *nodes, of=relation(tree, as_="tree"), joins=joins)
 
 
-def _same(names: Sequence[str], first: str, second: str) -> exp.Expr:
-    return exp.and_(*(identical(column(name, first), column(name, second)) for name in names), copy=False)
+def _same(names: Sequence[str], at: str) -> exp.Expr:
+    return exp.and_(*(identical(column(name, "tree"), column(name, at)) for name in names), copy=False)
 
 
 def codes_of_others(scratch: Scratch, nodes: Nodes, values: exp.Query) -> exp.Query | None:
@@ -185,4 +177,5 @@ def codes_of_others(scratch: Scratch, nodes: Nodes, values: exp.Query) -> exp.Qu
         return None
     occurring = exp.select(column("value")).from_(relation(table))
     tree = scratch.table("tree", generalized(nodes.attribute, occurring, None, counted=False))
-    return _codes(nodes.attribute, nodes.labels, tree)
+    coded = _coded(nodes.attribute, nodes.labels, tree).subquery("coded", copy=False)
+    return select(column("value"), column("code"), of=coded)
