@@ -26,7 +26,7 @@ from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.methods.anatomy.verify import out_of_order, unequal_buckets
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_series, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.bucket_tables import carried, require_names
 from sqlanon.methods.shared.diversity import Diversity, promised_diversity
@@ -118,6 +118,8 @@ def limits(_: Options) -> Limits:
     """What buckets can promise: they know the source's rows only, and of these the sensitive values."""
     return Limits(
         view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
+        series=no_series(),
+        without_series=None,
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),
