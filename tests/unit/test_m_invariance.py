@@ -140,6 +140,7 @@ def test_with_new_signatures_a_release_says_of_how_many_nothing_is_promised(begu
     assert ("solve", "respondents", "6 keep the values to choose from, 0 are newcomers") in explained
     assert [row[4] for row in begun.execute("CHECK r2 IN SERIES s").fetchall() if row[1] == "m_invariance"] == [1]
     begun.execute(f"EXPORT r2 TO '{tmp_path / 'out'}'")
+    assert begun.execute(f"CHECK '{tmp_path / 'out' / 'certificate.json'}'").fetchall()
     certificate = (tmp_path / "out" / "certificate.md").read_text()
     assert "nothing is promised of them, nor of those who shared a bucket with them" in certificate
 
@@ -198,6 +199,12 @@ def test_policies_that_are_refused(con: Connection, policy: str, words: str) -> 
     con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
     with pytest.raises(PolicyError, match=words):
         publish(con, FIRST, "r1", CALL)
+
+
+def test_a_frontier_has_no_such_candidates(con: Connection) -> None:
+    con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?)", [list(row) for row in FIRST])
+    rows = con.execute("FRONTIER f ON POLICY p METHODS (m_invariance(m => 2)) MEASURE gain").fetchall()
+    assert any("which only the ledger of a series knows" in str(row) for row in rows)
 
 
 def test_outside_of_a_series_it_is_refused_with_a_hint(con: Connection) -> None:

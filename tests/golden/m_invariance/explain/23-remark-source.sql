@@ -1,4 +1,4 @@
--- Look for: as for every method.
+-- Look for: what remarks count of a sample of the source, whatever the method.
 
 WITH "hashed" AS MATERIALIZED (
   SELECT
