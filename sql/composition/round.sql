@@ -1,5 +1,6 @@
 -- Candidates that no world has that agrees with all releases: where all rows of a class with a value have certain holders,
--- nobody else has it, and where no more people can have a value than rows do, these have it.
+-- nobody else has it, and where no more people can have a value than rows do, these have it: unless some rows of the class
+-- are nobody's (counterfeits).
 WITH known AS (
   SELECT respondent, count(*) AS number FROM candidate GROUP BY respondent
 ), counted AS (
@@ -9,15 +10,21 @@ WITH known AS (
   JOIN member AS m ON m.respondent = c.respondent
   JOIN known AS k ON k.respondent = c.respondent
   GROUP BY m.release, m.class, c.code
+), whole AS (
+  SELECT s.release, s.class, s.n <= m.people AS whole
+  FROM (SELECT release, class, sum(n) AS n FROM class_value GROUP BY release, class) AS s
+  JOIN (SELECT release, class, sum(people) AS people FROM member GROUP BY release, class) AS m
+    ON m.release = s.release AND m.class = s.class
 ), judged AS (
   SELECT c.respondent, c.code, max(c.weight) AS weight,
     max(CASE WHEN t.holders >= v.n AND k.number > 1 THEN 1 ELSE 0 END) AS excluded,
-    max(CASE WHEN t.takers <= v.n THEN 1 ELSE 0 END) AS forced
+    max(CASE WHEN t.takers <= v.n AND w.whole THEN 1 ELSE 0 END) AS forced
   FROM candidate AS c
   JOIN known AS k ON k.respondent = c.respondent
   JOIN member AS m ON m.respondent = c.respondent
   JOIN counted AS t ON t.release = m.release AND t.class = m.class AND t.code = c.code
   JOIN class_value AS v ON v.release = m.release AND v.class = m.class AND v.code = c.code
+  JOIN whole AS w ON w.release = m.release AND w.class = m.class
   GROUP BY c.respondent, c.code
 ), told AS (
   SELECT respondent, max(forced) AS forced FROM judged GROUP BY respondent

@@ -61,6 +61,12 @@ def believed_row(
     and where the source does not have its rows any more.
     """
     (attribute,) = statistic.attributes
+    if classes.bucket_rows is not None:
+        raise PolicyError(
+            f"{release.name} has counterfeits, so that its buckets have other values than those of their rows",
+            hint="it is attacked by homogeneity, background and skewness",
+            part=("attack", "definetti"),
+        )
     values = _values(release, [b.column for b in classes.bound.sensitive])
     rows = _table_of_rows(release, values, attribute)
     tables = _tables(engine, release, values[attribute], rows, scratch)

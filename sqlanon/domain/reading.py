@@ -36,6 +36,8 @@ class Reading(StrEnum):
     """A range that has the value of one row of the bucket, and those of rows of other buckets."""
     COUNT = "count"
     """How many rows of the bucket have the value beside it."""
+    COUNTERFEITS = "counterfeits"
+    """How many values of the bucket are counterfeits, which no row has (Xiao and Tao 2007)."""
     GROUP = "group"
     """The number of the row's group within its table (De Capitani di Vimercati et al. 2010)."""
     LINK = "link"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["Series", "SeriesRelease"]
+__all__ = ["Series", "SeriesRelease", "Signatures"]
 
 
 @dataclass(frozen=True)
@@ -44,3 +44,18 @@ class Series:
 
     def __str__(self) -> str:
         return f"series {self.name}"
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """Which values the respondents of a source have had to choose from: those of their classes in a series.
+
+    Of each respondent who is in a release of the series, `members` is a table of entity and signature, a number, in the
+    latest of these. `values` has the signature, its values, and n, how often a class has the value at the most.
+    `known_values` has each value that the series has had, which has this number of `releases`.
+    """
+
+    members: str
+    values: str
+    known_values: str
+    releases: int

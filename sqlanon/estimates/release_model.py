@@ -80,6 +80,8 @@ class ReleaseModel:
     hidden: Mapping[str, str] = field(default_factory=dict)
     # The sets of columns of which a row shows a bucket.
     bucketed: tuple[BucketedColumns, ...] = ()
+    # bucket and n: how many values of a bucket no row has (counterfeits, Xiao and Tao 2007); None where rows have all.
+    counterfeits: exp.Query | None = None
     # Whether the release is several tables: all its columns are bucketed then, each set in its own table.
     separate_tables: bool = False
     # The number of rows of the source that the release leaves out; None where nobody knows.

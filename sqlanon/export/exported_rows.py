@@ -29,7 +29,7 @@ from sqlanon.releases.estimable import Recorded, RecordedTable
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.classes.buckets import BucketValues, rows_of_buckets, values_of_table
+from sqlanon.sqlgen.classes.buckets import BucketValues, bucket_rows, rows_of_buckets, values_of_table
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
 
@@ -208,7 +208,11 @@ def rows_of_export(
 ) -> list[RowsOfRequirements]:
     """The rows of the files, in the classes that they show."""
     if values := values_of_export(recorded, tables):
-        return list(rows_of_buckets(tables, requirements, indexes, values))
+        readings = {
+            fragment: [(part.name, part.reading) for part in table.columns]
+            for fragment, table in zip(tables, recorded.tables, strict=True)
+        }
+        return list(rows_of_buckets(tables, requirements, indexes, values, rows=bucket_rows(readings)))
     ((source, table),) = zip(tables.values(), recorded.tables, strict=True)
     others = {fold(a.name) for a in recorded.policy.attributes if a.role in _NO_KEYS}
     buckets = [part.name for part in table.having(Reading.BUCKET)]

@@ -36,6 +36,7 @@ _READINGS: Mapping[Reading, str] = {
     Reading.BUCKET_VALUE: "a value of one row of the bucket, or of any row where there is neither bucket nor group",
     Reading.BUCKET_RANGE: "a range with the value of one row of the bucket",
     Reading.COUNT: "how many rows of the bucket have the value beside it",
+    Reading.COUNTERFEITS: "how many values of the bucket are counterfeits, which no row has",
     Reading.GROUP: "the number of the row's group in this table",
     Reading.LINK: "the group that the row has in another table",
 }

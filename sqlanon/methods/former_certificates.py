@@ -7,8 +7,8 @@ from typing import Any
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
-from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS, sensitive_names
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
+from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, sensitive_names
 from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sqlgen.release.region_rows import ENDS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Limits", "Refusal", "no_columns", "no_confidential", "no_sets"]
+__all__ = ["Limits", "Refusal", "no_columns", "no_confidential", "no_series", "no_sets"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,10 @@ class Limits:
 
     # A live view, which makes the release anew at each query.
     view: Refusal | None
+    # IN SERIES: who is in which class is remembered, and what several releases tell together is checked.
+    series: Refusal | None
+    # A release in no series.
+    without_series: Refusal | None
     # A policy without CONFIDENTIAL sets.
     unconstrained: Refusal | None
     # A policy with CONFIDENTIAL sets: columns that must not be seen together.
@@ -61,6 +65,14 @@ def no_confidential() -> Refusal:
         "{policy}: the method {method} does not know confidentiality constraints, and the policy has "
         "CONFIDENTIAL {set}",
         "leave CONFIDENTIAL out of a policy for {method}, or use METHOD fragments or loose",
+    )
+
+
+def no_series() -> Refusal:
+    """The refusal of a method that does not know whose a row is."""
+    return Refusal(
+        "METHOD {method} counts rows and not respondents, whom a series has to know again",
+        "use METHOD generalization, mondrian or m_invariance, or leave IN SERIES out",
     )
 
 

@@ -49,6 +49,7 @@ METHODS: Mapping[str, str] = {
     "fragments": "sqlanon.methods.fragmentation.fragments",
     "generalization": "sqlanon.methods.generalization.method",
     "loose": "sqlanon.methods.fragmentation.loose",
+    "m_invariance": "sqlanon.methods.m_invariance.method",
     "mondrian": "sqlanon.methods.mondrian.method",
     "slicing": "sqlanon.methods.slicing.method",
     "trivial": "sqlanon.methods.trivial.method",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from sqlanon.methods.anatomy import method as anatomy
     from sqlanon.methods.fragmentation import fragments, loose
     from sqlanon.methods.generalization import method as generalization
+    from sqlanon.methods.m_invariance import method as m_invariance
     from sqlanon.methods.mondrian import method as mondrian
     from sqlanon.methods.slicing import method as slicing
     from sqlanon.methods.trivial import method as trivial
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     _typed(fragments)
     _typed(generalization)
     _typed(loose)
+    _typed(m_invariance)
     _typed(mondrian)
     _typed(slicing)
     _typed(trivial)

@@ -137,7 +137,7 @@ def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:
     if not state.requirements:
         return {}
     measurements: dict[int, Measurement] = {}
-    for part in rows_of_buckets(sources, state.requirements, indexes, query.values, once=True):
+    for part in rows_of_buckets(sources, state.requirements, indexes, query.values, once=True, rows=query.bucket_rows):
         requirements = [state.requirements[index] for index in part.indexes]
         background = frozen_background(need(state.bound), requirements, query.release_id, part.indexes)
         measurements |= _required(state, part.indexes, part.rows, background)

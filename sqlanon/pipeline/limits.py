@@ -52,6 +52,7 @@ def _used(
     """The abilities that are used, each with what its sentence may name."""
     if create.kind == "view":
         yield "view", {}
+    yield ("without_series" if create.series is None else "series"), {}
     yield from _constraints_used(create, policy)
     yield from _attributes_used(policy, hierarchies)
     if policy.requirements:

@@ -55,12 +55,13 @@ def _as_it_is(query: ReleaseQuery) -> set[str]:
 def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
     """The columns that a snapshot's candidate has for its check alone: columns of the source, with their names there.
 
-    No released column has such a name. They are dropped before the candidate is published.
+    No released column has such a name. They are dropped before the candidate is published; of several tables the first
+    has them.
     """
-    if isinstance(query, TablesQuery):
-        return {}
     entity = query.policy.entity
-    helpers = {entity.column: query.respondent} if entity else {}
+    helpers = {entity.column: query.respondent} if entity and query.respondent else {}
+    if isinstance(query, TablesQuery):
+        return helpers
     taken = {fold(name) for name in query.columns}
     for guard in dict.fromkeys(query.guards.values()):
         if guard not in _as_it_is(query):

@@ -27,7 +27,7 @@ from sqlanon.releases.frozen_inputs import forget_labels
 from sqlanon.releases.kept_regions import region_tables
 from sqlanon.series.columns import in_order
 from sqlanon.series.enter import enter
-from sqlanon.series.ledger import class_rows
+from sqlanon.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values
 from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table, secure_view
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
@@ -39,14 +39,14 @@ __all__ = ["content_fingerprint", "publish_stage"]
 def publish_stage(state: State) -> State:
     """Renames the candidate to its target and records the release with its measurements."""
     engine, query, target = state.engine, state.compiled, target_name(state)
-    members = _members(state)
+    ledger_rows = _ledger_rows(state)
     objects = [ReleaseObject(state.create.kind, made.name, made.fragment) for made in state.candidates]
     if state.create.kind == "view":
         objects += _publish_view(state, state.one_query, state.candidates[0])
     else:
+        for helper in helper_columns(query).values():
+            engine.run(drop_column(state.candidates[0].stands, helper))
         for made in state.candidates:
-            for helper in helper_columns(query).values():
-                engine.run(drop_column(made.stands, helper))
             engine.run(rename_table(made.stands, made.name.name))
         if isinstance(query, ReleaseQuery):
             forget_labels(engine, query.release_id, query.recodings)
@@ -55,33 +55,40 @@ def publish_stage(state: State) -> State:
     releases.save_rounds(engine, release, state.recoded.rounds if state.recoded else ())
     releases.save_measurements(engine, release, (*need(state.report).measurements, _loss(release)))
     seal(engine, release.release_id)
-    if state.series is not None and members is not None:
-        enter(engine, state.series, release, members, state.scratch)
+    if state.series is not None and ledger_rows is not None:
+        enter(engine, state.series, release, ledger_rows, state.scratch)
     return state.having(release=release)
 
 
-def _members(state: State) -> str | None:
-    """A temporary table of the rows of a release with their respondents, for the ledger of its series, if it has one.
+def _ledger_rows(state: State) -> LedgerRows | None:
+    """What the ledger of its series is to have of a release, if it has one.
 
     The candidate shows respondents only until it is published.
     """
     if state.series is None:
         return None
-    query = state.compiled
-    if isinstance(query, TablesQuery):
-        # That of another package: our own count rows, and take no ENTITY.
+    query, bound, scratch = state.compiled, need(state.bound), state.scratch
+    entity = need(bound.entity)
+    helper, rows = helper_columns(query).get(entity.column), relation(state.candidates[0].stands)
+    sensitive = [(b.column, b.published_type) for b in in_order(state.series, bound)]
+    if isinstance(query, ReleaseQuery):
+        members = class_rows(rows, query.keys, sensitive, (query.respondent, entity.published_type))
+        table = scratch.table("series_row", members)
+        values = class_values(table, [name for name, _ in sensitive])
+        return LedgerRows(table, None if values is None else scratch.table("series_value", values))
+    buckets = [part.name for part in query.tables[0].columns if part.reading is Reading.BUCKET]
+    if helper is None or not buckets:
+        # That of another package: our own say of each row whose it is.
         raise PolicyError(
-            f"{state.create.method.name} publishes several tables, and {state.series} takes releases of one",
+            f"{state.create.method.name} does not say whose the rows of its tables are, and {state.series} knows "
+            "respondents",
             hint="make a release of one table: METHOD generalization or mondrian",
             part=("series",),
         )
-    bound = need(state.bound)
-    entity = need(bound.entity)
-    respondent = helper_columns(query)[entity.column], entity.published_type
-    sensitive = [(b.column, b.published_type) for b in in_order(state.series, bound)]
-    return state.scratch.table(
-        "series_row", class_rows(relation(state.candidates[0].stands), query.keys, sensitive, respondent)
-    )
+    table = scratch.table("series_row", bucket_rows(rows, buckets[0], (helper, entity.published_type)))
+    tables = {made.fragment or "": relation(made.stands) for made in state.candidates}
+    values = bucket_values(tables, query.values, sensitive)
+    return LedgerRows(table, None if values is None else scratch.table("series_value", values))
 
 
 def _loss(release: Release) -> Measurement:

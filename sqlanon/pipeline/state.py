@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -24,6 +25,7 @@ from sqlanon.methods.base import Recoded, Task
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.pipeline.candidate import Candidate
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.series.signatures import latest_signatures
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.syntax.statements import CreateRelease
@@ -74,9 +76,11 @@ class State:
     @property
     def task(self) -> Task:
         """The task of the method."""
+        bound, series = need(self.bound), self.series
+        signatures = None if series is None else partial(latest_signatures, self.engine, series, bound, self.scratch)
         return Task(
             engine=self.engine,
-            policy=need(self.bound),
+            policy=bound,
             requirements=self.requirements,
             name=self.create.name,
             kind=self.create.kind,
@@ -87,6 +91,7 @@ class State:
             scratch=self.scratch,
             cells=self.cells,
             watching=self.progress,
+            signatures=signatures,
         )
 
     @property

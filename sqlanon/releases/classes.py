@@ -18,7 +18,7 @@ from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
 from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.source import BoundSource, own_object
 from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.classes.buckets import BucketValues, rows_of_buckets, values_of_table
+from sqlanon.sqlgen.classes.buckets import BucketRows, BucketValues, bucket_rows, rows_of_buckets, values_of_table
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 
@@ -30,12 +30,14 @@ class ReleaseClasses:
     """How the rows of a release fall into classes.
 
     `bound` has the columns that tell classes apart as quasi-identifiers, and the sensitive attributes. For a release of
-    several tables, `values` says where the values of a sensitive attribute are. `columns` are those that are published.
+    several tables, `values` says where the values of a sensitive attribute are, and `bucket_rows` where the rows
+    are, if some values are counterfeits. `columns` are those that are published.
     """
 
     bound: BoundPolicy
     values: Mapping[str, BucketValues]
     columns: tuple[Column, ...]
+    bucket_rows: BucketRows | None = None
 
     def rows(
         self,
@@ -54,7 +56,7 @@ class ReleaseClasses:
             return []
         if self.values:
             named = {name: source for name, source in sources.items() if name is not None}
-            return list(rows_of_buckets(named, requirements, indexes, self.values))
+            return list(rows_of_buckets(named, requirements, indexes, self.values, rows=self.bucket_rows))
         keys = [b.column for b in self.bound.quasi_identifiers]
         return [RowsOfRequirements(rows_with_keys(self.bound, sources[None], keys, guards), indexes)]
 
@@ -89,7 +91,12 @@ def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
         )
     columns = tuple(_published_columns(engine, release))
     bound = _bound(engine, release, _policy_of_classes(policy_of(release), release), columns)
-    return ReleaseClasses(bound, _values(release, bound), columns)
+    tables = {made.fragment or "": _readings(release, made.fragment) for made in release.published}
+    return ReleaseClasses(bound, _values(release, bound), columns, bucket_rows(tables))
+
+
+def _readings(release: Release, fragment: str | None) -> list[tuple[str, Reading | None]]:
+    return [(attribute.name, attribute.reading) for attribute in release.attributes_of(fragment)]
 
 
 def no_classes(engine: Engine, release: Release) -> ReleaseClasses:

@@ -117,6 +117,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
             if name not in known
         },
         bucketed=bucketed,
+        counterfeits=_counterfeits(recorded),
         separate_tables=separate,
         withheld=recorded.withheld,
         enums=_enums(recorded),
@@ -149,6 +150,16 @@ def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColum
         link = buckets[0].name if buckets_of_table else next(links).name if groups else None
         counts = table.having(Reading.COUNT)
         yield BucketedColumns(_names(values), _weighted(table, key, values, counts[0].name if counts else None), link)
+
+
+def _counterfeits(recorded: Recorded) -> exp.Query | None:
+    """How many values of each bucket no row has, where a table says it."""
+    for table in recorded.tables:
+        for part in table.having(Reading.COUNTERFEITS):
+            [bucket] = table.having(Reading.BUCKET)
+            parts = alias(column(bucket.name), "bucket"), alias(column(part.name), "n")
+            return exp.select(*parts).from_(table.rows.copy().subquery("published"))
+    return None
 
 
 def _do_not_fit(recorded: Recorded) -> PolicyError:

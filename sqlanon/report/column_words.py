@@ -24,11 +24,12 @@ _READINGS: Mapping[Reading, str] = {
     Reading.BUCKET_VALUE: "as a value of some row of a bucket",
     Reading.BUCKET_RANGE: "as a range that has a value of some row of a bucket",
     Reading.COUNT: "how many rows of a bucket have the value",
+    Reading.COUNTERFEITS: "how many values of a bucket no row has",
     Reading.GROUP: "number of the group",
     Reading.LINK: "the group that a row has in another table",
 }
 # What a method adds to the columns of the policy.
-_ADDED = (Reading.BUCKET, Reading.COUNT, Reading.GROUP, Reading.LINK)
+_ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK)
 # A value of the source, beside those that stand in the same row of the table.
 _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
 

@@ -6,16 +6,13 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.series.ledger import record
+from sqlanon.series.ledger import LedgerRows, record
 from sqlanon.series.together import require_together
 
 __all__ = ["enter"]
 
 
-def enter(engine: Engine, series: Series, release: Release, rows: str, scratch: Scratch) -> None:
-    """Appends a release to a series, in the caller's transaction. Raises as `record` and `require_together` do.
-
-    `rows` is a table of `ledger.class_rows` with the attributes of the series.
-    """
+def enter(engine: Engine, series: Series, release: Release, rows: LedgerRows, scratch: Scratch) -> None:
+    """Appends a release to a series, in the caller's transaction. Raises as `record` and `require_together` do."""
     record(engine, series, release, rows, scratch)
     require_together(engine, series, scratch, str(release.name))

@@ -7,10 +7,10 @@ import re
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, case, in_utc
+from sqlanon.sqlgen.build.expressions import as_text, case, cast, in_utc
 from sqlanon.sqlgen.build.names import column, literal
 
-__all__ = ["has_known_text", "known_text"]
+__all__ = ["has_known_text", "known_text", "known_value"]
 
 _EXACT = re.compile(
     r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\)|VARCHAR|UUID|DATE|TIME|"
@@ -32,3 +32,10 @@ def known_text(name: str, kind: str) -> exp.Expr:
     # Zeros of both signs are equal, and so are all that are no number.
     no_number, zero = f.call("isnan", column(name)), column(name).eq(literal(0))
     return case((no_number, literal("nan")), (zero, literal("0.0")), otherwise=text)
+
+
+def known_value(text: exp.Expr, kind: str) -> exp.Expr:
+    """The value of a type for which `has_known_text` that has this text."""
+    if kind == "TIMESTAMP WITH TIME ZONE":
+        return f.call("timezone", "UTC", cast(text, "TIMESTAMP"))
+    return cast(text, kind)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -19,50 +20,51 @@ from sqlanon.series.known_text import known_text
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, filtered, insert, into, is_null, numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.buckets import BucketValues
 from sqlanon.udfs import tokens
 
-__all__ = ["class_rows", "class_values", "record"]
+__all__ = ["LedgerRows", "bucket_rows", "bucket_values", "class_rows", "class_values", "record"]
 
 _MEMBER = ("series_id", "position", "class_no", "respondent")
 _VALUE = ("series_id", "position", "class_no", "attribute", "value", "n")
 
 
-def record(
-    engine: Engine,
-    series: Series,
-    release: Release,
-    released: str,
-    scratch: Scratch,
-) -> None:
+@dataclass(frozen=True)
+class LedgerRows:
+    """What the ledger has of a release.
+
+    `members` is a table with class_no, entity and respondent of each released row, the respondent as a text; `values`
+    one with class_no, attribute, value and n: how often each class shows each value of the sensitive attributes.
+    """
+
+    members: str
+    values: str | None
+
+
+def record(engine: Engine, series: Series, release: Release, rows: LedgerRows, scratch: Scratch) -> None:
     """Appends a release to its series.
 
-    `released` is a table of `class_rows`, a row for each released one, with the attributes of the series.
     Raises PolicyError for rows without a respondent, and for a respondent with several.
     """
-    number = _respondents(engine, series, released)
+    number = _respondents(engine, series, rows.members)
     position = len(series.releases) + 1
     key = key_of(series.name, series.key_variable)
-    respondents = exp.select(alias(column("respondent"), "value")).from_(relation(released))
+    respondents = exp.select(alias(column("respondent"), "value")).from_(relation(rows.members))
     token = scratch.name("token")
     tokens(engine, respondents, token, key)
     where = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
     members = (
         exp.select(*where, column("class_no", "released"), cast(column("token", "coded"), "UUID"))
-        .from_(relation(released, as_="released"))
+        .from_(relation(rows.members, as_="released"))
         .join(
             relation(token, as_="coded"),
             on=column("respondent", "released").eq(column("value", "coded")),
         )
     )
     engine.run(insert(into(relation(("anon", "series_member")), _MEMBER), members))
-    if series.attributes:
-        values = class_values(released, [name for name, _ in series.attributes]).subquery("counted")
-        engine.run(
-            insert(
-                into(relation(("anon", "series_value")), _VALUE),
-                exp.select(*(part.copy() for part in where), *map(column, _VALUE[2:])).from_(values),
-            )
-        )
+    if rows.values is not None:
+        values = exp.select(*(part.copy() for part in where), *map(column, _VALUE[2:])).from_(relation(rows.values))
+        engine.run(insert(into(relation(("anon", "series_value")), _VALUE), values))
     catalog.append(engine, series, release, position, number)
 
 
@@ -86,8 +88,10 @@ def class_rows(
     return query.select(*texts, copy=False).from_(source.copy(), copy=False)
 
 
-def class_values(rows: str, attributes: Sequence[str]) -> exp.Query:
-    """class_no, attribute, value and n: how many rows of each class have each value."""
+def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
+    """class_no, attribute, value and n: how many rows of each class have each value. None without attributes."""
+    if not attributes:
+        return None
     return union_all(
         [
             exp.select(
@@ -101,6 +105,36 @@ def class_values(rows: str, attributes: Sequence[str]) -> exp.Query:
             for index, attribute in enumerate(attributes)
         ]
     )
+
+
+def bucket_rows(rows: exp.Table | exp.Subquery, bucket: str, respondent: tuple[str, str] | None = None) -> exp.Select:
+    """class_no of each row of a table with buckets, and with a respondent the columns that `class_rows` has of it."""
+    query = exp.select(alias(column(bucket), "class_no"))
+    if respondent is not None:
+        name, _ = respondent
+        query.select(alias(column(name), "entity"), alias(known_text(*respondent), "respondent"), copy=False)
+    return query.from_(rows.copy(), copy=False)
+
+
+def bucket_values(
+    tables: Mapping[str, exp.Table | exp.Subquery],
+    where: Mapping[str, BucketValues],
+    attributes: Sequence[tuple[str, str]],
+) -> exp.Query | None:
+    """The same as `class_values`, from tables of buckets and values; `attributes` come with their types."""
+    each: list[exp.Query] = []
+    for attribute, kind in attributes:
+        values = where[attribute]
+        text = known_text(values.value, kind)
+        n = f.count() if values.count is None else f.sum(column(values.count))
+        query = exp.select(
+            alias(column(values.bucket), "class_no"),
+            alias(literal(fold(attribute)), "attribute"),
+            alias(text, "value"),
+            alias(cast(n, "BIGINT"), "n"),
+        ).from_(tables[values.table].copy())
+        each.append(query.group_by(column(values.bucket), text.copy()))
+    return union_all(each) if each else None
 
 
 def _respondents(engine: Engine, series: Series, rows: str) -> int:

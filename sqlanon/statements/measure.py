@@ -125,7 +125,8 @@ class _Measuring:
             answered = self._tables_at_once(queries, model, compared, scratch, into)
             left = [query for query in queries if query.number not in answered]
             answered |= self._by_groups(left, model, scratch, into)
-        elif not model.separate_tables:
+        elif not model.separate_tables and model.counterfeits is None:
+            # What is added up over buckets has as many values as rows.
             at_once = _AtOnce(
                 self, Conjunctions(model, kinds := kinds_of(self.engine, model)), kinds, compared, scratch, into
             )

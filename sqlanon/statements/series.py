@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import series as catalog
-from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.series import Series
@@ -23,7 +24,7 @@ from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.same_rows import has_same_rows
 from sqlanon.series.admission import key_check, key_of
 from sqlanon.series.columns import named_columns
-from sqlanon.series.ledger import class_rows, class_values
+from sqlanon.series.ledger import bucket_rows, bucket_values, class_rows, class_values
 from sqlanon.series.together import measured_together, with_names
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, literal, relation
@@ -127,21 +128,34 @@ def check_series(engine: Engine, release: Release, name: str) -> list[Measuremen
 
 def _require_same_classes(engine: Engine, release: Release, series: Series, position: int, scratch: Scratch) -> None:
     """Raises PrivacyViolation unless each class of a release has as many rows, and of each value, as in the ledger."""
-    bound = classes_of(engine, release).bound
-    keys = [b.column for b in bound.quasi_identifiers]
-    rows = scratch.table("series_row", class_rows(relation(own_object(engine, release.name)), keys, series.attributes))
+    rows, values = _published(engine, release, series, scratch)
     of_release = exp.and_(column("series_id").eq(literal(series.series_id)), column("position").eq(literal(position)))
     sizes = [
         exp.select(column("class_no"), f.count()).from_(table).group_by(column("class_no"))
         for table in (relation(rows), relation(("anon", "series_member")))
     ]
     compared: list[tuple[exp.Query, exp.Query]] = [(sizes[0], sizes[1].where(of_release))]
-    if series.attributes:
+    if values is not None:
         parts = [column(name) for name in ("class_no", "attribute", "value", "n")]
-        valued = class_values(rows, [name for name, _ in series.attributes]).subquery("counted")
         written = exp.select(*parts).from_(relation(("anon", "series_value"))).where(of_release.copy())
-        compared.append((exp.select(*(part.copy() for part in parts)).from_(valued), written))
+        compared.append((exp.select(*(part.copy() for part in parts)).from_(values.subquery("counted")), written))
     if not all(has_same_rows(engine, published, known) for published, known in compared):
         raise PrivacyViolation(
             f"{release.name} does not show the classes that it had when it was made in {series}", hint="create it again"
         )
+
+
+def _published(engine: Engine, release: Release, series: Series, scratch: Scratch) -> tuple[str, exp.Query | None]:
+    """A table with the class_no of each row of a release, and how often each class shows each sensitive value."""
+    classes = classes_of(engine, release)
+    objects = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}
+    if not classes.values:
+        keys = [b.column for b in classes.bound.quasi_identifiers]
+        members = scratch.table("series_row", class_rows(objects[""], keys, series.attributes))
+        return members, class_values(members, [name for name, _ in series.attributes])
+    first = release.published[0].fragment
+    [bucket] = [a.name for a in release.attributes_of(first) if a.reading is Reading.BUCKET]
+    members = scratch.table("series_row", bucket_rows(objects[first or ""], bucket))
+    kinds = {fold(name): kind for name, kind in series.attributes}
+    attributes = [(name, kinds[fold(name)]) for name in classes.values]
+    return members, bucket_values(objects, classes.values, attributes)

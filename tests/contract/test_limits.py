@@ -34,19 +34,24 @@ class Use:
     require: str = ""
     kind: str = "TABLE"
     fragments: str = ""
+    series: str = ""
+    ward: str = "SENSITIVE"
 
 
 # What every method can do, but for those that need something CONFIDENTIAL, and what these can.
 PLAIN = Use(require="REQUIRE l_diversity(l => 2, variant => 'probabilistic')")
 APART = Use(confidential="CONFIDENTIAL (zip, disease)")
+IN_SERIES = replace(PLAIN, visit="ENTITY", ward="INSENSITIVE", series="IN SERIES monthly")
 CALLS = (
-    *(call for name, (_, call) in methods.CALLS.items() if name != methods.EXAMPLE),
+    *(call.removesuffix(methods.IN_SERIES) for name, (_, call) in methods.CALLS.items() if name != methods.EXAMPLE),
     "mondrian(mode => 'relaxed')",
     "mondrian(publish => 'none')",
 )
 # One statement that uses the ability, and no other that a method may lack.
 USES: Mapping[str, Mapping[str, str]] = {
     "view": {"kind": "VIEW"},
+    "series": {"visit": "ENTITY", "series": "IN SERIES monthly"},
+    "without_series": {"series": ""},
     "unconstrained": {"confidential": "", "require": PLAIN.require},
     "confidential": {"confidential": "CONFIDENTIAL (zip, disease)"},
     "sets": {"fragments": "FRAGMENTS (age, zip), (disease, ward)"},
@@ -58,7 +63,7 @@ USES: Mapping[str, Mapping[str, str]] = {
     "max_level": {"age": "QUASI IDENTIFIER MAX LEVEL 0"},
     "public": {"require": "AGAINST voters REQUIRE k_map(k => 2)"},
     "guarding": {"require": "REQUIRE personalized(p => 1, guarding => guard, attribute => disease)"},
-    "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)"},
+    "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)", "ward": "SENSITIVE"},
 }
 
 
@@ -71,11 +76,13 @@ def con() -> sqlanon.Connection:
 
 def publish(con: sqlanon.Connection, call: str, use: Use) -> None:
     roles = (
-        f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward SENSITIVE, "
+        f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward {use.ward}, "
         "guard IDENTIFIER"
     )
     con.execute(f"CREATE POLICY p ON visits ({roles}) {use.confidential} {use.require}")
-    con.execute(f"CREATE ANONYMIZED {use.kind} made AS POLICY p METHOD {call} {use.fragments}")
+    if use.series:
+        con.execute("CREATE SERIES monthly ON POLICY p KEY 'SQLANON_TEST_KEY'")
+    con.execute(f"CREATE ANONYMIZED {use.kind} made AS POLICY p METHOD {call} {use.fragments} {use.series}")
 
 
 def test_every_ability_has_a_line_here() -> None:
@@ -89,7 +96,11 @@ def test_an_ability_is_carried_out_or_refused_in_the_method_s_words(
     con: sqlanon.Connection, call: str, ability: str
 ) -> None:
     limits = limits_of(call)
-    use = replace(PLAIN if limits.unconstrained is None else APART, **USES[ability])
+    base = IN_SERIES if limits.without_series else PLAIN if limits.unconstrained is None else APART
+    use = replace(base, **USES[ability])
+    if use.series:
+        # A series knows the rows by it.
+        use = replace(use, visit=use.visit.replace("IDENTIFIER", "ENTITY"))
     refusal = getattr(limits, ability)
     made = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'made%'"
     if refusal is None:

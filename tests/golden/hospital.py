@@ -29,6 +29,10 @@ GLOBAL = "CREATE ANONYMIZED TABLE hospital_release AS POLICY hospital METHOD gen
 REGIONS = f"CREATE POLICY regions ON patients ({RANGES}) REQUIRE k_anonymity(k => 3);"
 DIVERSE = f"CREATE POLICY diverse ON patients ({TREES}) REQUIRE k_anonymity(k => 2), t_closeness(t => 0.5);"
 APART = f"CREATE POLICY apart ON patients ({RANGES}) CONFIDENTIAL (dob, sex, zip, disease) VISIBLE (dob, sex, zip);"
+PEOPLE = f"""CREATE POLICY people ON (SELECT *, rowid AS number FROM patients)
+    (number ENTITY, {RANGES}) REQUIRE l_diversity(l => 2);
+    CREATE SERIES monthly ON POLICY people KEY 'SQLANON_TEST_KEY';
+    CREATE ANONYMIZED TABLE hospital_first AS POLICY people METHOD m_invariance(m => 2) IN SERIES monthly;"""
 BARE = "sex QUASI IDENTIFIER, zip QUASI IDENTIFIER USING zip_prefix, disease SENSITIVE"
 LOCAL = f"CREATE POLICY bare ON patients ({BARE}) REQUIRE k_anonymity(k => 2);"
 DISTINCT = f"CREATE POLICY buckets ON patients ({RANGES}) REQUIRE k_anonymity(k => 3), t_closeness(t => 0.4);"
@@ -64,6 +68,10 @@ FOLDERS = {
         Case("random", _made("regions", "anatomy(l => 3)"), REGIONS),
         Case("near", _made("regions", "anatomy(l => 3, grouping => 'near')"), REGIONS),
         Case("merged", _made("buckets", "anatomy(l => 3)"), DISTINCT),
+    ),
+    "m_invariance": (
+        Case("explain", "EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY people METHOD m_invariance(m => 2) "
+             "IN SERIES monthly", PEOPLE + "DELETE FROM patients WHERE sex = 'F';"),
     ),
     "fragments": (
         Case("found", _made("apart", "fragments"), APART),

@@ -160,7 +160,9 @@ def _run(case: Case) -> dict[str, list[str]]:
         if sql is not None and (step := _step(stage, sql)) is not None:
             found.setdefault(step, []).append(words.of(sql))
 
-    with connect() as con, tempfile.TemporaryDirectory() as folder:
+    # Some cases have a series.
+    key = patch.dict(os.environ, {"SQLANON_TEST_KEY": "a key that nobody knows"})
+    with key, connect() as con, tempfile.TemporaryDirectory() as folder:
         con.execute("SET threads = 1")
         con.execute(SETUP + case.before)
         con.observe(observe)

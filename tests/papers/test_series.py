@@ -64,6 +64,14 @@ def test_without_counterfeits_the_absent_tell_what_bob_has() -> None:
     assert reached([FIRST, WITHOUT], DISEASE) == {"composition": 1, "m_invariance": 1}
 
 
+def test_a_value_that_only_one_can_have_may_be_a_counterfeit() -> None:
+    """Linda has another disease than the flu in the second release, and still Jane need not have it."""
+    first, second = ["Jane c2 Linda"], ["Linda Ray"]
+    assert reached([first, second], DISEASE) == {"composition": 0.5, "m_invariance": 1}
+    # With Ken in place of the counterfeit somebody has to.
+    assert reached([["Jane Ken Linda"], ["Linda Ray"], ["Jane Steve"]], DISEASE)["composition"] == 1
+
+
 def test_two_releases_of_the_survey() -> None:
     """De Capitani di Vimercati et al. (2012), figure 7: a class of each has a value twice."""
     releases = [list(MEMBERS.values()), list(LATER.values())]

@@ -19,8 +19,8 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS
 from sqlanon.methods.anatomy.verify import unequal_buckets
+from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS
 from sqlanon.methods.shared.diversity import VARIANTS
 from sqlanon.pipeline.check import measured, violating_classes
 from sqlanon.questions.ask import BoundRequirement, bind_requirement

@@ -32,6 +32,7 @@ from sqlanon.methods.anatomy import merge_groups as slots
 from sqlanon.methods.anatomy.bucketize import Dealing
 from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.tables import bucketized
+from sqlanon.methods.shared.bucket_tables import code_name
 from sqlanon.methods.shared.diversity import VARIANTS
 from sqlanon.pipeline.check import violating_classes
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
@@ -182,7 +183,7 @@ class Made:
     def published(self) -> None:
         """Every row in its bucket, and the tables of values."""
         made, codes = self.groups(), self.codes()
-        columns = ["row", *(assign_groups.code_name(place) for place in range(len(codes)))]
+        columns = ["row", *(code_name(place) for place in range(len(codes)))]
         standing = assign_groups.rows_in_slots("drawn", self.tables["starts"], columns, first=1)
         dealt = self.keep("dealt", given(standing, column("number")))
         drawn = self.keep("numbers", given(slots.bucket_numbers(made, "draw"), exp.Neg(this=column("slot"))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -12,18 +13,21 @@ from sqlanon.methods.limits import Limits
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreateRelease
 
-__all__ = ["CALLS", "EXAMPLE", "ROOT", "SETUP", "SOURCE", "example_module", "limits_of", "with_example"]
+__all__ = ["CALLS", "EXAMPLE", "IN_SERIES", "ROOT", "SETUP", "SOURCE", "example_module", "limits_of", "with_example"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "maintainers" / "adding-a-method.md"
 FILE = re.compile(r"^`method\.py`, in the folder of the method:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# The key of the series.
+os.environ.setdefault("SQLANON_TEST_KEY", "a key that nobody knows")
 
 # The name of a table with a quote in it.
 SOURCE = '"the ""house"'
 # Names that have to be quoted, and NULL among the values of every column.
 SETUP = f"""
 CREATE TABLE {SOURCE} AS
-    SELECT CASE WHEN i % 11 <> 0 THEN i % 6 END AS "é age",
+    SELECT i AS who, CASE WHEN i % 11 <> 0 THEN i % 6 END AS "é age",
            CASE WHEN i % 13 <> 0 THEN 'z' || (i % 4) END AS "select",
            CASE WHEN i % 17 <> 0 THEN 'd' || (i * 7 % 5) END AS "it's"
     FROM range(240) AS t(i);
@@ -33,16 +37,23 @@ CREATE POLICY apart ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENT
     CONFIDENTIAL ("select", "it's");
 CREATE POLICY buckets ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
     REQUIRE l_diversity(l => 2, variant => 'probabilistic');
+CREATE POLICY people ON {SOURCE}
+    (who ENTITY, "é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
+    REQUIRE l_diversity(l => 2, variant => 'probabilistic');
+CREATE SERIES monthly ON POLICY people KEY 'SQLANON_TEST_KEY' REQUIRE m_invariance(m => 2);
 CREATE WORKLOAD asked ON POLICY p (queries => 40, dimensions => 2, seed => 1);
 """
 # The method of the page.
 EXAMPLE = "columns"
+# What is behind the call of a method that makes releases of a series.
+IN_SERIES = " IN SERIES monthly"
 # A policy that the method can keep, and the method with arguments: who adds a method adds a line.
 CALLS = {
     "anatomy": ("buckets", "anatomy(l => 2)"),
     "fragments": ("apart", "fragments"),
     "generalization": ("p", "generalization(suppression => 0.3)"),
     "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
+    "m_invariance": ("people", f"m_invariance(m => 2){IN_SERIES}"),
     "mondrian": ("p", "mondrian"),
     "slicing": ("buckets", "slicing(l => 2)"),
     "trivial": ("buckets", "trivial"),

@@ -23,6 +23,7 @@ _FILES = {
         "anatomy anatomy_estimates anatomy_models assumptions bucket_checks bucket_tables buckets definetti "
         "estimate_anatomy estimates_dealt methods methods_killed steps"
     ),
+    "m_invariance": "limits m_invariance methods methods_killed",
     "fragments": "apart constraints estimate_fragments estimates_fragments fragments methods methods_killed steps",
     "loose": (
         "apart estimate_fragments estimates_fragments groups left_out loose_associations loose_estimates loose_grids "
@@ -42,7 +43,7 @@ _FILES = {
         "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks"
     ),
     "profile": "profile",
-    "series": "attacks_composition check_joined refresh sequential_releases series",
+    "series": "attacks_composition check_joined m_invariance refresh sequential_releases series",
     "check": (
         "bucket_checks check check_export check_figures check_relation composition macros_arguments "
         "macros_bare_client macros_models steps"

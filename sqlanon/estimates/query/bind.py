@@ -88,8 +88,11 @@ class Binding:
     def _alone(self) -> int | None:
         """The index of the set of bucketed columns with all columns of the query; None if there is no such set.
 
-        The columns of one set are known exactly: buckets change no value.
+        The columns of one set are known exactly: buckets change no value. Where some values are counterfeits, they are
+        not.
         """
+        if self.release.counterfeits is not None:
+            return None
         named = set(self._named())
         known = (
             index for index, bucketed in enumerate(self.release.bucketed) if named and named <= set(bucketed.columns)

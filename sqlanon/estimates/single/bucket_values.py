@@ -15,7 +15,7 @@ from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, identical, infix, or_zero
+from sqlanon.sqlgen.build.expressions import cast, identical, infix, or_zero, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -56,10 +56,12 @@ def component(release: ReleaseModel, classes: str) -> exp.Expr:
 
 
 def require_linked(engine: Engine, release: ReleaseModel) -> None:
-    """Raises DataError unless each group of a table has as many rows as the release links to it."""
+    """Raises DataError unless each group of a table has as many rows as the release links to it, and counterfeits."""
     for bucketed in release.bucketed:
-        rows = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(literal(1), "n"))
-        rows = rows.from_(release.rows.copy().subquery("released"))
+        linked = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(literal(1), "n"))
+        rows: exp.Query = linked.from_(release.rows.copy().subquery("released"))
+        if release.counterfeits is not None:
+            rows = union_all([rows, release.counterfeits.copy()])
         values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("value"))
         if _differ(engine, rows.subquery("rows"), values.subquery("values")):
             raise DataError(f"the tables of {release.name} do not have the same rows", hint=AGAIN)

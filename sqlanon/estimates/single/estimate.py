@@ -91,7 +91,7 @@ def combined(
     plan = plan_of(query, release, lookups)
     binding = plan.factors.binding
     columns = {index: release.generalized[name] for name, index in binding.leaf_indexes.items()}
-    if release.separate_tables:
+    if release.separate_tables or release.counterfeits is not None:
         require_linked(engine, release)
     base = None if binding.base is None else release.bucketed[binding.base]
     released = release.rows if base is None else base.values
@@ -142,7 +142,7 @@ def combined(
     for index, bucketed_columns in bucketed.items():
         name, bucket = bucket_name(index), bucket_column(release, index)
         bucket_leaves = scratch.table("leaf", grouped(plan, name, bucket_values[name], kinds))
-        if not release.separate_tables:
+        if not release.separate_tables and release.counterfeits is None:
             require_whole(engine, release.name, classes, bucket_leaves)
         signature = scratch.table("signature", shares(plan, name, relation(bucket_leaves)))
         _require_evaluable(engine, plan, name, bucketed_leaves(bucketed_columns).subquery(name), signature)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.policy import Role
+from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,
@@ -37,9 +37,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
 
 __all__ = [
-    "carried",
-    "carried_name",
-    "code_name",
     "groups",
     "numbers_of",
     "rows_in_slots",
@@ -49,21 +46,6 @@ __all__ = [
     "value_counts",
     "value_counts_of_all",
 ]
-
-
-def code_name(index: int) -> str:
-    """The column with the code of a row's value of the sensitive attribute at this index."""
-    return f"code_{index}"
-
-
-def carried(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
-    """The published columns that are not sensitive, which rows take along when they are dealt out."""
-    return tuple(bound for bound in policy.published if bound.role is not Role.SENSITIVE)
-
-
-def carried_name(index: int) -> str:
-    """The column that rows take along, by its index in `carried`."""
-    return f"column_{index}"
 
 
 def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:

@@ -21,6 +21,7 @@ from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups, merge_groups
 from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.feasibility import shortfall
+from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
 from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
 from sqlanon.questions.ask import BoundRequirement, bind_requirement, least_rows
 from sqlanon.sqlgen.build import functions as f
@@ -119,8 +120,8 @@ class Dealing:
         groups = scratch.table(
             "groups", assign_groups.groups(counts, max(least, least_rows(self._requirements)), different)
         )
-        columns = [*map(assign_groups.code_name, range(len(self._codes)))]
-        columns += map(assign_groups.carried_name, range(len(assign_groups.carried(self._policy))))
+        columns = [*map(code_name, range(len(self._codes)))]
+        columns += map(carried_name, range(len(carried(self._policy))))
         starts = scratch.table("starts", assign_groups.starts(counts, groups))
         # A view, because rows are wide, and read only once where no groups are merged.
         in_slots = self._scratch.view(

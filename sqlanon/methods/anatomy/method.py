@@ -20,15 +20,15 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.dictionary_columns import words_of
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.taxonomies import listed_taxonomy
-from sqlanon.methods.anatomy.assign_groups import carried
 from sqlanon.methods.anatomy.bucketize import Dealing
 from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
-from sqlanon.methods.anatomy.verify import out_of_order, require_names, unequal_buckets
+from sqlanon.methods.anatomy.verify import out_of_order, unequal_buckets
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_series, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.bucket_tables import carried, require_names
 from sqlanon.methods.shared.diversity import Diversity, promised_diversity
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
@@ -118,6 +118,8 @@ def limits(_: Options) -> Limits:
     """What buckets can promise: they know the source's rows only, and of these the sensitive values."""
     return Limits(
         view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
+        series=no_series(),
+        without_series=None,
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),
@@ -157,7 +159,7 @@ def encoding(task: Task, options: Options) -> Encoding | None:
     """
     if options.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
         raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
-    require_names(task.engine, task.policy, qualified(task.engine, task.name), free=not task.dry)
+    require_names(task.engine, "anatomy", task.policy, qualified(task.engine, task.name), free=not task.dry)
     return Encoding(flat=True) if options.grouping == "near" else None
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.policy import Role
-from sqlanon.domain.reading import Reading
-from sqlanon.methods.anatomy.assign_groups import carried, carried_name, code_name
 from sqlanon.methods.anatomy.choice import Bucketization
+from sqlanon.methods.shared.bucket_tables import code_name, rows_table, sensitive_names, values_table
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
-    ascending,
     big,
     identical,
     is_not_null,
@@ -25,34 +22,19 @@ from sqlanon.sqlgen.build.expressions import (
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import passed
 from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sqlgen.release.multi_table_query import PublishedTable, TablesQuery
 
 __all__ = [
-    "QUASI_IDENTIFIERS",
     "bucketized",
     "differing",
     "misplaced",
     "out_of_order",
     "out_of_place",
-    "sensitive_names",
     "unequal",
 ]
 
-# The names of Anatomy's tables.
-QUASI_IDENTIFIERS = "qi"
-_SENSITIVE = "sensitive"
-
-# The classes of a release are its buckets.
-_BUCKETS = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
-
 Relation = exp.Table | exp.Subquery
-
-
-def sensitive_names(sensitive: Sequence[str]) -> dict[str, str]:
-    """The fragment of each sensitive column: one is `sensitive`, several have their own names."""
-    return {sensitive[0]: _SENSITIVE} if len(sensitive) == 1 else {name: name for name in sensitive}
 
 
 def bucketized(
@@ -63,34 +45,10 @@ def bucketized(
     Sensitive attributes have a table each, so that nothing tells which of their values are one row's.
     """
     names = sensitive_names([bound.column for bound in policy.sensitive])
-    exact = _quasi_identifiers(policy, bucketization, tokens)
+    exact = rows_table(policy, bucketization.rows_in_buckets, tokens, bucketization.words)
     codes = {name: (index, table) for index, (name, table) in enumerate(bucketization.codes)}
     values = (_values(b, names[b.column], bucketization, *codes[b.column]) for b in policy.sensitive)
     return TablesQuery(policy, release_id, (exact, *values), tokens)
-
-
-def _quasi_identifiers(policy: BoundPolicy, bucketization: Bucketization, tokens: Mapping[str, str]) -> PublishedTable:
-    """The rows as they are, with their buckets and without the sensitive attributes.
-
-    They are sorted by bucket, whose numbers were drawn, and within a bucket in an order that is drawn.
-    """
-    bounds = carried(policy)
-    carried_columns = [alias(column(carried_name(index)), bound.column) for index, bound in enumerate(bounds)]
-    rows = exp.select(*carried_columns, alias(column("bucket"), BUCKET))
-    rows.from_(relation(bucketization.rows_in_buckets), copy=False)
-    query = exp.select().from_(rows.subquery("source"), copy=False)
-    for index, bound in enumerate(bounds):
-        value = passed(query, bound, index, tokens)
-        query.select(alias(value, bound.column), copy=False)
-    query.select(alias(column(BUCKET, "source"), BUCKET), copy=False)
-    # The bucket alone says which class a row is in; the quasi-identifiers are values like others.
-    roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in bounds]
-    columns = [
-        PublishedColumn(b.column, role, Reading.TOKEN if b.attribute.pseudonym else Reading.EXACT, b)
-        for b, role in zip(bounds, roles, strict=True)
-    ]
-    columns.append(_BUCKETS)
-    return PublishedTable(QUASI_IDENTIFIERS, tuple(columns), query, by=BUCKET, words=bucketization.words)
 
 
 def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, index: int, codes: str) -> PublishedTable:
@@ -101,19 +59,8 @@ def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, inde
     counts.from_(relation(bucketization.rows_in_buckets), copy=False)
     if not bucketization.once:
         counts.group_by(column("bucket"), code.copy(), copy=False)
-    query = exp.select(
-        alias(column("bucket", "counted"), BUCKET),
-        alias(column("value", "coded"), VALUE),
-        alias(column("n", "counted"), COUNT),
-    ).from_(counts.subquery("counted"), copy=False)
-    query.join(relation(codes, as_="coded"), on=same("code", "counted", "coded"), copy=False)
     # Of several attributes the values of one row could be at the same position of their buckets.
-    ordered = len(bucketization.codes) == 1
-    if ordered:
-        query.order_by(ascending(column("bucket", "counted")), ascending(column("code", "counted")), copy=False)
-    value = PublishedColumn(VALUE, Role.SENSITIVE, Reading.BUCKET_VALUE, bound)
-    columns = (_BUCKETS, value, PublishedColumn(COUNT, Role.INSENSITIVE, Reading.COUNT))
-    return PublishedTable(name, columns, query, ordered)
+    return values_table(bound, name, counts, codes, ordered=len(bucketization.codes) == 1)
 
 
 def out_of_order(values: Relation) -> exp.Select:

@@ -1,4 +1,4 @@
-"""What has to hold of Anatomy's tables: their names are free, and their buckets fit together."""
+"""What has to hold of Anatomy's tables: their buckets fit together."""
 
 from __future__ import annotations
 
@@ -6,50 +6,18 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.identifiers import fold
-from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PolicyError
-from sqlanon.inputs.target_names import fragment_name, require_free
-from sqlanon.methods.anatomy.tables import (
-    QUASI_IDENTIFIERS,
-    differing,
-    misplaced,
-    out_of_place,
-    sensitive_names,
-    unequal,
-)
+from sqlanon.methods.anatomy.tables import differing, misplaced, out_of_place, unequal
 from sqlanon.methods.anatomy.tables import (
     out_of_order as not_ascending,
 )
-from sqlanon.sqlgen.classes.buckets import BUCKET, BucketValues
+from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS
+from sqlanon.sqlgen.classes.buckets import BucketValues
 
-__all__ = ["out_of_order", "require_names", "unequal_buckets"]
+__all__ = ["out_of_order", "unequal_buckets"]
 
 # The tables of a release by the part of their names that follows the release's.
 Sources = Mapping[str, exp.Table | exp.Subquery]
-
-
-def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *, free: bool) -> None:
-    """Raises PolicyError where the columns or the tables of buckets have the names of others.
-
-    If `free`, none of the tables may exist: raises UserError for one that does.
-    """
-    if any(fold(bound.column) == BUCKET for bound in policy.published):
-        raise PolicyError(
-            f"anatomy adds a column {BUCKET}, and {policy.policy} has one of that name already",
-            hint="rename it in a query, ON (SELECT bucket AS pail, ...)",
-        )
-    fragments = [QUASI_IDENTIFIERS, *sensitive_names([bound.column for bound in policy.sensitive]).values()]
-    names = [fragment_name(release, fragment) for fragment in fragments]
-    if twice := [name for index, name in enumerate(names) if fold(name.name) in [fold(n.name) for n in names[:index]]]:
-        raise PolicyError(
-            f"two tables of the release {release} would be called {twice[0].name}",
-            hint="rename the column in a query, ON (SELECT ...)",
-        )
-    if free:
-        require_free(engine, release, fragments)
 
 
 def unequal_buckets(

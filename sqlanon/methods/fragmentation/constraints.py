@@ -10,7 +10,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.minimal_fragmentation import Fragmentation, fragmentation, require_correct
-from sqlanon.methods.limits import Limits, Refusal, no_columns
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_series
 
 __all__ = ["Sets", "constraints_of", "fragments_of", "limits_of_fragments", "loss_of", "publishable"]
 
@@ -42,6 +42,8 @@ def limits_of_fragments() -> Limits:
             "which links them",
             "make a snapshot, CREATE ANONYMIZED TABLE",
         ),
+        series=no_series(),
+        without_series=None,
         unconstrained=Refusal(
             "{policy}: nothing is CONFIDENTIAL, so that METHOD {method} has nothing to keep apart",
             "say what must not be seen together: CONFIDENTIAL (zip, disease)",

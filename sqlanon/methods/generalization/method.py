@@ -93,6 +93,8 @@ def limits(_: Options) -> Limits:
     """What levels can promise: any model, of rows and of respondents."""
     return Limits(
         view=None,
+        series=None,
+        without_series=None,
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),

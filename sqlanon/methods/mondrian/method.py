@@ -16,7 +16,7 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_series, no_sets
 from sqlanon.methods.mondrian.place_rows import place_rows, readings_of
 from sqlanon.methods.mondrian.reasons import cut_up
 from sqlanon.methods.shared.arguments import parsed
@@ -90,6 +90,8 @@ def limits(options: Options) -> Limits:
     mixed = options.publish == "none"
     return Limits(
         view=_divided() if options.mode == "relaxed" else _mixed() if mixed else None,
+        series=no_series() if mixed else None,
+        without_series=None,
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),

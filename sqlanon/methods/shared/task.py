@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.series import Signatures
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
@@ -24,7 +26,7 @@ class Task:
     `kind` is TABLE or VIEW in lower case, `sets` and `columns` those behind FRAGMENTS and COLUMNS, of
     which `each_apart` says that each attribute is a column, and `dry` whether nothing is to be published. There are
     `cells` once the source is encoded, if the method has an encoding. Temporary tables are
-    made with `scratch`.
+    made with `scratch`. `signatures` looks up which values respondents have had to choose from, in a series.
     """
 
     engine: Engine
@@ -39,6 +41,7 @@ class Task:
     each_apart: bool = False
     cells: Cells | None = None
     watching: Watching | None = None
+    signatures: Callable[[], Signatures] | None = None
 
     @property
     def guards(self) -> tuple[tuple[int, str], ...]:

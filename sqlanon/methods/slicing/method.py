@@ -22,7 +22,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task
-from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_series, no_sets
 from sqlanon.methods.shared.diversity import promised_diversity
 from sqlanon.methods.shared.partition.solve import points_of
 from sqlanon.methods.shared.random_worlds import of_buckets
@@ -83,6 +83,8 @@ def limits(_: Options) -> Limits:
     """What buckets and columns can promise: they know the source's rows only."""
     return Limits(
         view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
+        series=no_series(),
+        without_series=None,
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),

@@ -23,7 +23,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_series, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.source_rows import rows_of_source
@@ -116,6 +116,8 @@ def limits(_: Options) -> Limits:
     """What two tables without a link can promise."""
     return Limits(
         view=Refusal("a live view is one table, and METHOD {method} publishes two", "make a snapshot"),
+        series=no_series(),
+        without_series=None,
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),

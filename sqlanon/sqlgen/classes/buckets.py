@@ -14,9 +14,18 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.reading import Reading
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import SqlRequirement, by_attribute
-from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, class_label
+from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, class_label, rows_of
 
-__all__ = ["BUCKET", "COUNT", "VALUE", "BucketValues", "rows_of_buckets", "values_of_table"]
+__all__ = [
+    "BUCKET",
+    "COUNT",
+    "VALUE",
+    "BucketRows",
+    "BucketValues",
+    "bucket_rows",
+    "rows_of_buckets",
+    "values_of_table",
+]
 
 # The number of a row's bucket, a value of one of its rows, and how many of its rows have that value.
 BUCKET = "bucket"
@@ -40,6 +49,29 @@ class BucketValues:
     value: str
     others: tuple[str, ...] = ()
     count: str | None = None
+
+
+@dataclass(frozen=True)
+class BucketRows:
+    """Where the rows of buckets are, if some values of these are counterfeits: `table`, and its column of buckets."""
+
+    table: str
+    bucket: str
+
+
+def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading | None]]]) -> BucketRows | None:
+    """Where the rows of buckets are, None where each value of a bucket is a row's.
+
+    `tables` has the name of each column, and how it is read, by the suffix of the table's name.
+    """
+    if not any(reading is Reading.COUNTERFEITS for columns in tables.values() for _, reading in columns):
+        return None
+    counting = (Reading.COUNT, Reading.COUNTERFEITS)
+    for table, columns in tables.items():
+        buckets = [name for name, reading in columns if reading is Reading.BUCKET]
+        if buckets and not any(reading in counting for _, reading in columns):
+            return BucketRows(table, buckets[0])
+    return None
 
 
 def values_of_table(
@@ -78,14 +110,21 @@ def rows_of_buckets(
     values: Mapping[str, BucketValues],
     *,
     once: bool = False,
+    rows: BucketRows | None = None,
 ) -> Iterator[RowsOfRequirements]:
     """The rows of each attribute's table of buckets, with the requirements that they answer.
 
     `sources` has the tables that can be read, by the suffixes of their names; `values` says where the values of an
     attribute are. `indexes` are those of the requirements that the tables can answer. `once` says that no
     bucket has a counted value twice. A class is what a bucket has beside the values; of a requirement that is about no
-    attribute, the bucket.
+    attribute, the bucket, whose size is that of its `rows` where these are somewhere else.
     """
+    if rows is not None and rows.table in sources:
+        # Counterfeits are nobody's rows.
+        sizes = tuple(index for index in indexes if not requirements[index].attributes)
+        indexes = [index for index in indexes if index not in sizes]
+        if sizes:
+            yield RowsOfRequirements(rows_of(sources[rows.table], [rows.bucket], {}), sizes)
     for attribute, of_attribute in by_attribute(requirements, list(values)).items():
         where = values[attribute]
         answerable = tuple(index for index in of_attribute if index in indexes)

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
-from sqlanon.sqlgen.classes.buckets import BucketValues, values_of_table
+from sqlanon.sqlgen.classes.buckets import BucketRows, BucketValues, bucket_rows, values_of_table
 
 __all__ = ["PublishedColumn", "PublishedTable", "TablesQuery"]
 
@@ -49,13 +49,15 @@ class PublishedTable:
 class TablesQuery:
     """What a release of several tables is made from; the first of them has a row for each row of the source.
 
-    `tokens` maps a column to a table of value and token.
+    `tokens` maps a column to a table of value and token. `respondent` is a column of the first table's query that
+    has the respondents, for the ledger of a series: it is not published.
     """
 
     policy: BoundPolicy
     release_id: str
     tables: tuple[PublishedTable, ...]
     tokens: Mapping[str, str] = field(default_factory=dict)
+    respondent: str | None = None
 
     @property
     def values(self) -> dict[str, BucketValues]:
@@ -66,3 +68,8 @@ class TablesQuery:
             sensitive = [p.bound.column for p in table.columns if p.bound and p.role is Role.SENSITIVE]
             by_attribute |= values_of_table(table.name, columns, sensitive)
         return by_attribute
+
+    @property
+    def bucket_rows(self) -> BucketRows | None:
+        """Where the rows of buckets are, if some of the buckets' values are counterfeits."""
+        return bucket_rows({table.name: [(part.name, part.reading) for part in table.columns] for table in self.tables})

@@ -1,0 +1,3 @@
+-- The values that a series has had.
+-- parameter: $1 the series, $2 the sensitive attribute
+SELECT DISTINCT value FROM anon.series_value WHERE series_id = $1 AND attribute = $2

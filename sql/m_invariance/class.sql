@@ -1,0 +1,2 @@
+-- The classes there are.
+SELECT DISTINCT signature, place FROM placed

@@ -1,0 +1,15 @@
+-- How many counterfeits are stated, how many values are no row's, and how many buckets have no row or other counterfeits than
+-- are stated.
+SELECT coalesce(sum(stated), 0) AS stated, coalesce(sum(n - row_count), 0) AS counterfeits,
+  coalesce(sum(CASE WHEN bucket IS NOT NULL AND row_count > 0 AND stated = n - row_count AND stated >= 0 THEN 0 ELSE 1 END), 0) AS misfits
+FROM (
+  SELECT bucket, sum(row_count) AS row_count, sum(n) AS n, sum(stated) AS stated
+  FROM (
+    SELECT bucket, 1 AS row_count, 0 AS n, 0 AS stated FROM row_of_bucket
+    UNION ALL
+    SELECT bucket, 0 AS row_count, count AS n, 0 AS stated FROM values_of_bucket
+    UNION ALL
+    SELECT bucket, 0 AS row_count, 0 AS n, counterfeits AS stated FROM counterfeits_of_bucket
+  ) AS each
+  GROUP BY bucket
+) AS bucket_sums

@@ -1,0 +1,2 @@
+-- The rows of the most frequent value, all rows and the number of values.
+SELECT coalesce(max(n), 0) AS most, coalesce(sum(n), 0) AS n, count(*) AS number_of_values FROM value_code

@@ -1,0 +1,6 @@
+-- Those who stay, whose value is none of their signature any more, and newcomers.
+SELECT
+  coalesce(sum(CASE WHEN signature IS NOT NULL THEN 1 ELSE 0 END), 0) AS staying,
+  coalesce(sum(CASE WHEN changed THEN 1 ELSE 0 END), 0) AS changed,
+  coalesce(sum(CASE WHEN signature IS NULL AND NOT changed THEN 1 ELSE 0 END), 0) AS newcomers
+FROM source_row

@@ -1,0 +1,237 @@
+"""Rows of a source dealt out to buckets in which everybody has the same values to choose from as before.
+
+Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007): who stays keeps the
+signature, newcomers and counterfeits fill up what is missing, and the rest is dealt out anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.counts import counted
+from sqlanon.domain.series import Signatures
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.methods.m_invariance.choice import Invariant
+from sqlanon.methods.shared.bucket_tables import carried, carried_name
+from sqlanon.methods.shared.source_rows import rows_of_source
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    identical,
+    is_not_null,
+    is_null,
+    order_by,
+    total,
+    union_all,
+    window,
+)
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.udfs import registered
+
+__all__ = ["Deal", "step"]
+
+
+def step(name: str, tables: Mapping[str, str | exp.Query], m: int | None = None) -> exp.Query:
+    """One of the queries under sql/m_invariance/ that reads these tables."""
+    query = reading(query_file("m_invariance", name), tables)
+    for parameter in list(query.find_all(exp.Placeholder, exp.Parameter)):
+        assert m is not None
+        parameter.replace(literal(m))
+    return query
+
+
+@dataclass(frozen=True)
+class Deal:
+    """The rows of a policy's source, which become buckets of `m` values or more.
+
+    `respondent` is a name that no published column has, `new_signature` says whether somebody with another value than
+    before is dealt out as a newcomer.
+    """
+
+    engine: Engine
+    policy: BoundPolicy
+    signatures: Signatures
+    scratch: Scratch
+    m: int
+    respondent: str
+    new_signature: bool
+
+    def invariant(self) -> Invariant:
+        """The buckets.
+
+        Raises PolicyError for rows without a respondent, for respondents with several and for a series whose releases
+        are not m-unique; PrivacyViolation for values that have changed, and where there are too few different ones.
+        """
+        self._require_one_row_each()
+        self._require_unique()
+        codes = self._table("value_code", self._codes())
+        if not self.signatures.releases:
+            self._require_eligible(codes)
+        tables: dict[str, str | exp.Query] = {"value_code": codes, "signature_value": self.signatures.values}
+        tables["signature_code"] = self._table("signature_code", step("signature_code", tables))
+        rows = self._table("source_row", self._rows(codes, str(tables["signature_code"])))
+        staying, changed, newcomers = self._numbers(step("people", {"source_row": rows}))
+        if changed and not self.new_signature:
+            raise self._changed(changed)
+        narrow = exp.select(*map(column, ("row_no", "code", "signature"))).from_(relation(rows))
+        with registered(self.engine, "random_draw") as draw:
+            tables["source_row"] = self._drawn("narrow_row", narrow, draw)
+            tables["hole"] = self._drawn("hole", step("hole", tables), draw)
+            tables["demand"] = self._drawn("demand", step("demand", tables), draw)
+            tables["quota"] = quota = self._table("quota", step("quota", tables, self.m))
+            self._require_possible(quota)
+            tables["slot"] = self._drawn("slot", step("slot", tables), draw)
+            tables["placed"] = self._table("placed", step("placed", tables, self.m))
+            tables["class"] = self._drawn("class", step("class", tables), draw)
+        tables["bucket"] = self._table("bucket", step("bucket", tables))
+        tables["in_bucket"] = in_bucket = self._table("in_bucket", step("in_bucket", tables))
+        buckets, _, counterfeits = self._numbers(step("counts", tables))
+        return Invariant(
+            rows_in_buckets=self._table("rows_in_buckets", self._rows_in_buckets(rows, in_bucket)),
+            in_bucket=in_bucket,
+            codes=codes,
+            buckets=buckets,
+            counterfeits=counterfeits,
+            staying=staying,
+            newcomers=newcomers,
+            changed=changed,
+            # Not added up from the buckets: the stages compare it with the rows that are published.
+            rows=rows_of_source(self.engine, self.policy),
+        )
+
+    @property
+    def _sensitive(self) -> BoundAttribute:
+        return self.policy.sensitive[0]
+
+    @property
+    def _entity(self) -> str:
+        assert self.policy.entity is not None
+        return self.policy.entity.column
+
+    def _codes(self) -> exp.Select:
+        """value, n and code: the values of the source, and those that the series had; n is of the source's rows."""
+        source = relation(self.policy.relation)
+        value = published_value(self._sensitive)
+        if self._sensitive.published_type in ("FLOAT", "DOUBLE"):
+            # A zero of the ledger has no sign, and none of the source's may differ from it.
+            value = value + literal(0)
+        of_source = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(source).group_by(value.copy())
+        former = exp.select(column("value"), alias(literal(0), "n")).from_(relation(self.signatures.known_values))
+        both = exp.select(column("value"), alias(total(column("n")), "n"))
+        both.from_(union_all([of_source, former]).subquery("either"), copy=False).group_by(column("value"), copy=False)
+        order = order_by(ascending(is_null(column("value"))), ascending(column("value")))
+        query = exp.select(column("value"), column("n"), alias(window(f.row_number(), order=order), "code"))
+        return query.from_(both.subquery("both"), copy=False)
+
+    def _rows(self, codes: str, signature_codes: str) -> exp.Select:
+        """row_no, code, signature, changed, the columns that rows take along, and the respondent.
+
+        A signature without the row's value is none: the value has changed since.
+        """
+        query = exp.select(
+            alias(window(f.row_number()), "row_no"),
+            alias(column("code", "coded"), "code"),
+            alias(column("signature", "known"), "signature"),
+            alias(
+                exp.and_(is_not_null(column("signature", "former")), is_null(column("signature", "known"))), "changed"
+            ),
+            *(alias(column(b.column, "source"), carried_name(i)) for i, b in enumerate(carried(self.policy))),
+            alias(column(self._entity, "source"), self.respondent),
+        ).from_(relation(self.policy.relation, as_="source"))
+        value = published_value(self._sensitive, "source")
+        query.join(relation(codes, as_="coded"), on=identical(value, column("value", "coded")), copy=False)
+        same_person = column(self._entity, "source").eq(column("entity", "former"))
+        members = relation(self.signatures.members, as_="former")
+        query.join(members, on=same_person, join_type="LEFT", copy=False)
+        same = [
+            column("signature", "former").eq(column("signature", "known")),
+            column("code", "coded").eq(column("code", "known")),
+        ]
+        return query.join(relation(signature_codes, as_="known"), on=exp.and_(*same), join_type="LEFT", copy=False)
+
+    def _rows_in_buckets(self, rows: str, in_bucket: str) -> exp.Select:
+        names = [*map(carried_name, range(len(carried(self.policy)))), self.respondent]
+        query = exp.select(column("bucket", "dealt"), *(column(name, "row") for name in names))
+        query.from_(relation(rows, as_="row"), copy=False)
+        on = column("row_no", "row").eq(column("row_no", "dealt"))
+        return query.join(relation(in_bucket, as_="dealt"), on=on, copy=False)
+
+    def _require_one_row_each(self) -> None:
+        people = exp.select(alias(column(self._entity), "entity")).from_(relation(self.policy.relation))
+        rows, respondents, nobody = self._numbers(step("respondents", {"person": people}))
+        if nobody:
+            raise PolicyError(
+                f"{counted(nobody, 'row')} of the source have no {self._entity}, and m_invariance has to know whose "
+                "they are; nothing was published",
+                hint=f"leave them out: make the policy ON (SELECT ... WHERE {self._entity} IS NOT NULL)",
+            )
+        if rows != respondents:
+            raise PolicyError(
+                f"{counted(rows - respondents, 'row')} of the source are of respondents who have one already: "
+                "m_invariance takes one row of each; nothing was published",
+                hint="make the policy ON a query with one row of each respondent",
+            )
+
+    def _require_unique(self) -> None:
+        """Raises PolicyError where somebody had other than m values to choose from, each of one row."""
+        repeated, small = self._numbers(step("not_unique", {"signature_value": self.signatures.values}, self.m))
+        if repeated:
+            raise PolicyError(
+                "the series has releases with classes in which a value stands twice, so that nobody can keep the "
+                "values to choose from; nothing was published",
+                hint="begin another series, and make all of its releases by METHOD m_invariance",
+            )
+        if small:
+            raise PolicyError(
+                f"the series has releases in which respondents had fewer than {self.m} values to choose from, and they "
+                "keep these; nothing was published",
+                hint="ask for the m of the series' first release, or begin another series",
+            )
+
+    def _require_eligible(self, codes: str) -> None:
+        """Raises PrivacyViolation unless no value has more than 1/m of the rows."""
+        most, rows, _ = self._numbers(step("most_frequent", {"value_code": codes}))
+        if most * self.m > rows:
+            largest = rows // most
+            raise PrivacyViolation(
+                f"{self._sensitive.column} is not {self.m}-eligible: {most} of {counted(rows, 'row')} have its most "
+                f"frequent value, and no more than {rows // self.m} may; nothing was published",
+                hint=f"m => {largest} is the largest that works" if largest > 1 else "no m works: values are too alike",
+            )
+
+    def _require_possible(self, quota: str) -> None:
+        lacking = exp.select(f.coalesce(f.max(column("impossible")), 0)).from_(relation(quota))
+        if self._numbers(lacking)[0] > 0:
+            [values] = self._numbers(exp.select(f.count()).from_(relation(quota)))
+            raise PrivacyViolation(
+                f"{self._sensitive.column} has {counted(values, 'value')}, and each newcomer needs {self.m} to choose "
+                "from; nothing was published",
+                hint="ask for less",
+            )
+
+    def _changed(self, number: int) -> PrivacyViolation:
+        people = f"{number} respondents have" if number > 1 else "1 respondent has"
+        return PrivacyViolation(
+            f"{people} another {self._sensitive.column} than any that the series gave to choose from, and a promise is "
+            "of values that stay; nothing was published",
+            hint="m_invariance(changed => 'new_signature') takes them for newcomers: nothing is promised of them then",
+        )
+
+    def _drawn(self, purpose: str, query: exp.Query, draw: str) -> str:
+        """A table with random bits in each row."""
+        bits = alias(f.call(draw, 0), "draw")
+        return self._table(purpose, exp.select("*", bits).from_(query.subquery("each", copy=False), copy=False))
+
+    def _table(self, purpose: str, query: exp.Query) -> str:
+        return self.scratch.table(purpose, query)
+
+    def _numbers(self, query: exp.Query) -> list[int]:
+        return [int(number) for number in self.engine.rows(query)[0]]

@@ -1,0 +1,232 @@
+"""m-invariance: the releases of a series, in which everybody has the same values to choose from each time.
+
+Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007). Rows are published in
+buckets, as by Anatomy. Each bucket has m values or more, each once; some may be counterfeits, which no row has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.report import Assumption, Measurement
+from sqlanon.domain.values import Value
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.inputs.source import qualified
+from sqlanon.methods.base import Figure, PublishedTables, Structure, Task, Wording
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.m_invariance.choice import Invariant
+from sqlanon.methods.m_invariance.deal import Deal, step
+from sqlanon.methods.m_invariance.reasons import dealt_out
+from sqlanon.methods.m_invariance.tables import COUNTERFEITS, invariant_tables
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, require_names
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
+from sqlanon.methods.shared.random_worlds import of_buckets
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+
+__all__ = [
+    "OPTIONS",
+    "Options",
+    "assumes",
+    "choose",
+    "compile",
+    "encoding",
+    "limits",
+    "options",
+    "promises",
+    "reasons",
+    "verify",
+    "why",
+    "wording",
+]
+
+_UNIQUE = "m_uniqueness"
+_CHANGED = "changed_values"
+_RESPONDENT = "__sqlanon_respondent"
+_PAPER = "Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007)"
+_PUBLISHED = (
+    "The quasi-identifiers are the source's own values, so who is in the table can be told. Sensitive values are in a "
+    "table of their own, by bucket, each once. Some of them may be counterfeits, which no row has: how many each "
+    "bucket has is in a third table, and which they are is not published."
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """METHOD m_invariance(m, changed)."""
+
+    m: int = argument(
+        "how many values everybody has to choose from, at the least", Kind.WHOLE, least=2, most=1_000_000, example=3
+    )
+    changed: Literal["refuse", "new_signature"] = argument(
+        "what becomes of respondents with another value than any that they had to choose from before",
+        Kind.CHOICE,
+        default="refuse",
+        choices=("refuse", "new_signature"),
+    )
+
+
+OPTIONS = Options
+
+
+def options(arguments: Sequence[tuple[str, Value]]) -> Options:
+    """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
+    return parsed("m_invariance", Options, arguments)
+
+
+def promises(options: Options) -> tuple[Requirement, ...]:
+    """What a bucket keeps by itself: none of its values is likelier than 1/m."""
+    return (Requirement("l_diversity", (("l", options.m), ("variant", "probabilistic"))),)
+
+
+def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+    """What the figures of a release rest on; `sensitive` are its columns of that role."""
+    return (of_buckets(sensitive),)
+
+
+def limits(_: Options) -> Limits:
+    """What can be promised of respondents who are known again, in buckets that no other requirement has made."""
+    return Limits(
+        view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
+        series=None,
+        without_series=Refusal(
+            "METHOD {method} gives respondents the same values to choose from as before, which only the ledger of a "
+            "series knows",
+            "begin one, CREATE SERIES name ON POLICY policy KEY 'variable', and write IN SERIES name behind the method",
+        ),
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        columns=no_columns(),
+        requirements=None,
+        respondents=None,
+        pseudonyms=None,
+        min_level=Refusal(
+            "METHOD {method} publishes {column} as it is, and the policy says MIN LEVEL {level}",
+            "leave MIN LEVEL out, or use METHOD generalization",
+        ),
+        max_level=None,
+        public=Refusal(
+            "METHOD {method} cannot meet {requirement}: it compares with a public table, and the quasi-identifiers are "
+            "published as they are",
+            "use METHOD generalization",
+        ),
+        guarding=Refusal(
+            "METHOD {method} cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know "
+            "which value a row has",
+            "use METHOD generalization",
+        ),
+        jointly=Refusal(
+            "METHOD {method} cannot meet {requirement}: it is about several sensitive columns, and buckets have the "
+            "values of one",
+            "leave out jointly, and mark one column as SENSITIVE",
+        ),
+    )
+
+
+def encoding(task: Task, _: Options) -> None:
+    """None: values are published as they are.
+
+    Raises PolicyError for other than one sensitive attribute, and for names that clash.
+    """
+    policy = task.policy
+    if len(policy.sensitive) != 1:
+        raise PolicyError(
+            f"{policy.policy}: m_invariance is about one SENSITIVE column, and the policy has {len(policy.sensitive)}",
+            hint="mark one as SENSITIVE, and leave the others out or have them IDENTIFIER",
+        )
+    require_names(
+        task.engine, "m_invariance", policy, qualified(task.engine, task.name), [COUNTERFEITS], free=not task.dry
+    )
+
+
+def choose(task: Task, options: Options) -> Invariant:
+    """The buckets. Raises PolicyError and PrivacyViolation as `Deal.invariant` does."""
+    if task.signatures is None:
+        raise InternalError("m_invariance is asked for a release outside of a series; nothing was published")
+    new_signature = options.changed == "new_signature"
+    respondent = _respondent(task.policy)
+    deal = Deal(task.engine, task.policy, task.signatures(), task.scratch, options.m, respondent, new_signature)
+    return deal.invariant()
+
+
+def _respondent(policy: BoundPolicy) -> str:
+    """The column of the respondents until the release is published: no released column has its name."""
+    name, taken = _RESPONDENT, {fold(bound.column) for bound in policy.published}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def why(_: Task, __: Invariant) -> None:
+    """None: nothing else was looked at."""
+    return
+
+
+def reasons(_: Task, choice: Invariant, __: None) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): whose values stay, and how many counterfeits there are."""
+    yield from (("solve", item, detail) for item, detail in dealt_out(choice))
+
+
+def compile(task: Task, choice: Invariant, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+    """The tables of the rows, of the values and of the numbers of counterfeits."""
+    return invariant_tables(task.policy, choice, release_id, tokens, _respondent(task.policy))
+
+
+def verify(published: PublishedTables, options: Options) -> Structure:
+    """Whether each bucket has m values or more, each once, and as many rows and counterfeits together.
+
+    What several releases come to together is checked by the series.
+    """
+    [values] = published.values.values()
+    tables = {
+        "row_of_bucket": published.tables[QUASI_IDENTIFIERS],
+        "values_of_bucket": published.tables[values.table],
+        "counterfeits_of_bucket": published.tables[COUNTERFEITS],
+    }
+    queries = {name: step(name, {key: _all(table) for key, table in tables.items()}) for name in ("unique", "fit")}
+    least, once = published.engine.rows(queries["unique"])[0]
+    stated, counterfeits, misfits = map(int, published.engine.rows(queries["fit"])[0])
+    achieved = None if least is None else float(least) if once else 1.0
+    unique = Measurement(_UNIQUE, None, float(options.m), achieved, achieved is None or achieved >= options.m)
+    of_buckets = Measurement(COUNTERFEITS, None, float(stated), float(counterfeits), stated == counterfeits)
+    measured = [unique, of_buckets]
+    if options.changed == "new_signature":
+        measured.append(_changed(published))
+    misfit = "some buckets have other numbers of counterfeits than are stated" if misfits else None
+    return Structure(tuple(measured), misfit)
+
+
+def _all(table: exp.Table | exp.Subquery) -> exp.Select:
+    return exp.select("*").from_(table.copy())
+
+
+def _changed(published: PublishedTables) -> Measurement:
+    """How many respondents had other values to choose from before. Only the ledger knew of them, when it was made."""
+    if isinstance(published.choice, Invariant):
+        return Measurement(_CHANGED, None, None, float(published.choice.changed), True)
+    known = [reached for reached in published.recorded if reached.question == _CHANGED]
+    return Measurement(_CHANGED, None, None, known[0].achieved if known else None, bool(known))
+
+
+def wording(_: Options) -> Wording:
+    """What a certificate says of the release."""
+    unique = "Each bucket has this many values or more, and none of them twice."
+    counterfeits = "As many values of the buckets are no row's as the table of counterfeits says."
+    changed = (
+        "This many respondents have another value than any that they had to choose from in earlier releases: nothing "
+        "is promised of them, nor of those who shared a bucket with them."
+    )
+    figures = {
+        _UNIQUE: Figure(unique, _PAPER, parameter="m"),
+        COUNTERFEITS: Figure(counterfeits, _PAPER),
+        _CHANGED: Figure(changed, _PAPER, "the ledger of the series, when the release was made"),
+    }
+    return Wording(_PUBLISHED, DEFINITIONS, figures)

@@ -1,0 +1,44 @@
+"""The tables of an m-invariant release: Anatomy's, and how many counterfeits each bucket has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+from sqlanon.methods.m_invariance.choice import Invariant
+from sqlanon.methods.shared.bucket_tables import BUCKETS, rows_table, sensitive_names, values_table
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending, big, is_null
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.buckets import BUCKET
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+
+__all__ = ["COUNTERFEITS", "invariant_tables"]
+
+# The name of the table, and of its column.
+COUNTERFEITS = "counterfeits"
+
+
+def invariant_tables(
+    policy: BoundPolicy, choice: Invariant, release_id: str, tokens: Mapping[str, str], respondent: str
+) -> TablesQuery:
+    """The rows, the values of each bucket, and how many of these are counterfeits: which ones is said nowhere."""
+    [sensitive] = policy.sensitive
+    rows = rows_table(policy, choice.rows_in_buckets, tokens, None, respondent)
+    once = exp.select(column("bucket"), column("code"), alias(big(literal(1)), "n")).from_(relation(choice.in_bucket))
+    name = sensitive_names([sensitive.column])[sensitive.column]
+    values = values_table(sensitive, name, once, choice.codes, ordered=True)
+    return TablesQuery(policy, release_id, (rows, values, _counterfeits(choice)), tokens, respondent)
+
+
+def _counterfeits(choice: Invariant) -> PublishedTable:
+    count = alias(f.count(), COUNTERFEITS)
+    query = exp.select(alias(column("bucket"), BUCKET), count).from_(relation(choice.in_bucket))
+    query.where(is_null(column("row_no")), copy=False).group_by(column("bucket"), copy=False)
+    query.order_by(ascending(column("bucket")), copy=False)
+    columns = (BUCKETS, PublishedColumn(COUNTERFEITS, Role.INSENSITIVE, Reading.COUNTERFEITS))
+    return PublishedTable(COUNTERFEITS, columns, query, ordered=True)

@@ -1,0 +1,141 @@
+"""The tables of buckets: the rows with the numbers of their buckets, and the sensitive values of each bucket.
+
+Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definition 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.inputs.target_names import fragment_name, require_free
+from sqlanon.sqlgen.build.expressions import ascending, same
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.labels import passed
+from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable
+
+__all__ = [
+    "BUCKETS",
+    "QUASI_IDENTIFIERS",
+    "carried",
+    "carried_name",
+    "code_name",
+    "require_names",
+    "rows_table",
+    "sensitive_names",
+    "values_table",
+]
+
+# The names of the tables.
+QUASI_IDENTIFIERS = "qi"
+_SENSITIVE = "sensitive"
+
+# The classes of a release are its buckets.
+BUCKETS = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
+
+
+def code_name(index: int) -> str:
+    """The column with the code of a row's value of the sensitive attribute at this index."""
+    return f"code_{index}"
+
+
+def carried(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
+    """The published columns that are not sensitive, which rows take along when they are dealt out."""
+    return tuple(bound for bound in policy.published if bound.role is not Role.SENSITIVE)
+
+
+def carried_name(index: int) -> str:
+    """The column that rows take along, by its index in `carried`."""
+    return f"column_{index}"
+
+
+def sensitive_names(sensitive: Sequence[str]) -> dict[str, str]:
+    """The fragment of each sensitive column: one is `sensitive`, several have their own names."""
+    return {sensitive[0]: _SENSITIVE} if len(sensitive) == 1 else {name: name for name in sensitive}
+
+
+def rows_table(
+    policy: BoundPolicy,
+    rows_in_buckets: str,
+    tokens: Mapping[str, str],
+    words: Sequence[str] | None,
+    respondent: str | None = None,
+) -> PublishedTable:
+    """The rows as they are, with their buckets and without the sensitive attributes.
+
+    They are sorted by bucket, whose numbers were drawn, and within a bucket in an order that is drawn.
+    `rows_in_buckets` is a table of bucket and `carried_name` of each column, `words` are the columns that it has as
+    words of a dictionary. With `respondent` it has a column of that name, too, which is there for checks alone.
+    """
+    bounds = carried(policy)
+    carried_columns = [alias(column(carried_name(index)), bound.column) for index, bound in enumerate(bounds)]
+    others = [] if respondent is None else [respondent]
+    rows = exp.select(*carried_columns, alias(column("bucket"), BUCKET), *map(column, others))
+    rows.from_(relation(rows_in_buckets), copy=False)
+    query = exp.select().from_(rows.subquery("source"), copy=False)
+    for index, bound in enumerate(bounds):
+        value = passed(query, bound, index, tokens)
+        query.select(alias(value, bound.column), copy=False)
+    query.select(*(alias(column(name, "source"), name) for name in (BUCKET, *others)), copy=False)
+    # The bucket alone says which class a row is in; the quasi-identifiers are values like others.
+    roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in bounds]
+    columns = [
+        PublishedColumn(b.column, role, Reading.TOKEN if b.attribute.pseudonym else Reading.EXACT, b)
+        for b, role in zip(bounds, roles, strict=True)
+    ]
+    columns.append(BUCKETS)
+    return PublishedTable(
+        QUASI_IDENTIFIERS, tuple(columns), query, by=BUCKET, words=None if words is None else tuple(words)
+    )
+
+
+def values_table(bound: BoundAttribute, name: str, counts: exp.Query, codes: str, *, ordered: bool) -> PublishedTable:
+    """How many rows of each bucket have each value of one attribute.
+
+    `counts` has bucket, code and n, and `codes` is a table of value and code. If `ordered`, the rows are sorted by
+    bucket and value, else at random.
+    """
+    query = exp.select(
+        alias(column("bucket", "counted"), BUCKET),
+        alias(column("value", "coded"), VALUE),
+        alias(column("n", "counted"), COUNT),
+    ).from_(counts.subquery("counted", copy=False), copy=False)
+    query.join(relation(codes, as_="coded"), on=same("code", "counted", "coded"), copy=False)
+    if ordered:
+        query.order_by(ascending(column("bucket", "counted")), ascending(column("code", "counted")), copy=False)
+    value = PublishedColumn(VALUE, Role.SENSITIVE, Reading.BUCKET_VALUE, bound)
+    columns = (BUCKETS, value, PublishedColumn(COUNT, Role.INSENSITIVE, Reading.COUNT))
+    return PublishedTable(name, columns, query, ordered)
+
+
+def require_names(
+    engine: Engine, method: str, policy: BoundPolicy, release: QualifiedName, others: Sequence[str] = (), *, free: bool
+) -> None:
+    """Raises PolicyError where the columns or the tables of buckets have the names of others.
+
+    `others` are the fragments that the method publishes besides. If `free`, none of the tables may exist: raises
+    UserError for one that does.
+    """
+    if any(fold(bound.column) == BUCKET for bound in policy.published):
+        raise PolicyError(
+            f"{method} adds a column {BUCKET}, and {policy.policy} has one of that name already",
+            hint="rename it in a query, ON (SELECT bucket AS pail, ...)",
+        )
+    fragments = [QUASI_IDENTIFIERS, *sensitive_names([b.column for b in policy.sensitive]).values(), *others]
+    names = [fragment_name(release, fragment) for fragment in fragments]
+    if twice := [name for index, name in enumerate(names) if fold(name.name) in [fold(n.name) for n in names[:index]]]:
+        raise PolicyError(
+            f"two tables of the release {release} would be called {twice[0].name}",
+            hint="rename the column in a query, ON (SELECT ...)",
+        )
+    if free:
+        require_free(engine, release, fragments)

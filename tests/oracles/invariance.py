@@ -1,0 +1,103 @@
+"""Several releases with counterfeits: every world that agrees with all, and the fewest counterfeits there can be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+from tests.oracles.composition import Classes
+
+__all__ = ["beliefs", "fewest_counterfeits", "is_eligible", "worlds"]
+
+World = Mapping[str, Hashable]
+
+
+def worlds(releases: Sequence[Classes]) -> Iterator[World]:
+    """The ways to give each respondent one value, so that in each release it is a value of a row of the class.
+
+    Nobody has a row twice; what is left over are counterfeits.
+    """
+    people = sorted({person for members, _ in releases for person in members})
+    left = [{label: Counter(shown) for label, shown in values.items()} for _, values in releases]
+    yield from _worlds(people, {}, [members for members, _ in releases], left)
+
+
+def _worlds(
+    people: Sequence[str],
+    world: dict[str, Hashable],
+    members: Sequence[Mapping[str, Hashable]],
+    left: Sequence[Mapping[Hashable, Counter[Hashable]]],
+) -> Iterator[World]:
+    """The worlds that go on from one of the first people; `left` are the rows that nobody has yet."""
+    if len(world) == len(people):
+        yield dict(world)
+        return
+    who = people[len(world)]
+    own = [rows[of[who]] for of, rows in zip(members, left, strict=True) if who in of]
+    for value in list(own[0]):
+        if all(rows[value] > 0 for rows in own):
+            for rows in own:
+                rows[value] -= 1
+            yield from _worlds(people, world | {who: value}, members, left)
+            for rows in own:
+                rows[value] += 1
+
+
+def beliefs(releases: Sequence[Classes]) -> tuple[int, dict[str, Fraction]]:
+    """How many worlds there are, and the share of them in which a respondent has the likeliest value."""
+    count, seen = 0, dict[str, Counter[Hashable]]()
+    for world in worlds(releases):
+        count += 1
+        for who, value in world.items():
+            seen.setdefault(who, Counter())[value] += 1
+    return count, {who: Fraction(max(of.values()), count) for who, of in seen.items()}
+
+
+def is_eligible(values: Sequence[Hashable], m: int) -> bool:
+    """Whether no value has more than 1/m of the rows."""
+    return all(m * n <= len(values) for n in Counter(values).values())
+
+
+def fewest_counterfeits(
+    staying: Sequence[tuple[frozenset[Hashable], Hashable]], newcomers: Sequence[Hashable], m: int, different: int
+) -> int | None:
+    """The fewest counterfeits of all ways to put rows into classes; None where there is no way.
+
+    Who stays has a signature and a value, and is in a class of just these values; a newcomer is in such a class, or
+    in one of other newcomers and counterfeits, of m values or more, of which there are `different` ones.
+    """
+    signatures = sorted({signature for signature, _ in staying}, key=repr)
+    fewest: int | None = None
+    for homes in product(*([*(s for s in signatures if value in s), None] for value in newcomers)):
+        placed = [*staying, *((home, value) for home, value in zip(homes, newcomers, strict=True) if home is not None)]
+        rest = [value for home, value in zip(homes, newcomers, strict=True) if home is None]
+        padding = _padding(tuple(sorted(rest, key=repr)), m)
+        if padding and different < m:
+            continue
+        missing = sum(_missing(signature, placed) for signature in signatures)
+        fewest = missing + padding if fewest is None else min(fewest, missing + padding)
+    return fewest
+
+
+def _missing(signature: frozenset[Hashable], placed: Sequence[tuple[frozenset[Hashable], Hashable]]) -> int:
+    """How many values lack until all of a signature are there equally often."""
+    counts = Counter(value for of, value in placed if of == signature)
+    return max(counts.values()) * len(signature) - sum(counts.values())
+
+
+@cache
+def _padding(rest: tuple[Hashable, ...], m: int) -> int:
+    """The fewest counterfeits of all ways to cut rows into classes of which each has a value once, and m values."""
+    if not rest:
+        return 0
+    first, others = rest[0], rest[1:]
+    fewest = []
+    for chosen in product((False, True), repeat=len(others)):
+        beside = [value for value, taken in zip(others, chosen, strict=True) if taken]
+        if len({first, *beside}) == 1 + len(beside):
+            left = tuple(value for value, taken in zip(others, chosen, strict=True) if not taken)
+            fewest.append(max(0, m - 1 - len(beside)) + _padding(left, m))
+    return min(fewest)

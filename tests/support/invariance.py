@@ -1,0 +1,36 @@
+"""Releases of a series by METHOD m_invariance, and what their tables show of each respondent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+
+from sqlanon import Connection
+from tests.oracles.composition import Classes
+
+__all__ = ["KEY", "counterfeits_of", "publish", "shown"]
+
+KEY = "a key that nobody knows"
+
+
+def publish(con: Connection, rows: Sequence[Sequence[object]], name: str, call: str = "m_invariance(m => 2)") -> None:
+    """Makes a release of these rows (who, ill), and what else the table has; its policy is p, its series s."""
+    con.duckdb.execute("DELETE FROM people")
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        con.duckdb.executemany(f"INSERT INTO people VALUES ({marks})", [list(row) for row in rows])
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE {name} AS POLICY p METHOD {call} IN SERIES s")
+
+
+def shown(con: Connection, name: str, person: str = "shown") -> Classes:
+    """The bucket of each respondent, whose name the column `person` shows, and the values of each bucket."""
+    members = dict(con.duckdb.execute(f"SELECT {person}, bucket FROM {name}_qi").fetchall())
+    values: dict[Hashable, list[Hashable]] = defaultdict(list)
+    for bucket, value, count in con.duckdb.execute(f"SELECT bucket, value, count FROM {name}_sensitive").fetchall():
+        values[bucket] += [value] * count
+    return members, dict(values)
+
+
+def counterfeits_of(con: Connection, name: str) -> dict[int, int]:
+    """How many counterfeits each bucket has that has some."""
+    return dict(con.duckdb.execute(f"SELECT bucket, counterfeits FROM {name}_counterfeits").fetchall())
