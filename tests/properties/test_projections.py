@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +14,7 @@ from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.questions.load import load_question, question_names
 from tests.support.draws import draws
-from tests.support.models.projected import Projected, changed, exhaustive, install, projected, shown
+from tests.support.models.projected import Best, Projected, changed, exhaustive, install, projected, shown
 from tests.support.models.search import NODES, VALUES
 from tests.support.names import quoted
 from tests.support.policies import BUDGET, levels_of
@@ -46,6 +46,17 @@ def assert_published(case: Projected) -> None:
     con.close()
 
 
+def together_of(case: Projected, best: Best) -> list[int]:
+    """The respondents of the smallest class by all columns, where requirements are on some and something is left."""
+    if case.on is None and all(on is None for _, on in case.also):
+        return []
+    people: dict[tuple[Any, ...], list[object]] = defaultdict(list)
+    for place, key in enumerate(best.keys):
+        if place not in best.withheld:
+            people[key].append(place if case.entities is None else case.entities[place])
+    return [min(len(set(of_class)) for of_class in people.values())] if people else []
+
+
 def rows_of(con: Connection, case: Projected, name: str) -> Counter[tuple[Any, ...]]:
     columns = ", ".join([*map(quoted, case.names), "s"])
     return Counter(con.duckdb.execute(f"SELECT {columns} FROM {name}").fetchall())
@@ -64,6 +75,20 @@ def for_drawn(question: str, check: Callable[[Projected], None]) -> None:
 @pytest.mark.parametrize("question", MODELS)
 def test_what_is_published_is_best_and_satisfies_each_set(question: str) -> None:
     for_drawn(question, assert_published)
+
+
+@given(case=projected("distinct_l_diversity"))
+@FEW
+def test_explain_says_what_readers_of_all_columns_get(case: Projected) -> None:
+    best = exhaustive(case)
+    assume(best is not None)
+    assert best is not None
+    con = install(case)
+    method = f"METHOD generalization(suppression => {case.drawn.suppression})"
+    explained = con.execute(f"EXPLAIN ANONYMIZED TABLE made AS POLICY p {method}").fetchall()
+    con.close()
+    found = [detail for _, item, detail in explained if item == "all columns together"]
+    assert found == [f"k is {k} for readers who know all quasi-identifiers" for k in together_of(case, best)]
 
 
 @pytest.mark.one_in(8)

@@ -170,6 +170,19 @@ def test_a_frontier_sweeps_a_parameter_of_all_sets(con: Connection) -> None:
     assert all("the method mondrian cannot meet" in row[-1] for row in refused)
 
 
+def test_remarks_advise_what_holds_of_all_columns(con: Connection) -> None:
+    columns = "zip QUASI IDENTIFIER, born QUASI IDENTIFIER, disease SENSITIVE"
+    required = "k_anonymity(1, on => (zip)), l_diversity(l => 1, on => zip), k_anonymity(1, on => born)"
+    for times, said in (
+        (1, "in 2 of 3 classes there is a single row; require k_anonymity"),
+        (2, "anyone who knows somebody's class knows the value; require l_diversity or t_closeness"),
+    ):
+        rows = f"SELECT * EXCLUDE (i) FROM people, range({times}) AS t(i) WHERE sex = 'F'"
+        con.execute(f"CREATE OR REPLACE POLICY q ON ({rows}) ({columns}) REQUIRE {required}")
+        remark = con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY q").fetchall()[0][-1]
+        assert remark.endswith(f"{said} of all quasi-identifiers together")
+
+
 def test_a_refresh_keeps_the_sets(con: Connection) -> None:
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
     con.execute("INSERT INTO people VALUES ('943', 1990, 'F', 'flu'), ('943', 1990, 'M', 'cold')")

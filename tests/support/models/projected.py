@@ -148,11 +148,15 @@ def _violating(case: Projected, keys: Sequence[tuple[Hashable, ...]], left: set[
 
 @dataclass(frozen=True)
 class Best:
-    """The node of least loss, then of least height, then first by its levels; what it withholds, and what it shows."""
+    """The node of least loss, then of least height, then first by its levels; what it withholds, and what it shows.
+
+    `keys` are the labels of all rows.
+    """
 
     loss: Fraction
     levels: tuple[int, ...]
     withheld: set[int]
+    keys: list[tuple[Hashable, ...]]
     rows: list[tuple[Any, ...]]
 
 
@@ -170,7 +174,7 @@ def exhaustive(case: Projected) -> Best | None:
         if out is not None and len(out) <= Fraction(drawn.suppression) * len(keys):
             loss = granularity_loss(plain, taxonomies, node, out, weights)
             rows = [(*key, drawn.rows[p][width]) for p, key in enumerate(keys) if p not in out]
-            found.append((loss, sum(node), node, Best(loss, node, out, rows)))
+            found.append((loss, sum(node), node, Best(loss, node, out, keys, rows)))
     return min(found, key=lambda rank: rank[:3])[3] if found else None
 
 
