@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.questions.load import load_question, question_names
+from sqlanon.sqlgen.sizes import sizes as key_sizes
 from tests.support.draws import draws
 from tests.support.models.projected import Best, Projected, changed, exhaustive, install, projected, shown
 from tests.support.models.search import NODES, VALUES
@@ -108,6 +109,16 @@ def test_where_every_source_is_large(question: str) -> None:
 def test_where_every_batch_is_heavy(question: str) -> None:
     def check(case: Projected) -> None:
         with sizes.replaced(part_from=0, one_in=2, meet_from=0, meets=2, few_nodes=0, lasting_from=0):
+            assert_published(case)
+
+    for_drawn(question, check)
+
+
+@pytest.mark.one_in(8)
+@pytest.mark.parametrize("question", MODELS)
+def test_where_a_key_has_several_words(question: str) -> None:
+    def check(case: Projected) -> None:
+        with key_sizes.replaced(word_bits=5):
             assert_published(case)
 
     for_drawn(question, check)
