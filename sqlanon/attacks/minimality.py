@@ -112,6 +112,8 @@ def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratc
     for requirement in state.requirements:
         if not set(requirement.reads) <= _OF_VALUES:
             raise _refused(release, f"{requirement.question_name} is about more than the values of a class")
+        if requirement.on:
+            raise _refused(release, f"{requirement} is about classes by some of the quasi-identifiers")
     bound = need(state.bound)
     if all(b.min_level == b.max_level for b in bound.quasi_identifiers):
         raise _refused(release, "all its levels were fixed beforehand, so that there was no choice")

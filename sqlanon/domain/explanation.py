@@ -18,7 +18,7 @@ class Violated:
 
     `smallest` is the size of the smallest of them, `label` what a release would show of
     it, generalized values only: a column and its text. `curable` says whether
-    withholding rows helps.
+    withholding rows helps. `on` are the quasi-identifiers by which its classes are told apart, none if these are all.
     """
 
     requirement: str
@@ -27,6 +27,7 @@ class Violated:
     smallest: int
     label: tuple[tuple[str, str], ...] = ()
     curable: bool = True
+    on: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         label = f" ({', '.join(f'{name} = {text}' for name, text in self.label)})" if self.label else ""
@@ -121,7 +122,8 @@ class Explanation:
     the chosen node's loss, those of the greatest bound first, that may not be published.
     They were chosen among the `among` nodes of the lattice whose levels differ from the
     chosen ones by at most `reach`; None if those are all. `common_values` are the values that the rows left out
-    share most often, in one round.
+    share most often, in one round. `together` is the number of respondents in the smallest class by all
+    quasi-identifiers, where requirements are on some of them; None where none is, or nothing is published.
     """
 
     limit: int
@@ -131,6 +133,7 @@ class Explanation:
     among: int
     reach: int | None
     common_values: tuple[CommonValue, ...] = ()
+    together: int | None = None
 
     @property
     def neighbours(self) -> tuple[ExaminedNode, ...]:

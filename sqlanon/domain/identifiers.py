@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
 
-__all__ = ["UPPER", "fold", "nearest", "same_name"]
+__all__ = ["UPPER", "fold", "listed", "nearest", "same_name"]
 
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Ratios of likeness that differ by less say the same.
@@ -24,6 +24,12 @@ def fold(name: str) -> str:
 def same_name(first: str, second: str) -> bool:
     """Whether two spellings name the same."""
     return fold(first) == fold(second)
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names in parentheses, as a message has them: quoted where it would not be clear where one ends."""
+    quoted = ('"' + name.replace('"', '""') + '"' for name in names)
+    return f"({', '.join(n if n.isidentifier() else q for n, q in zip(names, quoted, strict=True))})"
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:

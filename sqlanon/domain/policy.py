@@ -129,6 +129,8 @@ def _is_number(value: Value) -> bool:
 
 
 def _parts(value: Value) -> tuple[str, ...]:
-    """The value as it is compared: a column may be written as a name or as a string."""
+    """The value as it is compared: a column may be written as a name or as a string, several in any order."""
+    if isinstance(value, tuple):
+        return tuple(sorted(".".join(_parts(part)) for part in value))
     parts = value.parts if isinstance(value, QualifiedName) else (str(value),)
     return tuple(fold(part) for part in parts)

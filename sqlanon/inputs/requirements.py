@@ -37,16 +37,19 @@ def resolve_requirements(
     columns of the sensitive attributes in the policy's order, by default as the policy
     spells them. Raises what `bind_requirement` does; PolicyError
     where a requirement needs a hierarchy that the attribute does not name or a public
-    table that the policy does not, and for a public table that no requirement reads.
+    table that the policy does not, for a public table that no requirement reads, and for a quasi-identifier that none
+    is on.
     """
     attributes = tuple(policy.having(Role.SENSITIVE))
     columns = [a.name for a in attributes] if sensitive is None else sensitive
+    quasi = [a.name for a in policy.quasi_identifiers]
     hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
     bound = [
         bound_requirement
         for requirement in policy.requirements
-        for bound_requirement in bind_requirement(requirement, columns)
+        for bound_requirement in bind_requirement(requirement, columns, quasi)
     ]
+    _require_covered(policy, bound, quasi)
     # A promise that the policy requires, too, counts once.
     of_method = [
         bound_requirement for requirement in promised for bound_requirement in bind_requirement(requirement, columns)
@@ -56,6 +59,16 @@ def resolve_requirements(
         _require_hierarchies(policy, requirement, hierarchies)
     _require_public_table(policy, bound)
     return tuple(bound)
+
+
+def _require_covered(policy: Policy, requirements: Sequence[BoundRequirement], quasi: Sequence[str]) -> None:
+    """Raises for a quasi-identifier by which no class is told apart: who knows its value could find anybody."""
+    covered = {name for requirement in requirements for name in requirement.on or quasi}
+    if requirements and (missing := [name for name in quasi if name not in covered]):
+        raise PolicyError(
+            f"{policy}: no requirement is on {', '.join(missing)}, which others may know",
+            hint=f"add {missing[0]} to the columns of an on => (...), or a requirement without on, which is on all",
+        )
 
 
 def _require_hierarchies(policy: Policy, requirement: BoundRequirement, hierarchies: Mapping[str, str | None]) -> None:

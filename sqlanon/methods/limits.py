@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Limits", "Refusal", "no_columns", "no_confidential", "no_series", "no_sets"]
+__all__ = ["Limits", "Refusal", "no_columns", "no_confidential", "no_projections", "no_series", "no_sets"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class Limits:
     guarding: Refusal | None
     # Requirements about several sensitive columns together.
     jointly: Refusal | None
+    # Requirements of the classes by some of the quasi-identifiers: on => (column, ...).
+    projections: Refusal | None
 
 
 def no_confidential() -> Refusal:
@@ -79,6 +81,14 @@ def no_series() -> Refusal:
 def no_columns() -> Refusal:
     """The refusal of a method that does not cut rows into columns of attributes."""
     return Refusal("the method {method} takes no COLUMNS", "use METHOD slicing")
+
+
+def no_projections() -> Refusal:
+    """The refusal of a method whose classes are by all quasi-identifiers."""
+    return Refusal(
+        "the method {method} cannot meet {requirement}: its classes are by all quasi-identifiers",
+        "use METHOD generalization, or leave on out, which requires it of all quasi-identifiers together",
+    )
 
 
 def no_sets() -> Refusal:

@@ -75,7 +75,7 @@ def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, Bound
 
 def _measurement(requirement: BoundRequirement, achieved: float | None, violating: int) -> Measurement:
     return Measurement(
-        question=requirement.question.name,
+        question=requirement.question_name,
         attribute=", ".join(requirement.attributes) or None,
         required=requirement.required,
         achieved=None if achieved is None else float(achieved),

@@ -78,7 +78,7 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     yield from _columns(state)
     yield "resolve", "method", printable(called(call.name.lower(), given_or_default(state.options)))
     for requirement in state.requirements:
-        yield "resolve", "requirement", str(requirement)
+        yield "resolve", "requirement", printable(str(requirement))
     if state.series is not None:
         yield "resolve", "series", printable(_series(state.series))
     sensitive = [attribute.column for attribute in bound.sensitive]

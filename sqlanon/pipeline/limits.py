@@ -65,6 +65,8 @@ def _used(
             yield "guarding", about
         if len(requirement.attributes) > 1:
             yield "jointly", about
+        if requirement.on:
+            yield "projections", about
 
 
 def _constraints_used(create: CreateRelease, policy: Policy) -> Iterator[tuple[str, dict[str, object]]]:

@@ -50,15 +50,16 @@ def _remarks(state: State) -> Iterator[str]:
     yield from of_columns(noted, width, respondent)
     if isinstance(state.compiled, ReleaseQuery) and choice.rows > choice.suppressed:
         sensitive = {attribute.column: _required_of(state, attribute.column) for attribute in bound.sensitive}
-        yield from of_classes(_class_figures(state, list(sensitive), respondent), sensitive, respondent)
+        figures = _class_figures(state, list(sensitive), respondent)
+        yield from of_classes(figures, sensitive, respondent, together=any(r.on for r in state.requirements))
     if state.create.method.name not in _COMPARED_WITH and _is_one_bucket(state):
         yield ONE_BUCKET
     yield from _unproven(choice)
 
 
 def _required_of(state: State, sensitive: str) -> set[str]:
-    """The models that the policy requires of a sensitive column by itself."""
-    return {requirement.question.model for requirement in state.requirements if requirement.attributes == (sensitive,)}
+    """The models that the policy requires of a sensitive column by itself, in classes by all quasi-identifiers."""
+    return {r.question.model for r in state.requirements if r.attributes == (sensitive,) and not r.on}
 
 
 def _is_one_bucket(state: State) -> bool:

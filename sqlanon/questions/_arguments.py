@@ -20,7 +20,9 @@ __all__ = ["Argument", "bound_arguments", "chosen", "subjects_of_question", "wit
 Argument = int | Decimal | str | QualifiedName
 
 # Arguments that every model about sensitive values understands.
-_GENERIC = ("attribute", "jointly")
+_OF_VALUES = ("attribute", "jointly")
+# Arguments that models understand beside those of their headers.
+_GENERIC = (*_OF_VALUES, "on")
 
 
 class _Parameterized(Protocol):
@@ -175,7 +177,7 @@ def subjects_of_question(
     """
     if not question.of_sensitive_values:
         return [()]
-    attribute, jointly = (arguments.pop(name, None) for name in _GENERIC)
+    attribute, jointly = (arguments.pop(name, None) for name in _OF_VALUES)
     if jointly is not None and not isinstance(jointly, bool):
         raise PolicyError(f"{question.model}: jointly is true or false, not {written(jointly)}")
     if not sensitive:

@@ -9,11 +9,13 @@ from math import isfinite
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import listed
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import written
 from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question, with_names
 from sqlanon.questions._fractions import comparable
+from sqlanon.questions._projection import columns_on
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
 
@@ -25,17 +27,23 @@ class BoundRequirement:
     """A privacy model with every parameter given and inside its bounds.
 
     `attributes` are the sensitive columns that it is about: none, one, or several
-    whose values together count as one.
+    whose values together count as one. `on` are the quasi-identifiers whose classes it is asked about, in the policy's
+    order; empty if these are all of them.
     """
 
     question: Question
     arguments: tuple[tuple[str, Argument], ...]
     attributes: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()
 
     @property
     def question_name(self) -> str:
-        """The name of the question's file, under which it is measured."""
-        return self.question.name
+        """What is measured: the name of the question's file, and of what classes it is asked if not of all columns."""
+        return self.question.name + self._on
+
+    @property
+    def _on(self) -> str:
+        return f" on {listed(self.on)}" if self.on else ""
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -58,12 +66,15 @@ class BoundRequirement:
 
     @property
     def least_rows(self) -> int:
-        """The number of rows below which a class always violates: 1 where the header names none."""
-        return 1 if self.question.least_rows is None else self._rows(self.question.least_rows)
+        """The number of rows below which a class always violates: 1 where the header names none.
+
+        It is 1, too, where classes are by some quasi-identifiers only: those by all of them may be smaller.
+        """
+        return 1 if self.question.least_rows is None or self.on else self._rows(self.question.least_rows)
 
     def satisfied_by(self, rows: int) -> bool:
         """Whether the header says that a class of this many rows, each of another respondent, always satisfies."""
-        return self.question.enough_rows is not None and self._rows(self.question.enough_rows) <= rows
+        return self.question.enough_rows is not None and not self.on and self._rows(self.question.enough_rows) <= rows
 
     def _rows(self, parameter: str) -> int:
         number = self.argument(parameter)
@@ -77,7 +88,7 @@ class BoundRequirement:
             parts.append(f"{when.argument} => {written(when.value)}")
         about = f" of {', '.join(self.attributes)}" if self.attributes else ""
         jointly = " jointly" if len(self.attributes) > 1 else ""
-        return f"{self.question.model}({', '.join(parts)}){about}{jointly}"
+        return f"{self.question.model}({', '.join(parts)}){about}{jointly}{self._on}"
 
     def statement(self, name: str, relations: Mapping[str, str] | None = None) -> exp.Select:
         """The statement `achieved` or `violations` with its parameters in place.
@@ -115,25 +126,31 @@ def _exact(value: int) -> exp.Expr:
     return exp.cast(exp.Literal.string(str(value)), exp.DataType.build("DECIMAL(38, 0)"))
 
 
-def bind_requirement(requirement: Requirement, sensitive: Sequence[str] = ()) -> tuple[BoundRequirement, ...]:
+def bind_requirement(
+    requirement: Requirement, sensitive: Sequence[str] = (), quasi: Sequence[str] | None = None
+) -> tuple[BoundRequirement, ...]:
     """Checks a requirement's arguments against the model's header; `sensitive` are the columns to ask it about.
 
     One for each sensitive column, or for the one that `attribute` names, or one for all
-    if `jointly` is true; exactly one for a model that is not about sensitive values.
+    if `jointly` is true; exactly one for a model that is not about sensitive values. `quasi` are the quasi-identifiers,
+    some of which `on` may name; without them there is no such argument.
     Raises UserError for an unknown model; PolicyError for an argument that is missing,
     unknown, of the wrong type or outside its bounds, and for a model about sensitive
     values where there are none.
     """
     with about("requirement", requirement.model):
-        return _bound(requirement, sensitive)
+        return _bound(requirement, sensitive, quasi)
 
 
-def _bound(requirement: Requirement, sensitive: Sequence[str]) -> tuple[BoundRequirement, ...]:
+def _bound(
+    requirement: Requirement, sensitive: Sequence[str], quasi: Sequence[str] | None
+) -> tuple[BoundRequirement, ...]:
     values = dict(requirement.arguments)
     question = chosen(questions_of(requirement.model), values)
     about = subjects_of_question(question, values, sensitive)
+    on = () if quasi is None else columns_on(question, values, quasi)
     arguments = bound_arguments(question, values)
-    bound = tuple(BoundRequirement(question, arguments, attributes) for attributes in about)
+    bound = tuple(BoundRequirement(question, arguments, attributes, on) for attributes in about)
     if not isfinite(bound[0].required):
         raise PolicyError(f"{question.model}: {question.required} is too large")
     return bound

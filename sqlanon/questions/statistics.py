@@ -96,6 +96,11 @@ class BoundStatistic:
     def reads(self) -> tuple[str, ...]:
         return self.statistic.reads
 
+    @property
+    def on(self) -> tuple[str, ...]:
+        """No quasi-identifiers in particular: classes are by all of them."""
+        return ()
+
     def satisfied_by(self, rows: int) -> bool:
         """Nothing satisfies a statistic, whatever the number of rows."""
         return False

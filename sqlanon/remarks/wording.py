@@ -52,14 +52,20 @@ def _remark(profile: Profile, quasi_identifiers: int) -> str:
 
 
 def of_classes(
-    figures: ClassFigures, sensitive: Mapping[str, Collection[str]], respondent: Profile | None
+    figures: ClassFigures,
+    sensitive: Mapping[str, Collection[str]],
+    respondent: Profile | None,
+    *,
+    together: bool = False,
 ) -> Iterator[str]:
     """A sentence about the classes of one row, of one respondent, and of one sensitive value, where there are any.
 
-    `sensitive` has the models that are required of each sensitive column by itself already.
+    `sensitive` has the models that are required of each sensitive column by itself already. If `together`, what is
+    required is of some quasi-identifiers, and what is advised is of all of them.
     """
+    of_all = " of all quasi-identifiers together" if together else ""
     if figures.single:
-        yield f"in {_share(figures.single, figures)} there is a single row; require k_anonymity"
+        yield f"in {_share(figures.single, figures)} there is a single row; require k_anonymity{of_all}"
     if respondent is not None and figures.alike.get(respondent.column):
         name = respondent.column
         seen = f"in {_share(figures.alike[name], figures)} all rows have one value of {name}"
@@ -68,7 +74,7 @@ def of_classes(
         if count := figures.alike.get(name):
             seen = f"in {_share(count, figures)} all rows have one value of {name}"
             advice = [stricter if model in models else model for model, stricter in _AGAINST_ONE_VALUE.items()]
-            yield f"{seen}: anyone who knows somebody's class knows the value; require {' or '.join(advice)}"
+            yield f"{seen}: anyone who knows somebody's class knows the value; require {' or '.join(advice)}{of_all}"
 
 
 def _called(profile: Profile) -> str:

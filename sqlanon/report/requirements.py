@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlanon.domain.identifiers import listed
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.report import Measurement
 from sqlanon.methods.registry import worded
-from sqlanon.questions.load import Question, load_question
+from sqlanon.questions.load import Question
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import NOT_DEFINED, NOTHING_REQUIRED, WHOLE_RELEASE, Markup, number, paragraph, table, text
 
@@ -53,8 +54,10 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
     if measurement.question in explained:
         meaning, parameter = explained[measurement.question].meaning, explained[measurement.question].parameter
     else:
-        question = load_question(measurement.question)
-        meaning, parameter = title_of(question, facts.policy), question.required
+        of = next(r for r in facts.requirements if r.question_name == measurement.question)
+        meaning, parameter = title_of(of.question, facts.policy), of.question.required
+        if of.on:
+            meaning += f" Classes are by {listed(of.on)} alone: nothing is said to who knows more."
     about = f" ({text(measurement.attribute)})" if measurement.attribute else ""
     verdict = {True: "met", False: "not met", None: "nothing is required"}[measurement.satisfied]
     numbers = ""

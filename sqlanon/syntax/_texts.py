@@ -17,9 +17,14 @@ _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 def arguments_text(arguments: Iterable[tuple[str, Value]]) -> list[str]:
     return [
-        value_text(value) if name == UNNAMED else f"{word_text(name)} => {value_text(value)}"
+        value_text(value) if name == UNNAMED else f"{_argument_text(name)} => {value_text(value)}"
         for name, value in arguments
     ]
+
+
+def _argument_text(name: str) -> str:
+    """The name of an argument: before => a reserved word needs no quotes."""
+    return name if _PLAIN.fullmatch(name) else name_text(name)
 
 
 def value_text(value: Value) -> str:

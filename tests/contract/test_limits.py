@@ -64,6 +64,7 @@ USES: Mapping[str, Mapping[str, str]] = {
     "public": {"require": "AGAINST voters REQUIRE k_map(k => 2)"},
     "guarding": {"require": "REQUIRE personalized(p => 1, guarding => guard, attribute => disease)"},
     "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)", "ward": "SENSITIVE"},
+    "projections": {"require": "REQUIRE k_anonymity(k => 2, on => (age)), k_anonymity(k => 2, on => (zip))"},
 }
 
 

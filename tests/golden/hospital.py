@@ -28,6 +28,8 @@ TREES = COLUMNS.format(dob=" USING birth", zip=" USING zip_prefix")
 GLOBAL = "CREATE ANONYMIZED TABLE hospital_release AS POLICY hospital METHOD generalization(suppression => 0.06);"
 REGIONS = f"CREATE POLICY regions ON patients ({RANGES}) REQUIRE k_anonymity(k => 3);"
 DIVERSE = f"CREATE POLICY diverse ON patients ({TREES}) REQUIRE k_anonymity(k => 2), t_closeness(t => 0.5);"
+SETS = f"""CREATE POLICY sets ON patients ({TREES}) REQUIRE k_anonymity(k => 3, on => (dob, zip)),
+    l_diversity(l => 3, on => (sex, zip));"""
 APART = f"CREATE POLICY apart ON patients ({RANGES}) CONFIDENTIAL (dob, sex, zip, disease) VISIBLE (dob, sex, zip);"
 PEOPLE = f"""CREATE POLICY people ON (SELECT *, rowid AS number FROM patients)
     (number ENTITY, {RANGES}) REQUIRE l_diversity(l => 2);
@@ -53,6 +55,7 @@ FOLDERS = {
         Case("table", GLOBAL),
         Case("view", _made("hospital", "generalization(suppression => 0.06)", "VIEW")),
         Case("rounds", _made("diverse", "generalization(suppression => 0.5)", "VIEW"), DIVERSE),
+        Case("sets", _made("sets", "generalization(suppression => 0.5)", "VIEW"), SETS),
         Case("local", _made("bare", "generalization(recoding => 'local', suppression => 0.5)"), LOCAL),
         Case("explain", "EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY hospital "
              "METHOD generalization(suppression => 0.06)"),

@@ -36,7 +36,7 @@ _FILES = {
     "trivial": "methods methods_killed trivial",
     "models": (
         "add_a_model anatomy_models bind_requirements export_models explanation_models live_models models "
-        "models_end_to_end models_optimal normal_relations numbers portable pycanon questions requirements "
+        "models_end_to_end models_optimal normal_relations numbers portable projections pycanon questions requirements "
         "t_closeness thresholds"
     ),
     "attacks": (

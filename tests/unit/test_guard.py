@@ -34,6 +34,7 @@ class Fake:
     reads: tuple[str, ...]
     attributes: tuple[str, ...]
     sql: str
+    on: tuple[str, ...] = ()
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
         tree = sqlglot.parse_one(self.sql, dialect="duckdb")

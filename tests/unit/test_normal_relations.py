@@ -38,6 +38,7 @@ class Reads:
     reads: tuple[str, ...]
     attributes: tuple[str, ...] = ()
     question_name: str = "reads"
+    on: tuple[str, ...] = ()
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
         raise AssertionError(name)

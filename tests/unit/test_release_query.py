@@ -30,6 +30,7 @@ class Fake:
     violating: str
     achieved: str = "SELECT NULL AS achieved"
     question_name: str = "fake"
+    on: tuple[str, ...] = ()
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
         tree = sqlglot.parse_one(self.violating if name == "violations" else self.achieved, dialect="duckdb")

@@ -26,7 +26,7 @@ from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.methods.anatomy.verify import out_of_order, unequal_buckets
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_series, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_projections, no_series, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.bucket_tables import carried, require_names
 from sqlanon.methods.shared.diversity import Diversity, promised_diversity
@@ -149,6 +149,7 @@ def limits(_: Options) -> Limits:
             "anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
             "leave out jointly, and it is asked of each by itself",
         ),
+        projections=no_projections(),
     )
 
 

@@ -69,6 +69,7 @@ def limits_of_fragments() -> Limits:
         public=model,
         guarding=model,
         jointly=model,
+        projections=model,
     )
 
 

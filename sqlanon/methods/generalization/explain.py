@@ -7,6 +7,8 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from sqlanon.domain.explanation import ExaminedNode, Explanation, LessGeneral
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.generalization.lattice.search import Lattice, Node
@@ -16,6 +18,10 @@ from sqlanon.methods.generalization.suppressed_rows import common_values
 from sqlanon.methods.generalization.violating_classes import labels
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.steps import with_steps
+from sqlanon.sqlgen.classes.requirement import projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +56,19 @@ def why(task: Task, cells: Cells, choice: Generalization) -> Explanation:
     below = [] if several else _below(nodes.lattice, near, look.loss(choice.levels))
     cheaper = _cheaper(look, below, nodes.rollups.batch)
     common = common_values(task, nodes, choice.levels) if choice.suppressed and not several else ()
-    return Explanation(choice.limit, chosen, tuple(steps), cheaper, len(near), reach, common)
+    together = _together(task, nodes, choice.levels)
+    return Explanation(choice.limit, chosen, tuple(steps), cheaper, len(near), reach, common, together)
+
+
+def _together(task: Task, nodes: Nodes, levels: Node) -> int | None:
+    """The respondents of the smallest class by all quasi-identifiers that is published, if requirements are on some."""
+    if not projections(task.requirements):
+        return None
+    withheld = exp.select(column("class_id")).from_(relation("withheld"))
+    least = exp.select(f.min(column("entities"))).from_(relation("equivalence_class"))
+    least = least.where(exp.not_(column("class_id").isin(query=withheld)))
+    ((fewest,),) = task.engine.rows(with_steps(least, nodes.steps(levels)))
+    return None if fewest is None else int(fewest)
 
 
 def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:
@@ -106,7 +124,7 @@ def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNod
 
 def _labelled(task: Task, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNode]:
     """The nodes, each with the label of the smallest class that violates the first of its requirements."""
-    named = [(node.levels, keys[0]) for node, keys in seen if node.loss is None and keys]
+    named = [(node.levels, keys[0], node.violated[0].on) for node, keys in seen if node.loss is None and keys]
     texts = iter(labels(task.engine, task.policy, cells, named))
     labelled: list[ExaminedNode] = []
     for node, keys in seen:

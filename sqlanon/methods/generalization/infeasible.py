@@ -39,7 +39,7 @@ def infeasible(
         return PrivacyViolation(f"{names} cannot be met; nothing was published")
     worst, key = violations[0][1][0]
     node = tuple(bound.max_level for bound in policy.quasi_identifiers)
-    worst = replace(worst, label=labels(engine, policy, cells, [(node, key)])[0])
+    worst = replace(worst, label=labels(engine, policy, cells, [(node, key, worst.on)])[0])
     # A value of a smaller class would tell of its respondents.
     unmet = [r for r in requirements if str(r) == worst.requirement and worst.smallest == cells.rows]
     values = too_frequent_in(engine, policy, unmet)

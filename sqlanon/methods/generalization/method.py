@@ -31,7 +31,7 @@ from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.generalization.reasons import decision, searched
 from sqlanon.methods.generalization.reasons import reasons as around
-from sqlanon.methods.limits import Limits, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.sqlgen.release.recode import Recoding
 
@@ -89,8 +89,8 @@ def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
     return ()
 
 
-def limits(_: Options) -> Limits:
-    """What levels can promise: any model, of rows and of respondents."""
+def limits(options: Options) -> Limits:
+    """What levels can promise: any model, of rows and of respondents, and of some columns if all rows have the same."""
     return Limits(
         view=None,
         series=None,
@@ -107,6 +107,14 @@ def limits(_: Options) -> Limits:
         public=None,
         guarding=None,
         jointly=None,
+        projections=_no_rounds() if options.recoding == "local" else None,
+    )
+
+
+def _no_rounds() -> Refusal:
+    return Refusal(
+        "recoding => 'local' cannot meet {requirement}: its rounds are of classes by all quasi-identifiers",
+        "leave recoding out: all rows then have the same levels",
     )
 
 

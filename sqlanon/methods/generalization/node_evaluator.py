@@ -22,6 +22,7 @@ from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import repeated
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.guard import needs_rounds
+from sqlanon.sqlgen.classes.requirement import projections
 
 __all__ = ["Nodes", "batch_of", "loss_of"]
 
@@ -32,12 +33,21 @@ _ROUNDING = 1.0
 def batch_of(task: Task, cells: Cells) -> Batch:
     """What the normal relations of nodes over these cells are made of."""
     entity = task.policy.entity is not None
-    return Batch(cells.layout, task.requirements, entity, cells.carried, task.guards, cells.fixed_relations)
+    return Batch(
+        cells.layout,
+        task.requirements,
+        entity,
+        cells.carried,
+        task.guards,
+        cells.fixed_relations,
+        quasi=tuple(bound.attribute.name for bound in task.policy.quasi_identifiers),
+    )
 
 
 def _goes_on(requirements: Sequence[BoundRequirement]) -> bool:
     """Whether a class that satisfies all of them does so whatever rows it gains, and whatever others hold."""
-    return not needs_rounds(requirements) and all(r.question.monotone_under_suppression for r in requirements)
+    alone = not needs_rounds(requirements) and not projections(requirements)
+    return alone and all(r.question.monotone_under_suppression for r in requirements)
 
 
 def loss_of(task: Task, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:

@@ -31,6 +31,8 @@ def decision(
         if explained.chosen.later:
             yield "of which", f"{explained.chosen.later} in later rounds: without the others these violate too"
     yield from (("rows left out", _common(value)) for value in explained.common_values)
+    if explained.together is not None:
+        yield "all columns together", f"k is {explained.together} for readers who know all quasi-identifiers"
     yield choice.loss_name.replace("_", " "), f"{loss_text(choice.loss)}, {_proof(choice)}"
 
 

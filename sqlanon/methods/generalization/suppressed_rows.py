@@ -29,7 +29,7 @@ def common_values(task: Task, nodes: Nodes, node: Node) -> tuple[CommonValue, ..
 def _single_attributes(task: Task) -> Iterator[tuple[str, str]]:
     """The attributes that a requirement is about alone, each once, with the relation of their values by class."""
     seen: set[str] = set()
-    for requirement, names in zip(task.requirements, relation_names(task.requirements), strict=True):
+    for requirement, names in zip(task.requirements, relation_names(task.requirements, whole=True), strict=True):
         values = names.get("class_sensitive_value")
         if values and len(requirement.attributes) == 1 and requirement.attributes[0] not in seen:
             seen.add(requirement.attributes[0])

@@ -59,7 +59,8 @@ def violated(
             total[int(index)] = int(rows)
         if number < len(requirements):
             curable = float(excess) <= int(rows) + _ROUNDING
-            violation = Violated(str(requirements[number]), int(rows), int(classes), int(size), curable=curable)
+            of = requirements[number]
+            violation = Violated(str(of), int(rows), int(classes), int(size), curable=curable, on=of.on)
             by_node.setdefault(int(index), []).append((violation, tuple(map(int, key))))
     return {
         index: (total[index], sorted(pairs, key=lambda pair: (pair[0].curable, -pair[0].rows)))
@@ -67,16 +68,18 @@ def violated(
     }
 
 
-def labels(engine: Engine, policy: BoundPolicy, cells: Cells, classes: Sequence[tuple[Node, Key]]) -> list[Label]:
-    """Each class of a node as a release would show it.
+def labels(
+    engine: Engine, policy: BoundPolicy, cells: Cells, classes: Sequence[tuple[Node, Key, Sequence[str]]]
+) -> list[Label]:
+    """Each class of a node as a release would show it, by some of the columns if these are named.
 
     It lacks the columns that would be `*` for every class, and those that would
     be kept as they are, whose values tell of a respondent.
     """
     wanted: dict[tuple[int, int], exp.Select] = {}
-    for number, (node, key) in enumerate(classes):
+    for number, (node, key, on) in enumerate(classes):
         for index, (bound, level) in enumerate(zip(policy.quasi_identifiers, node, strict=True)):
-            if 0 < level < bound.height:
+            if 0 < level < bound.height and (not on or bound.attribute.name in on):
                 tree, fields = cells.trees[index], cells.layout.fields[index]
                 wanted[number, index] = class_label(bound, level, tree, fields, key)
     texts: list[object] = []

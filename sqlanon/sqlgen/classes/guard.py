@@ -17,21 +17,49 @@ from sqlanon.sqlgen.build.expressions import big, exists, if_, is_not_null, is_n
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.normal_relations import sensitive_value
-from sqlanon.sqlgen.classes.requirement import SqlRequirement, depends_on_others, relation_names
+from sqlanon.sqlgen.classes.projections import RESPONDENTS, projection_steps, whole_classes
+from sqlanon.sqlgen.classes.requirement import (
+    PER_CLASS,
+    WHOLE,
+    SqlRequirement,
+    by_projection,
+    depends_on_others,
+    projections,
+    relation_names,
+)
 from sqlanon.sqlgen.sizes import sizes
 
-__all__ = ["kept_classes", "needs_rounds", "restricted", "violations", "withheld_rows"]
-
-_BY_CLASS = ("equivalence_class", "class_sensitive_value", "guarded")
+__all__ = ["by_sets", "kept_classes", "needs_rounds", "restricted", "violations", "withheld_rows"]
 
 
 def violations(requirements: Sequence[SqlRequirement], names: Sequence[Mapping[str, str]] | None = None) -> exp.Query:
     """The classes that violate any requirement, each once: class_id, size, and the greatest excess.
 
-    `names` says for each requirement which relations it reads; without, those of `relation_names`.
+    `names` says for each requirement which relations it reads; without, those of `relation_names`. Of a requirement
+    on some quasi-identifiers these are the classes by all of them that lie in a class which violates it.
     """
     names = names or relation_names(requirements)
-    statements: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
+    return _together([_violating(requirements, index, of) for index, of in enumerate(names)])
+
+
+def _violating(requirements: Sequence[SqlRequirement], index: int, names: Mapping[str, str]) -> exp.Query:
+    requirement = requirements[index]
+    statement = requirement.statement("violations", names)
+    if not requirement.on:
+        return statement
+    return whole_classes(statement, projections(requirements).index(tuple(requirement.on)), names[WHOLE])
+
+
+def by_sets(requirements: Sequence[SqlRequirement]) -> list[exp.Query]:
+    """The same for each set of quasi-identifiers that requirements are asked on, by the classes of the set."""
+    names = relation_names(requirements)
+    return [
+        _together([requirements[index].statement("violations", names[index]) for index in indexes])
+        for indexes in by_projection(requirements).values()
+    ]
+
+
+def _together(statements: Sequence[exp.Query]) -> exp.Query:
     if len(statements) == 1:
         return statements[0]
     # In parentheses, for a statement may begin with steps of its own.
@@ -42,23 +70,27 @@ def violations(requirements: Sequence[SqlRequirement], names: Sequence[Mapping[s
 
 
 def needs_rounds(requirements: Sequence[SqlRequirement]) -> bool:
-    """Whether withholding a class may make another violate a requirement."""
-    return any(map(depends_on_others, requirements))
+    """Whether withholding a class may make another violate a requirement.
+
+    It does where requirements are asked on several sets of quasi-identifiers: a class of one shares its rows with some
+    of each other.
+    """
+    return len(by_projection(requirements)) > 1 or any(map(depends_on_others, requirements))
 
 
-def kept_classes(requirements: Sequence[SqlRequirement]) -> list[Step]:
+def kept_classes(requirements: Sequence[SqlRequirement], *, entity: bool = False) -> list[Step]:
     """Steps that end in kept(class_id): the classes that may be published.
 
     They read the normal relations under the names of `relation_names`, sensitive_value
-    aside. The last steps check every requirement against the remaining classes alone, so
-    that the published classes satisfy it whatever the rounds before have done.
+    aside; with an `entity` respondents are counted. The last steps check every requirement against the remaining
+    classes alone, so that the published classes satisfy it whatever the rounds before have done.
     """
     if not needs_rounds(requirements):
         unviolated = _classes("equivalence_class").where(_violates_nothing(violations(requirements)), copy=False)
         return [("kept", unviolated)]
-    steps, names = restricted(requirements, "remaining", "remaining")
+    steps, names = restricted(requirements, "remaining", "remaining", entity=entity)
     return [
-        ("rounds", _rounds(requirements)),
+        ("rounds", _rounds(requirements, entity)),
         ("remaining", _remaining()),
         *steps,
         ("violating", _class_ids(violations(requirements, names))),
@@ -82,14 +114,14 @@ def _any(of: str) -> exp.Expr:
     return exists(exp.select(literal(1)).from_(relation(of)))
 
 
-def _rounds(requirements: Sequence[SqlRequirement]) -> exp.Query:
+def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
     """rounds(round, class_id), recursively: the classes that each round checks.
 
     The first checks all, each next one those that did not violate, as long as some did. A row
     without a class stands for the round itself, which may have no class left to check:
     the public table's classes count even then.
     """
-    steps, names = restricted(requirements, "rounds", "round")
+    steps, names = restricted(requirements, "rounds", "round", entity=entity)
     left = exp.or_(
         is_null(column("class_id")),
         exp.not_(column("class_id").isin(query=_classes("round_violating"))),
@@ -123,7 +155,7 @@ def _remaining() -> exp.Select:
 
 
 def restricted(
-    requirements: Sequence[SqlRequirement], among: str, prefix: str
+    requirements: Sequence[SqlRequirement], among: str, prefix: str, *, entity: bool = False
 ) -> tuple[list[Step], list[dict[str, str]]]:
     """The normal relations of some classes: the steps that make them, and for each requirement their names.
 
@@ -131,19 +163,21 @@ def restricted(
     """
     steps: dict[str, exp.Query] = {}
     renamed: list[dict[str, str]] = []
-    for names in relation_names(requirements):
+    for names, whole in zip(relation_names(requirements), relation_names(requirements, whole=True), strict=True):
         relations = dict(names)
         for kind, name in names.items():
-            if kind in _BY_CLASS:
+            if kind in (*PER_CLASS, WHOLE):
                 relations[kind] = f"{prefix}_{name}"
-                steps[relations[kind]] = _among(name, among)
+                steps[f"{prefix}_{whole[kind]}"] = _among(whole[kind], among)
         if "sensitive_value" in names:
             counted = "class_" + names["sensitive_value"]
             steps[f"{prefix}_{counted}"] = _among(counted, among)
             relations["sensitive_value"] = f"{prefix}_{names['sensitive_value']}"
             steps[relations["sensitive_value"]] = sensitive_value(f"{prefix}_{counted}")
         renamed.append(relations)
-    return list(steps.items()), renamed
+    if entity and projections(requirements):
+        steps[f"{prefix}_{RESPONDENTS}"] = _among(RESPONDENTS, among)
+    return [*steps.items(), *projection_steps(requirements, entity=entity, prefix=f"{prefix}_")], renamed
 
 
 def _among(of: str, classes: str) -> exp.Select:

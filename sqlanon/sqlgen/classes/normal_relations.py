@@ -35,7 +35,8 @@ from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import respondents
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
 from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
-from sqlanon.sqlgen.classes.requirement import SqlRequirement, relation_names, subjects
+from sqlanon.sqlgen.classes.projections import RESPONDENTS, projected_classes, projection_steps
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, projections, relation_names, subjects
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
 
 __all__ = [
@@ -113,7 +114,8 @@ def relations_of(
         steps += [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
     # Reading rows is expensive: where a subject's values have been counted, their sums are the sizes.
     summed = bool(about) and rows.entity is None
-    steps.append(("equivalence_class", _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)))
+    classes = _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)
+    steps.append(("equivalence_class", projected_classes(classes, requirements, rows.projected)))
     for number, subject in enumerate(about):
         reads = {name for r in requirements if tuple(r.attributes) == subject for name in r.reads}
         steps += _of_subject(rows, number, subject, reads, background)
@@ -123,7 +125,14 @@ def relations_of(
         if background.public_class is None:
             raise InternalError("a requirement asks about a public table, and there is none")
         steps.append(("public_class", background.public_class.copy()))
-    return steps
+    if not projections(requirements):
+        return steps
+    if rows.projected is None:
+        raise InternalError("a requirement asks about some quasi-identifiers, and classes are of all of them only")
+    if rows.entity is not None:
+        entity = rows.entity.copy()
+        steps.append((RESPONDENTS, rows.grouped(entity).select(alias(entity.copy(), "entity"), copy=False)))
+    return [*steps, *projection_steps(requirements, entity=rows.entity is not None)]
 
 
 def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str], background: Background) -> list[Step]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from sqlglot import exp
@@ -12,11 +12,16 @@ from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, literal
 
 __all__ = [
+    "PER_CLASS",
     "PER_REQUIREMENT",
     "PER_SUBJECT",
+    "WHOLE",
+    "Projected",
     "SqlRequirement",
     "by_attribute",
+    "by_projection",
     "depends_on_others",
+    "projections",
     "relation_names",
     "report_row",
     "subjects",
@@ -25,6 +30,14 @@ __all__ = [
 # Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number")
 PER_REQUIREMENT = ("value_range", "guarded", "guarding_node")
+
+# Relations with rows for each class.
+PER_CLASS = ("equivalence_class", "class_sensitive_value", "guarded")
+# Under this the names of a requirement on some quasi-identifiers have the relation of the classes by all of them.
+WHOLE = "whole_class"
+
+# What names the class of a set of quasi-identifiers in which a class_id lies.
+Projected = Callable[[exp.Expr, Sequence[str]], exp.Expr]
 
 # A requirement that reads these judges a class by rows outside it.
 _OF_OTHERS = ("sensitive_value", "public_class")
@@ -44,6 +57,11 @@ class SqlRequirement(Protocol):
     @property
     def attributes(self) -> Sequence[str]:
         """The sensitive columns that it is about, several if jointly; empty if it is about none."""
+        ...
+
+    @property
+    def on(self) -> Sequence[str]:
+        """The quasi-identifiers whose classes it is asked about; empty if these are all."""
         ...
 
     def satisfied_by(self, rows: int) -> bool:
@@ -71,26 +89,45 @@ def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[st
     return indexes
 
 
-def relation_names(requirements: Sequence[SqlRequirement]) -> list[dict[str, str]]:
+def projections(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
+    """The sets of quasi-identifiers that requirements are asked on, each once, without that of all."""
+    return list(dict.fromkeys(tuple(r.on) for r in requirements if r.on))
+
+
+def by_projection(requirements: Sequence[SqlRequirement]) -> dict[tuple[str, ...], list[int]]:
+    """The indexes of the requirements on each set of quasi-identifiers; that of all is empty."""
+    indexes: dict[tuple[str, ...], list[int]] = {}
+    for index, requirement in enumerate(requirements):
+        indexes.setdefault(tuple(requirement.on), []).append(index)
+    return indexes
+
+
+def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = False) -> list[dict[str, str]]:
     """For each requirement the relation that stands for each normal relation.
 
     `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
-    the third requirement; what all share keeps its name.
+    the third requirement; what all share keeps its name. `equivalence_class_on_0` has the classes of the first set of
+    `projections`, unless those of the `whole` set of quasi-identifiers are meant.
     """
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
+    sets = projections(requirements)
     named = []
     for index, requirement in enumerate(requirements):
         subject = numbers.get(tuple(requirement.attributes))
-        named.append(
-            {
-                relation: f"{relation}_{subject}"
-                if relation in PER_SUBJECT
-                else f"{relation}_{index}"
-                if relation in PER_REQUIREMENT
-                else relation
-                for relation in requirement.reads
-            }
-        )
+        names = {
+            relation: f"{relation}_{subject}"
+            if relation in PER_SUBJECT
+            else f"{relation}_{index}"
+            if relation in PER_REQUIREMENT
+            else relation
+            for relation in requirement.reads
+        }
+        if requirement.on:
+            number = sets.index(tuple(requirement.on))
+            if not whole:
+                names = {kind: f"{name}_on_{number}" if kind in PER_CLASS else name for kind, name in names.items()}
+            names[WHOLE] = "equivalence_class"
+        named.append(names)
     return named
 
 

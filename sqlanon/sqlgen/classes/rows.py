@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import entry, total
-from sqlanon.sqlgen.build.names import alias, column, literal
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal
+from sqlanon.sqlgen.classes.requirement import Projected
 
 __all__ = ["Rows", "RowsOfRequirements", "class_label", "rows_of"]
 
@@ -23,7 +24,8 @@ class Rows:
     a column of that name, or an expression over the keys. `columns` has the expression
     of each column that a requirement reads, and `entity` is that of the respondent. Where a row
     stands for several, `weight` is their number. All expressions are over `relation`.
-    If `counted`, no two rows agree on their class and their value.
+    If `counted`, no two rows agree on their class and their value. `projected` names the class of some of the
+    quasi-identifiers in which a class_id lies; there is none where classes are of all of them only.
     """
 
     relation: exp.Table | exp.Subquery
@@ -33,6 +35,7 @@ class Rows:
     entity: exp.Expr | None = None
     weight: exp.Expr | None = None
     counted: bool = False
+    projected: Projected | None = None
 
     def count(self) -> exp.Expr:
         """How many rows there are."""
@@ -63,7 +66,12 @@ def rows_of(
     """The rows of any relation; a class is those that agree on the quasi-identifiers."""
     keys = tuple(column(name) for name in quasi_identifiers)
     label = class_label({name: column(name) for name in quasi_identifiers})
-    return Rows(source, keys, label, columns or {}, column(entity) if entity else None)
+    return Rows(source, keys, label, columns or {}, column(entity) if entity else None, projected=_fields)
+
+
+def _fields(class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:
+    """The class of some columns in which a class lies whose class_id is a struct of what it shows."""
+    return class_label({name: exp.Dot(this=class_id.copy(), expression=identifier(name)) for name in columns})
 
 
 def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:

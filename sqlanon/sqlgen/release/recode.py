@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.identifiers import fold
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.binary_text import by_bytes, without_collation
@@ -24,15 +25,15 @@ from sqlanon.sqlgen.build.expressions import (
     try_cast,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.cells import class_id
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.cells.cells import class_id, key_name
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.cells.label_codes import numbered, shown_at
 from sqlanon.sqlgen.cells.labels import generalized, published_value
 from sqlanon.sqlgen.cells.taxonomy import frozen_labels
 from sqlanon.sqlgen.sizes import sizes
 
-__all__ = ["Recoding", "class_layout", "join_codes", "recode"]
+__all__ = ["Recoding", "class_layout", "join_codes", "projected_code", "recode"]
 
 
 @dataclass(frozen=True)
@@ -185,3 +186,16 @@ def join_codes(
 def class_layout(columns: int) -> KeyLayout:
     """A field for each column, of a fixed width: labels come and go while the view lives."""
     return KeyLayout.pack([(sizes().max_labels,)] * columns)
+
+
+def projected_code(recodings: Sequence[tuple[int, Recoding]], code: exp.Expr, columns: Sequence[str]) -> exp.Expr:
+    """The class of some columns in which a class lies, by the codes that `join_codes` made of these recodings."""
+    layout, known = class_layout(len(recodings)), {fold(name) for name in columns}
+    masks = [0] * layout.words
+    for (_, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
+        if fold(recoding.bound.attribute.name) in known:
+            masks[spot.word] |= spot.mask
+    if layout.words == 1:
+        return infix(code, "&", masks[0])
+    words = [exp.Dot(this=code.copy(), expression=identifier(key_name(word))) for word in range(layout.words)]
+    return class_id([infix(word, "&", mask) for word, mask in zip(words, masks, strict=True)])

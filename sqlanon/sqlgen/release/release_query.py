@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from sqlglot import exp
 
@@ -34,7 +35,7 @@ from sqlanon.sqlgen.release.public_table import (
     public_rows,
     public_values,
 )
-from sqlanon.sqlgen.release.recode import Recoding, join_codes, recode
+from sqlanon.sqlgen.release.recode import Recoding, join_codes, projected_code, recode
 from sqlanon.sqlgen.release.recoding_rounds import Rounds, join_rounds, round_labels
 from sqlanon.sqlgen.release.region_rows import ENDS, Placed, box_name, label_name, placed_rows, placement
 
@@ -125,7 +126,7 @@ class ReleaseQuery:
         All requirements, or those at `indexes`. It names no value and no class: it is for
         requirements that read more than the release shows.
         """
-        steps, names = restricted(self.requirements, "kept", "kept")
+        steps, names = restricted(self.requirements, "kept", "kept", entity=self.policy.entity is not None)
         rows = [
             report_row(index, self.requirements[index], names[index])
             for index in (range(len(self.requirements)) if indexes is None else indexes)
@@ -152,13 +153,8 @@ class ReleaseQuery:
         query = self._with_labels(query, recodings, needs_public=self._asks_public)
         # Read twice, once to count the classes and once for the rows: to materialize it would copy the whole table.
         query.with_(identifier("recoded"), as_=self._recoded(recodings), materialized=False, copy=False)
-        return with_steps(
-            query,
-            [
-                *relations_of(self._rows(), self.requirements, self._background()),
-                *kept_classes(self.requirements),
-            ],
-        )
+        steps = relations_of(self._rows(), self.requirements, self._background())
+        return with_steps(query, [*steps, *kept_classes(self.requirements, entity=self.policy.entity is not None)])
 
     @property
     def _asks_public(self) -> bool:
@@ -283,6 +279,7 @@ class ReleaseQuery:
             class_id=column("class_id"),
             columns={name: column(f"asked_{i}") for i, name in enumerate(self.requirement_columns)},
             entity=column(_ENTITY) if self.policy.entity else None,
+            projected=None if self.placed or self._is_local else partial(projected_code, self._kept_recodings()),
         )
 
     def _background(self) -> Background:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import infix, paren, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, key_name, respondents
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.requirement import SqlRequirement, relation_names, subjects
+from sqlanon.sqlgen.classes.projections import RESPONDENTS, projected_classes, projection_steps
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, projections, relation_names, subjects
 from sqlanon.sqlgen.sizes import sizes
 
 __all__ = ["BATCH", "Batch"]
@@ -32,7 +34,8 @@ class Batch:
     relations that are the same for all nodes, such as sensitive_value of the whole source;
     `public` is the table of the public table's cells, if there is one. `lasting` says that a class which
     satisfies goes on doing so whatever rows it gains: the rollup then has one row of such a class, marked
-    `satisfied`, which is all that the classes above it need.
+    `satisfied`, which is all that the classes above it need. `quasi` are the quasi-identifiers in the order of the
+    layout.
     """
 
     layout: KeyLayout
@@ -43,6 +46,7 @@ class Batch:
     fixed_relations: tuple[Step, ...] = ()
     public: str | None = None
     lasting: bool = False
+    quasi: tuple[str, ...] = ()
 
     @property
     def packed(self) -> bool:
@@ -72,6 +76,23 @@ class Batch:
         """A word of the key, read from the class_id of the node at index 0."""
         return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
 
+    def projected(self, class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:
+        """The class of some quasi-identifiers in which a class lies: its key without the fields of the others."""
+        known = {fold(name) for name in columns}
+        levels = [
+            0 if fold(name) in known else len(of) for name, of in zip(self.quasi, self.layout.fields, strict=True)
+        ]
+        masks = self.layout.masks(levels)
+        if self.packed:
+            index = ((1 << _PLACE_BITS) - 1) << self.layout.used
+            return infix(class_id, "&", masks[0] | index)
+        keys = [
+            infix(exp.Dot(this=class_id.copy(), expression=identifier(key_name(word))), "&", mask)
+            for word, mask in enumerate(masks)
+        ]
+        parts = [("tag", self.index(class_id)), *((key_name(word), key) for word, key in enumerate(keys))]
+        return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
+
     def names(self, *, lasting: bool = False) -> list[dict[str, str]]:
         """For each requirement the relation that stands for each normal relation; `lasting` as in `relations`."""
         named = relation_names(self.requirements)
@@ -98,13 +119,19 @@ class Batch:
         for number, subject in enumerate(about):
             steps.append((f"class_sensitive_value_{number}", self._sensitive(subject, of, unique=whole)))
         if not lasting:
-            steps.append(("equivalence_class", self._classes(len(about) == 1 and whole)))
+            classes = self._classes(len(about) == 1 and whole)
+            steps.append(("equivalence_class", projected_classes(classes, self.requirements, self.projected)))
         for index, guard in self.guards:
             steps.append((f"guarded_{index}", self._guarded(guard, of)))
         if public is not None:
             steps.append(("public_row", public))
             named = exp.select(alias(self.class_id(), "class_id"), alias(total(column("n")), "n"))
             steps.append(("public_class", named.from_(relation("public_row")).group_by(self.class_id())))
+        if projections(self.requirements):
+            if self.entity:
+                named = exp.select(alias(self.class_id(), "class_id"), column("entity")).distinct(copy=False)
+                steps.append((RESPONDENTS, named.from_(relation(of), copy=False)))
+            steps += projection_steps(self.requirements, entity=self.entity)
         return [*steps, *self.fixed_relations]
 
     def _sensitive(self, subject: Sequence[str], of: str, *, unique: bool) -> exp.Select:

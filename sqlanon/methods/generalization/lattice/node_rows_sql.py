@@ -15,12 +15,24 @@ from sqlglot import exp
 
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, cast, infix, is_not_null, or_zero, paren, same, total
+from sqlanon.sqlgen.build.expressions import (
+    big,
+    cast,
+    infix,
+    is_not_null,
+    or_zero,
+    paren,
+    real,
+    same,
+    total,
+    union_all,
+)
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, parameter, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import key_name
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.guard import kept_classes, violations
+from sqlanon.sqlgen.classes.guard import by_sets, kept_classes, violations
+from sqlanon.sqlgen.classes.requirement import projections
 
 __all__ = [
     "counts",
@@ -190,6 +202,8 @@ def counts(
     violating = violations(batch.requirements, batch.names(lasting=lasting))
     broken = exp.select(alias(index, "index"), *both).from_(violating.subquery("violation", copy=False), copy=False)
     broken = broken.group_by(index.copy(), copy=False)
+    if projections(batch.requirements):
+        broken = _with_excess_of_sets(batch, broken)
     squares = f.sum(column("size") * column("size"))
     classes = alias(f.count(), "classes")
     all_classes = exp.select(alias(index.copy(), "index"), classes, alias(squares, "squares"))
@@ -216,6 +230,28 @@ def counts(
     return with_steps(query, batch.relations(rows, public, lasting=lasting))
 
 
+def _with_excess_of_sets(batch: Batch, broken: exp.Select) -> exp.Select:
+    """The same with the excess by the set of quasi-identifiers that has most.
+
+    The excess of the classes of a set never grows when they merge. That of classes by all quasi-identifiers may, where
+    each counts with the most of several sets.
+    """
+    index = batch.index(column("class_id"))
+    no_rows = alias(big(literal(0)), "size")
+    excess = alias(f.sum(column("excess")), "excess")
+    each: list[exp.Query] = [
+        exp.select(alias(index.copy(), "index"), no_rows.copy(), excess.copy(), alias(big(literal(0)), "violating"))
+        .from_(query.subquery("violation", copy=False), copy=False)
+        .group_by(index.copy(), copy=False)
+        for query in by_sets(batch.requirements)
+    ]
+    parts = [column("index"), column("size"), alias(real(0.0), "excess"), column("violating")]
+    each.append(exp.select(*parts).from_(broken.subquery("rows", copy=False), copy=False))
+    most = [alias(f.max(column(name)), name) for name in ("size", "excess", "violating")]
+    query = exp.select(column("index"), *most).from_(union_all(each).subquery("of_set", copy=False), copy=False)
+    return query.group_by(column("index"), copy=False)
+
+
 _COUNTED = (
     ("classes", "all_classes"),
     ("squares", "all_classes"),
@@ -232,7 +268,8 @@ def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> 
     index = alias(big(literal(0)), "index")
     others = exp.select(index, column("class_id"), column("size")).from_(relation("equivalence_class"))
     others = others.where(exp.not_(column("class_id").isin(query=published)))
-    return [*batch.relations(rows, public), *kept_classes(batch.requirements), ("withheld", others)]
+    guard = kept_classes(batch.requirements, entity=batch.entity)
+    return [*batch.relations(rows, public), *guard, ("withheld", others)]
 
 
 def most_of_withheld(values: str) -> exp.Select:

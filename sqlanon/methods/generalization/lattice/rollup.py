@@ -37,6 +37,7 @@ from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.functions import count
 from sqlanon.sqlgen.build.names import alias, literal, relation
 from sqlanon.sqlgen.build.repeated import repeated
+from sqlanon.sqlgen.classes.requirement import projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +57,8 @@ class Rollups:
         self._texts: dict[str, str] = {}
         self._rollup = ""
         self._tags = 0
+        # A part of the classes by all quasi-identifiers is no part of those by some of them.
+        self._sets = bool(projections(batch.requirements))
         ground = tuple(0 for _ in cells.trees)
         self._cell_count = int(engine.rows(exp.select(count()).from_(relation(cells.table)))[0][0])
         import numpy as np
@@ -93,7 +96,7 @@ class Rollups:
         large = [
             index for index, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._sizes.part_from
         ]
-        if large and not self._cells.public:
+        if large and not self._cells.public and not self._sets:
             for index, seen in zip(large, self._parts([nodes[index] for index in large]), strict=True):
                 if self._enough(seen, limit):
                     counted[index] = seen
@@ -143,14 +146,14 @@ class Rollups:
         return rows_of_indexes(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
 
     def _look_alone(self, node: Node, limit: int) -> Classes:
-        one_in = self._sizes.one_in
-        seen = self._part(node, one_in)
-        if self._enough(seen, limit):
+        one_in = 1 if self._sets else self._sizes.one_in
+        seen = self._part(node, None if self._sets else one_in)
+        if self._enough(seen, limit) and not self._sets:
             return Classes(seen.classes * one_in, seen.squares, seen.suppressed, seen.excess, whole=False)
         if seen.rows * one_in * self._sizes.times_fewer <= self._cell_count:
             self._keep_rows(node, seen.rows * one_in)
-            return self._look_at([node])[0]
-        return self._part(node, None)
+            return seen if self._sets else self._look_at([node])[0]
+        return seen if self._sets else self._part(node, None)
 
     def _part(self, node: Node, one_in: int | None) -> Classes:
         if (name := f"part {one_in}") not in self._texts:

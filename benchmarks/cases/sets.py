@@ -1,0 +1,70 @@
+"""The search under requirements on two sets of quasi-identifiers, against the same required of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sqlanon
+from benchmarks import databases, plan
+from benchmarks.context import Context
+from benchmarks.data import ADULT
+from benchmarks.figure import Figure, ratio
+from benchmarks.measure import Timings, paired
+from benchmarks.stages import StageTimes, timed_search
+from sqlanon.methods.generalization.choice import Generalization
+
+__all__ = ["run"]
+
+_SIZES, _QUICK_SIZES = (100_000, 1_000_000), (30_000,)
+_SENSITIVE = "occupation"
+# What a neighbour knows, and what an employer knows: age and sex are in both.
+_FIRST = ("age", "sex", "race", "marital_status", "native_country")
+_SECOND = ("age", "sex", "workclass", "education", "salary_class")
+_MODELS = {
+    "k = 5": "k_anonymity(k => 5{on})",
+    "k = 5, distinct l = 3": "k_anonymity(k => 5{on}), l_diversity(l => 3{on})",
+    "k = 5, t = 0.2 equal": "k_anonymity(k => 5{on}), t_closeness(t => 0.2{on})",
+}
+_SUPPRESSIONS = ("0", "0.04")
+
+
+def run(context: Context) -> Iterator[Figure]:
+    for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
+        with databases.working_copy(ADULT, context.file(ADULT, rows)) as connection:
+            for name, models in _MODELS.items():
+                for suppression in _SUPPRESSIONS:
+                    context.note(f"sets, {name}, {suppression} suppressed, {rows:,} rows")
+                    yield _measured(context, connection, rows, f"{name}, {suppression} suppressed", models, suppression)
+
+
+def _measured(
+    context: Context, connection: sqlanon.Connection, rows: int, name: str, models: str, suppression: str
+) -> Figure:
+    quasi = tuple(dict.fromkeys((*_FIRST, *_SECOND)))
+    found: dict[str, tuple[StageTimes, Generalization]] = {}
+
+    def searched(way: str, requirements: str) -> StageTimes:
+        databases.declare(connection, ADULT, quasi, (_SENSITIVE,), requirements)
+        found[way] = timed_search(connection, databases.explain(suppression))
+        return found[way][0]
+
+    def together() -> float:
+        return searched("together", models.format(on="")).seconds["solve"]
+
+    def by_sets() -> Timings:
+        each = (models.format(on=f", on => ({', '.join(columns)})") for columns in (_FIRST, _SECOND))
+        return searched("by sets", ", ".join(each)).seconds
+
+    samples = paired(together, by_sets, context.runs_at(rows))
+    figure = ratio("sets", name, rows, samples["solve"], "the search with the same required of all columns")
+    return figure.with_details(
+        stages=samples,
+        queries=found["by sets"][0].queries,
+        operators=lambda: plan.of_statement(connection, databases.explain(suppression), ("solve",)),
+        note="; ".join(map(_note, found, (choice for _, choice in found.values()))),
+    )
+
+
+def _note(way: str, choice: Generalization) -> str:
+    checked = f"{choice.checked:,} of {choice.nodes:,} nodes"
+    return f"{way} {checked}, loss {float(choice.loss):.3f}, {choice.suppressed:,} suppressed"
