@@ -48,6 +48,7 @@ from sqlanon.statements.preconditions import prepared
 from sqlanon.statements.profile import PROFILED, profile, propose_hierarchy
 from sqlanon.statements.refresh import refreshed
 from sqlanon.statements.series import check_series, create_series, drop_series
+from sqlanon.statements.stream import advance_stream, check_stream, create_stream, drop_stream, find_stream
 from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
 
@@ -183,15 +184,34 @@ def _load_or_table(engine: Engine, name: Any, statement: str) -> Release:
         raise
     except UserError:
         # There is no such release.
+        if find_stream(engine, name):
+            raise
         require_no_table(engine, name, statement)
         raise
 
 
 def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
+    if stream := find_stream(engine, statement.name):
+        return _checked(str(stream.name), check_stream(engine, stream), ())
     release = _load_or_table(engine, statement.name, "CHECK")
     measurements = check_release(engine, release).measurements
     assumed = (measurement.stated for measurement in assumed_of(release))
     return _checked(str(release.name), (*measurements, *assumed), attacks_beyond(engine, release, measurements))
+
+
+def _create_stream(engine: Engine, statement: s.CreateStream, progress: Watching | None) -> Answer:
+    made, warned = create_stream(engine, statement)
+    answer = _done("CREATE ANONYMIZED STREAM", str(statement.name), "created" if made else "exists")
+    return Answer(answer.columns, answer.rows, (warned,) if warned else ())
+
+
+def _advance(engine: Engine, statement: s.Advance, progress: Watching | None) -> Answer:
+    done = advance_stream(engine, statement)
+    batch = done.batch
+    numbers = (batch.released_rows, batch.reused_rows, batch.withheld_rows, batch.late_rows, batch.vanished_rows)
+    head = (str(done.stream.name), batch.batch, batch.read_rows, batch.classes)
+    row = (*head, *numbers, batch.waiting_rows, float(done.stream.k), done.fewest)
+    return Answer(answer_columns.ADVANCED, (row,), done.remarks)
 
 
 def _check_series(engine: Engine, statement: s.CheckSeries, progress: Watching | None) -> Answer:
@@ -303,6 +323,9 @@ _HANDLERS: dict[type, Handler] = {
     s.DropWorkload: _says("DROP WORKLOAD", drop_workload, "dropped", "absent"),
     s.CreateSeries: _says("CREATE SERIES", create_series, "created", "exists"),
     s.DropSeries: _says("DROP SERIES", drop_series, "dropped", "absent"),
+    s.CreateStream: _create_stream,
+    s.Advance: _advance,
+    s.DropStream: _says("DROP ANONYMIZED STREAM", drop_stream, "dropped", "absent"),
     s.CreateRelease: _release,
     s.RefreshRelease: _refresh,
     s.ExplainRelease: _explain,

@@ -65,10 +65,10 @@ def connect(
     """Opens a DuckDB database, or wraps a DuckDB connection that is already open.
 
     The result has DuckDB's own methods and also understands CREATE HIERARCHY, CREATE
-    POLICY, CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and their DROPs, REFRESH ANONYMIZED, ALTER and
-    DESCRIBE POLICY, CREATE SERIES, SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES, EXPLAIN
-    ANONYMIZED, PROFILE, CHECK, ATTACK, ESTIMATE, MEASURE, FRONTIER, ADVISE and EXPORT. Nothing is written
-    to the database before the first of them that has to. Each thread needs a `cursor()` of its own.
+    POLICY, CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE | STREAM and their DROPs, REFRESH ANONYMIZED, ADVANCE,
+    ALTER and DESCRIBE POLICY, CREATE SERIES, SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES |
+    STREAMS, EXPLAIN ANONYMIZED, PROFILE, CHECK, ATTACK, ESTIMATE, MEASURE, FRONTIER, ADVISE and EXPORT. Nothing is
+    written to the database before the first of them that has to. Each thread needs a `cursor()` of its own.
 
     Raises UserError when the file cannot be opened.
     """

@@ -18,7 +18,7 @@ from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
 __all__ = ["delete", "insert", "read"]
 
 # Drawn at random, not named: equal where the text is.
-_IDENTIFIERS = ("release_id", "series_id")
+_IDENTIFIERS = ("release_id", "series_id", "stream_id")
 # Rows are inserted so many at a time.
 _INSERTED_TOGETHER = 50
 

@@ -63,7 +63,19 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     gone = {
         row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in standing_ids
     }
-    return [*standing_releases, *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())]
+    # A stream has published what its table has.
+    made = _rows.read(engine, "stream", ("schema_name", "object_name", "sources"), order=("created_at",))
+    streams = [_known_stream(row) for row in made]
+    return [
+        *standing_releases,
+        *streams,
+        *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values()),
+    ]
+
+
+def _known_stream(row: dict[str, Any]) -> KnownRelease:
+    name = QualifiedName((row["schema_name"], row["object_name"]))
+    return KnownRelease(None, name, "stream", None, _sources(row["sources"]), stands=True)
 
 
 def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trusted: str | None = None) -> KnownRelease:
@@ -91,9 +103,16 @@ def made_from(engine: Engine, names: Collection[QualifiedName]) -> set[SourceRea
     """The sources of the releases to which tables and views of these names belong."""
     if not migrations.ready(engine):
         return set()
-    wanted = {tuple(map(fold, name.parts)) for name in names}
+    wanted = set(map(_folded, names))
     objects = _rows.read(engine, "release_object", ("release_id", "schema_name", "object_name"))
     releases = {r["release_id"] for r in objects if (fold(r["schema_name"]), fold(r["object_name"])) in wanted}
-    if not releases:
-        return set()
-    return {source for release in known(engine) if release.release_id in releases for source in release.sources or ()}
+    return {
+        source
+        for release in known(engine)
+        if release.release_id in releases or (release.kind == "stream" and _folded(release.name) in wanted)
+        for source in release.sources or ()
+    }
+
+
+def _folded(name: QualifiedName) -> tuple[str, ...]:
+    return tuple(map(fold, name.parts))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog import _rows, migrations, streams
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
 from sqlanon.catalog._source_text import read_sources, write_sources
 from sqlanon.catalog.digests import forgetting, require_sealed
@@ -201,6 +201,13 @@ def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
     release = find(engine, name, current_schema)
     if release is not None:
         return release
+    schema_and_name = _located(engine, name, current_schema)
+    if schema_and_name is not None and streams.find(engine, QualifiedName(schema_and_name)) is not None:
+        raise UserError(
+            f"{name} is a stream, not a release",
+            hint=f"ADVANCE {name}, CHECK {name} and DROP ANONYMIZED STREAM {name} are about streams; its table is read "
+            f"like any other, COPY {name} TO 'file.parquet'",
+        )
     others = _rows.read(engine, "release", ("object_name",)) if migrations.ready(engine) else []
     near = nearest(name.name, [other["object_name"] for other in others])
     raise UserError(f"there is no release {name}", hint=near or "make one with CREATE ANONYMIZED TABLE or VIEW")

@@ -110,8 +110,8 @@ def _named(releases_of_name: Sequence[KnownRelease]) -> str:
         about.append(f"exported {last_release.exported_at:%Y-%m-%d}" if last_release.exported_at else "given away")
     if not last_release.stands:
         about.append("gone since")
-    if last_release.kind == "view":
-        about.append("live")
+    if last_release.kind != "table":
+        about.append("live" if last_release.kind == "view" else "a stream")
     if last_release.series is not None:
         about.append(f"in the series {last_release.series}")
     if any(release.sources is None for release in releases_of_name):

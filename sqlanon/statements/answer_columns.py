@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "ADVANCED",
     "CHECKED",
     "COUNTED",
     "DONE",
@@ -36,6 +37,20 @@ REQUIRED = (("levels", "VARCHAR"), ("requirement", "VARCHAR"), *MEASURED)
 WARNING = ("warning", "VARCHAR")
 # A line each.
 REMARKS = ("remarks", "VARCHAR")
+ADVANCED = (
+    ("stream", "VARCHAR"),
+    ("batch", "BIGINT"),
+    ("read_rows", "BIGINT"),
+    ("classes", "BIGINT"),
+    ("released_rows", "BIGINT"),
+    ("reused_rows", "BIGINT"),
+    ("withheld_rows", "BIGINT"),
+    ("late_rows", "BIGINT"),
+    ("vanished_rows", "BIGINT"),
+    ("waiting_rows", "BIGINT"),
+    ("required", "DOUBLE"),
+    ("achieved", "DOUBLE"),
+)
 EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
 FIGURES = (("release", "VARCHAR"), ("workload", "VARCHAR"), ("figure", "VARCHAR"), ("value", "DOUBLE"))
 FIGURES_OF_RELEASE = (FIGURES[0], FIGURES[2], ("attribute", "VARCHAR"), FIGURES[3])

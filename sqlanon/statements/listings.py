@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlanon.catalog import frontiers, hierarchies, migrations, policies, releases, series, workloads
+from sqlanon.catalog import frontiers, hierarchies, migrations, policies, releases, series, streams, workloads
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError, about
 from sqlanon.methods.shared.arguments import called
 from sqlanon.releases.objects import stands
+from sqlanon.streams.checks import is_whole
 from sqlanon.syntax import render
 
 __all__ = ["describe_policy", "show"]
@@ -21,7 +22,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def show(engine: Engine, kind: str) -> tuple[Columns, Rows]:
-    """The columns with their types, and a row for each policy, hierarchy, release, workload, frontier or series."""
+    """The columns with their types, and a row for each policy, hierarchy, release or whatever else is listed."""
     columns, rows = _LISTINGS[kind]
     return columns, list(rows(engine)) if migrations.ready(engine) else []
 
@@ -102,6 +103,13 @@ def _releases(engine: Engine) -> Iterator[tuple[Any, ...]]:
         )
 
 
+def _streams(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    for stream in streams.listing(engine):
+        figures = streams.figures(engine, stream)
+        state = "there" if is_whole(engine, stream) else "dropped or changed"
+        yield str(stream.name), stream.policy, stream.order_column, stream.k, str(stream.delay), *figures, state
+
+
 def _is_whole(engine: Engine, release: Release) -> bool:
     return all(stands(engine, release, made) for made in release.published)
 
@@ -138,6 +146,22 @@ _LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterable[tuple[Any, ..
     "frontiers": (
         (("frontier", "VARCHAR"), ("policy", "VARCHAR"), ("candidates", "BIGINT"), ("efficient", "BIGINT")),
         frontiers.counts,
+    ),
+    "streams": (
+        (
+            ("stream", "VARCHAR"),
+            ("policy", "VARCHAR"),
+            ("ordered_by", "VARCHAR"),
+            ("k", "BIGINT"),
+            ("delay", "VARCHAR"),
+            ("batches", "BIGINT"),
+            ("read_rows", "BIGINT"),
+            ("released_rows", "BIGINT"),
+            ("withheld_rows", "BIGINT"),
+            ("waiting_rows", "BIGINT"),
+            ("state", "VARCHAR"),
+        ),
+        _streams,
     ),
     "series": (
         (("series", "VARCHAR"), ("policy", "VARCHAR"), ("releases", "BIGINT"), ("respondents", "BIGINT")),

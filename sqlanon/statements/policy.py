@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlanon.catalog import policies as catalog
-from sqlanon.catalog import series
+from sqlanon.catalog import series, streams
 from sqlanon.domain.identifiers import nearest, same_name
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.engines.base import Engine
@@ -52,6 +52,7 @@ def alter_policy(engine: Engine, statement: AlterPolicy) -> Policy | None:
         _save(engine, changed)
         if changed.name != policy.name:
             series.rename_policy(engine, policy.name, changed.name)
+            streams.rename_policy(engine, policy.name, changed.name)
     return changed
 
 

@@ -22,6 +22,9 @@ _CALCULATES = (
     s.CreateRelease,
     s.RefreshRelease,
     s.ExplainRelease,
+    s.CreateStream,
+    s.Advance,
+    s.DropStream,
     s.DropRelease,
     s.CheckRelease,
     s.CheckSeries,
@@ -37,7 +40,7 @@ _CALCULATES = (
     s.MeasureTask,
     s.Frontier,
 )
-_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropFrontier, s.DropSeries, s.DropRelease)
+_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropFrontier, s.DropSeries, s.DropRelease, s.DropStream)
 
 
 def prepared(engine: Engine, statement: s.Statement) -> bool:

@@ -1,4 +1,4 @@
-"""Calls as a statement has them, and the statements that are made of them: FRONTIER, ADVISE and CREATE SERIES."""
+"""Calls as a statement has them, and the statements that are made of them: FRONTIER, CREATE SERIES, streams."""
 
 from __future__ import annotations
 
@@ -6,9 +6,19 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.syntax._calls import FigureCall, MethodCall
 from sqlanon.syntax._frontier_statements import Advise, Bound, Frontier, workload_of
 from sqlanon.syntax._series_statements import CheckJoined, CreateSeries
+from sqlanon.syntax._stream_statements import Advance, CreateStream
 from sqlanon.syntax._texts import arguments_text, name_text, qualified_text, string_text, value_text, word_text
 
-__all__ = ["advise_text", "call_text", "check_joined_text", "create_series_text", "figure_text", "frontier_text"]
+__all__ = [
+    "advance_text",
+    "advise_text",
+    "call_text",
+    "check_joined_text",
+    "create_series_text",
+    "create_stream_text",
+    "figure_text",
+    "frontier_text",
+]
 
 
 def advise_text(statement: Advise) -> str:
@@ -39,6 +49,18 @@ def create_series_text(statement: CreateSeries, condition: str) -> str:
     head = f"CREATE SERIES {condition}{name_text(statement.name)} ON POLICY {name_text(statement.policy)}"
     required = ", ".join(map(call_text, statement.requirements))
     return f"{head} KEY {string_text(statement.key_variable)}" + (f" REQUIRE {required}" if required else "")
+
+
+def create_stream_text(statement: CreateStream, condition: str) -> str:
+    """The statement; `condition` is IF NOT EXISTS with a blank behind it, or nothing."""
+    head = f"CREATE ANONYMIZED STREAM {condition}{qualified_text(statement.name)} AS POLICY"
+    order = f"ORDER BY {name_text(statement.order_column)}"
+    return f"{head} {name_text(statement.policy)} {order} METHOD {call_text(statement.method)}"
+
+
+def advance_text(statement: Advance) -> str:
+    until = f" TO {string_text(statement.until)}" if statement.until is not None else ""
+    return f"ADVANCE {qualified_text(statement.name)}{' TO END' if statement.to_end else until}"
 
 
 def _bound_text(bound: Bound) -> str:

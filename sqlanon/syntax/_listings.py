@@ -1,4 +1,4 @@
-"""SHOW and DESCRIBE: what a database has of policies, hierarchies, releases, workloads, frontiers and series."""
+"""SHOW and DESCRIBE: what a database has of policies, hierarchies, releases, streams and the like."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["describe", "show"]
 
 
 def show(reader: Reader, position: Position) -> Show:
-    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES."""
+    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS."""
     reader.expect("SHOW")
     kind = reader.choose(tuple(word.upper() for word in SHOWN)).lower()
     reader.end()

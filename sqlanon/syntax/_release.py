@@ -40,7 +40,7 @@ def create(reader: Reader, position: Position) -> CreateRelease:
     [LEVELS FROM RELEASE release] [IN SERIES series].
     """
     reader.expect("CREATE")
-    return _anonymized(reader, position, or_replace=reader.accept("OR", "REPLACE"))
+    return _anonymized(reader, position, reader.accept("OR", "REPLACE"), "STREAM")
 
 
 def explain(reader: Reader, position: Position) -> ExplainRelease:
@@ -53,7 +53,7 @@ def explain(reader: Reader, position: Position) -> ExplainRelease:
 def drop(reader: Reader, position: Position) -> DropRelease:
     """DROP ANONYMIZED VIEW|TABLE [IF EXISTS] name."""
     reader.expect("DROP", "ANONYMIZED")
-    kind = reader.choose(_KINDS).lower()
+    kind = reader.choose(_KINDS, "STREAM").lower()
     if_exists = reader.accept("IF", "EXISTS")
     name = _release_name(reader)
     reader.end()
@@ -126,9 +126,9 @@ def export(reader: Reader, position: Position) -> ExportRelease:
     return ExportRelease(name, path, **options, position=position)
 
 
-def _anonymized(reader: Reader, position: Position, or_replace: bool) -> CreateRelease:
+def _anonymized(reader: Reader, position: Position, or_replace: bool, *also: str) -> CreateRelease:
     reader.expect("ANONYMIZED")
-    kind = reader.choose(_KINDS).lower()
+    kind = reader.choose(_KINDS, *also).lower()
     unless_there = if_not_exists(reader, or_replace)
     name = _release_name(reader)
     reader.expect("AS", "POLICY")

@@ -43,9 +43,22 @@ def scalar(reader: Reader) -> Scalar:
     for word in ("TRUE", "FALSE"):
         if reader.accept(word):
             return word == "TRUE"
+    if (interval := _interval(reader)) is not None:
+        return interval
     if token.kind in (Kind.WORD, Kind.QUOTED):
         return reader.qualified_name("a value")
     raise reader.expected("a value, which is a number, a 'string', true, false or a name")
+
+
+def _interval(reader: Reader) -> str | None:
+    """The text of INTERVAL '10 minutes' or INTERVAL 10 MINUTES; None if there is none."""
+    if not reader.sees("INTERVAL") or reader.peek(1).kind not in (Kind.STRING, Kind.NUMBER):
+        return None
+    reader.expect("INTERVAL")
+    if reader.peek().kind is Kind.STRING:
+        return string(reader, "a time in quotes, as in INTERVAL '10 minutes'")
+    length = reader.take().text
+    return f"{length} {reader.name('a unit of time, as in INTERVAL 10 MINUTES').lower()}"
 
 
 def string(reader: Reader, what: str) -> str:

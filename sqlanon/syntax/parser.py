@@ -24,6 +24,7 @@ from sqlanon.syntax import (
     _profile,
     _release,
     _series,
+    _stream,
     _workload,
 )
 from sqlanon.syntax._lexer import Kind, Positions, keyword_of, tokens
@@ -46,6 +47,9 @@ class _Form:
 
 
 _RELEASE = " hospital_2026 AS POLICY hospital METHOD generalization(suppression => 0.02)"
+_STREAM = (
+    "CREATE ANONYMIZED STREAM visits_stream AS POLICY hospital ORDER BY arrived METHOD stream(k => 5, delay => 1000)"
+)
 _FORMS = {
     "CREATE HIERARCHY": _Form(
         _hierarchy.create,
@@ -66,6 +70,11 @@ _FORMS = {
         _series.create, "CREATE SERIES monthly ON POLICY hospital KEY 'SERIES_KEY' REQUIRE composition(max => 0.5)"
     ),
     "CREATE ANONYMIZED": _Form(_release.create, "CREATE ANONYMIZED TABLE" + _RELEASE),
+    "CREATE ANONYMIZED STREAM": _Form(_stream.create, _STREAM),
+    "ADVANCE": _Form(_stream.advance, "ADVANCE visits_stream or ADVANCE visits_stream TO END"),
+    "REFRESH ANONYMIZED STREAM": _Form(_stream.refresh, "ADVANCE visits_stream"),
+    "EXPLAIN ANONYMIZED STREAM": _Form(_stream.explain, _STREAM),
+    "DROP ANONYMIZED STREAM": _Form(_stream.drop, "DROP ANONYMIZED STREAM IF EXISTS visits_stream"),
     "REFRESH ANONYMIZED": _Form(_release.refresh, "REFRESH ANONYMIZED TABLE hospital_2026"),
     "EXPLAIN ANONYMIZED": _Form(_release.explain, "EXPLAIN ANONYMIZED TABLE" + _RELEASE),
     "DROP HIERARCHY": _Form(_hierarchy.drop, "DROP HIERARCHY IF EXISTS age_bands"),
@@ -98,6 +107,10 @@ _FORMS = {
 }
 
 
+# Read in order to say what to write instead.
+_REFUSED = ("REFRESH ANONYMIZED STREAM", "EXPLAIN ANONYMIZED STREAM")
+
+
 def _kinds(keywords: str) -> tuple[str, ...]:
     """What may stand behind the keywords of a statement."""
     if not keywords.endswith("ANONYMIZED"):
@@ -106,7 +119,7 @@ def _kinds(keywords: str) -> tuple[str, ...]:
 
 
 # For completion in a shell.
-KEYWORDS = tuple(keywords + kind for keywords in _FORMS for kind in _kinds(keywords))
+KEYWORDS = tuple(keywords + kind for keywords in _FORMS if keywords not in _REFUSED for kind in _kinds(keywords))
 
 
 def _openings(label: str) -> tuple[str, ...]:
@@ -225,7 +238,8 @@ def _label(text: str) -> str | None:
     words = tuple(takewhile(bool, map(keyword_of, first)))
     if len(first) > 2 and (label := _BEFORE_NAME.get(" ".join(words[:2]))):
         return label if first[2].kind in (Kind.WORD, Kind.QUOTED) else None
-    openings = [words[:length] for length in range(1, len(words) + 1)]
+    # The longest first: CREATE ANONYMIZED STREAM is a statement of its own.
+    openings = [words[:length] for length in range(len(words), 0, -1)]
     if not _NOT_OURS.isdisjoint(openings):
         return None
     return next((_OURS[opening] for opening in openings if opening in _OURS), None)

@@ -14,10 +14,12 @@ from sqlanon.domain.values import Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
 from sqlanon.syntax._call_texts import (
+    advance_text,
     advise_text,
     call_text,
     check_joined_text,
     create_series_text,
+    create_stream_text,
     figure_text,
     frontier_text,
 )
@@ -33,6 +35,7 @@ from sqlanon.syntax._texts import (
 )
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
+    Advance,
     Advise,
     AlterPolicy,
     Attack,
@@ -45,6 +48,7 @@ from sqlanon.syntax.statements import (
     CreatePolicy,
     CreateRelease,
     CreateSeries,
+    CreateStream,
     CreateWorkload,
     DescribePolicy,
     DropFrontier,
@@ -52,6 +56,7 @@ from sqlanon.syntax.statements import (
     DropPolicy,
     DropRelease,
     DropSeries,
+    DropStream,
     DropWorkload,
     Estimate,
     ExplainRelease,
@@ -92,6 +97,12 @@ def to_sql(statement: Statement) -> str:
             return create_series_text(statement, _if_not_exists(statement.if_not_exists))
         case DropSeries():
             return f"DROP SERIES {_if_exists(statement.if_exists)}{name_text(statement.name)}"
+        case CreateStream():
+            return create_stream_text(statement, _if_not_exists(statement.if_not_exists))
+        case Advance():
+            return advance_text(statement)
+        case DropStream():
+            return f"DROP ANONYMIZED STREAM {_if_exists(statement.if_exists)}{qualified_text(statement.name)}"
         case CheckSeries():
             return f"CHECK {qualified_text(statement.name)} IN SERIES {name_text(statement.series)}"
         case RefreshRelease():

@@ -18,9 +18,11 @@ from sqlanon.syntax._measures import CreateWorkload, DropWorkload, Measure, Meas
 from sqlanon.syntax._placed import Placed
 from sqlanon.syntax._profile_statements import Profile, ProposeHierarchy
 from sqlanon.syntax._series_statements import CheckJoined, CheckSeries, CreateSeries, DropSeries, RefreshRelease
+from sqlanon.syntax._stream_statements import Advance, CreateStream, DropStream
 
 __all__ = [
     "SHOWN",
+    "Advance",
     "Advise",
     "AlterPolicy",
     "Attack",
@@ -34,6 +36,7 @@ __all__ = [
     "CreatePolicy",
     "CreateRelease",
     "CreateSeries",
+    "CreateStream",
     "CreateWorkload",
     "DescribePolicy",
     "DropFrontier",
@@ -41,6 +44,7 @@ __all__ = [
     "DropPolicy",
     "DropRelease",
     "DropSeries",
+    "DropStream",
     "DropWorkload",
     "Estimate",
     "ExplainRelease",
@@ -133,12 +137,15 @@ class DescribePolicy(Placed):
 
 
 # What SHOW lists.
-SHOWN = ("policies", "hierarchies", "releases", "workloads", "frontiers", "series")
+SHOWN = ("policies", "hierarchies", "releases", "workloads", "frontiers", "series", "streams")
 
 
 @dataclass(frozen=True)
 class Show(Placed):
-    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES; `kind` is the word in lower case."""
+    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS.
+
+    `kind` is the word in lower case.
+    """
 
     kind: str
 
@@ -272,6 +279,9 @@ Statement = (
     | CreateSeries
     | DropSeries
     | CheckSeries
+    | CreateStream
+    | Advance
+    | DropStream
     | CheckJoined
     | CreateRelease
     | RefreshRelease

@@ -66,7 +66,7 @@ STATEMENTS: dict[str, str] = {
         "    -- releases keep the policy as it was when they were made"
     ),
     "DESCRIBE POLICY": "DESCRIBE POLICY name;",
-    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES;",
+    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS;",
     "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
     "CREATE WORKLOAD": (
         "CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy\n"
@@ -100,6 +100,16 @@ STATEMENTS: dict[str, str] = {
         "    [REQUIRE composition(max => 0.5), m_invariance(m => 3)];\n"
         "    -- releases of one policy that are published one after the other; a ledger knows who was in which class"
     ),
+    "CREATE ANONYMIZED STREAM": (
+        "CREATE ANONYMIZED STREAM [IF NOT EXISTS] name AS POLICY policy ORDER BY column\n"
+        "    METHOD stream(k => 5, delay => 1000 | INTERVAL '10 minutes' [, reuse => true]);\n"
+        "    -- rows of a table that grows, published in classes before their delay is over"
+    ),
+    "ADVANCE": (
+        "ADVANCE stream [TO END | TO 'moment'];\n"
+        "    -- reads what has arrived, and publishes what is due; TO END publishes all that waits"
+    ),
+    "DROP ANONYMIZED STREAM": "DROP ANONYMIZED STREAM [IF EXISTS] name;     -- with what it has published",
     "DROP SERIES": "DROP SERIES [IF EXISTS] name;                -- erases its ledger; the releases stay",
     "CHECK": (
         "CHECK release;\n"
@@ -163,6 +173,7 @@ _CLAUSES = """
     COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES attribute jointly variant distance ranges guarding absent
     METHODS SWEEP IN MEASURE LEAST
     parquet csv duckdb ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS SERIES
+    STREAM STREAMS BY END INTERVAL delay reuse
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from sqlanon.syntax.statements import (
+    Advance,
     Advise,
     AlterPolicy,
     Attack,
@@ -17,6 +18,7 @@ from sqlanon.syntax.statements import (
     CreatePolicy,
     CreateRelease,
     CreateSeries,
+    CreateStream,
     CreateWorkload,
     DescribePolicy,
     DropFrontier,
@@ -24,6 +26,7 @@ from sqlanon.syntax.statements import (
     DropPolicy,
     DropRelease,
     DropSeries,
+    DropStream,
     DropWorkload,
     Estimate,
     ExplainRelease,
@@ -85,6 +88,12 @@ def label(statement: Statement) -> str:
             return f"CHECK {release} JOINED WITH RELEASE {other}"
         case CheckSeries(name=release, series=series):
             return f"CHECK {release} IN SERIES {series}"
+        case CreateStream(name=release):
+            return f"CREATE ANONYMIZED STREAM {release}"
+        case DropStream(name=release):
+            return f"DROP ANONYMIZED STREAM {release}"
+        case Advance(name=release):
+            return f"ADVANCE {release}"
         case CreateSeries(name=name):
             return f"CREATE SERIES {name}"
         case DropSeries(name=name):

@@ -93,6 +93,7 @@ def engine(path):
         "0008_figures",
         "0009_candidates",
         "0010_series",
+        "0011_streams",
     ]
     yield made
     connection.close()

@@ -71,6 +71,9 @@ def test_install_makes_the_catalog_once(engine):
         "series_release",
         "series_member",
         "series_value",
+        "stream",
+        "stream_batch",
+        "stream_member",
     }
     recorded = engine.rows("SELECT version, slug, sha256, applied_at IS NOT NULL FROM anon.schema_version")
     text = assets.read("sql", "catalog", "0001_foundation.sql")

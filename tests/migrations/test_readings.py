@@ -62,7 +62,8 @@ def earlier(connection: Connection) -> None:
     """Brings the catalog back to what the version before wrote."""
     text = next(step.text for step in migrations.known_migrations() if step.version == 4)
     sealed = text[text.index("UPDATE anon.release SET digest") :]
-    for table in ("series", "series_requirement", "series_release", "series_member", "series_value"):
+    streams = ("stream", "stream_batch", "stream_member")
+    for table in ("series", "series_requirement", "series_release", "series_member", "series_value", *streams):
         connection.duckdb.execute(f"DROP TABLE anon.{table}")
     connection.duckdb.execute("DROP TABLE anon.candidate")
     connection.duckdb.execute("DROP TABLE anon.release_figure")

@@ -44,6 +44,7 @@ _FILES = {
     ),
     "profile": "profile",
     "series": "attacks_composition check_joined m_invariance refresh sequential_releases series",
+    "streams": "stream stream_killed",
     "check": (
         "bucket_checks check check_export check_figures check_relation composition macros_arguments "
         "macros_bare_client macros_models steps"
@@ -87,7 +88,7 @@ _FILES = {
         "adjustable anonymize clients data_frames engine fixed_cost session session_settings settings temp_tables"
     ),
     "terminal": "cli datasets exit_codes presentation shell",
-    "kills": "exit_codes export_leftovers export_place kill methods_killed report_files",
+    "kills": "exit_codes export_leftovers export_place kill methods_killed report_files stream_killed",
     "project": (
         "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "
         "paper_tables plug_ins subjects tree words"

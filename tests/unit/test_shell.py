@@ -138,7 +138,12 @@ def completions(text: str, names: list[str] | None = None) -> list[str]:
 
 
 def test_completion_of_statements_keywords_and_names() -> None:
-    assert completions("create an") == ["CREATE ANONYMIZED VIEW", "CREATE ANONYMIZED TABLE", *completions(" an")]
+    assert completions("create an") == [
+        "CREATE ANONYMIZED VIEW",
+        "CREATE ANONYMIZED TABLE",
+        "CREATE ANONYMIZED STREAM",
+        *completions(" an"),
+    ]
     assert "CREATE POLICY" in completions("SELECT 1;\ncreate pol")
     assert completions("CREATE POLICY p ON t (a quasi ident") == ["IDENTIFIER"]
     assert completions("SELECT * FROM pat", ["patients", "Patterns", "other"]) == ["patients", '"Patterns"']

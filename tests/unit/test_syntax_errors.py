@@ -113,7 +113,7 @@ HEAD = "CREATE POLICY p ON t "
             )
         ),
         ("CREATE HIERARCHY h 5", "5", "expected AS or AUTO", "or CREATE HIERARCHY age_bands AUTO ON patients.age"),
-        ("CREATE ANONYMIZED VEIW v AS POLICY p", "VEIW", "expected VIEW or TABLE", "did you mean VIEW?"),
+        ("CREATE ANONYMIZED VEIW v AS POLICY p", "VEIW", "expected VIEW, TABLE or STREAM", "did you mean VIEW?"),
         (
             "CREATE ANONYMIZED VIEW v AS POLICY p METHD m",
             "METHD",

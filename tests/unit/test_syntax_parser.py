@@ -12,6 +12,7 @@ from sqlanon.domain.values import UNNAMED, QualifiedName, Source
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax.parser import parse_script, query_text
 from sqlanon.syntax.statements import (
+    Advance,
     CheckRelation,
     CheckRelease,
     CheckSeries,
@@ -19,11 +20,13 @@ from sqlanon.syntax.statements import (
     CreatePolicy,
     CreateRelease,
     CreateSeries,
+    CreateStream,
     CreateWorkload,
     DropHierarchy,
     DropPolicy,
     DropRelease,
     DropSeries,
+    DropStream,
     DropWorkload,
     ExplainRelease,
     ExportRelease,
@@ -279,6 +282,26 @@ def test_source(written: str, source: Source) -> None:
             CreateSeries("s", "p", "K", (Requirement("m_invariance", ((UNNAMED, 3),)),), if_not_exists=True),
         ),
         ("DROP SERIES IF EXISTS s", DropSeries("s", if_exists=True)),
+        (
+            "CREATE ANONYMIZED STREAM IF NOT EXISTS a.s AS POLICY p ORDER BY arrived "
+            "METHOD stream(3, delay => INTERVAL '1 day')",
+            CreateStream(
+                QualifiedName(("a", "s")),
+                "p",
+                "arrived",
+                MethodCall("stream", ((UNNAMED, 3), ("delay", "1 day"))),
+                True,
+            ),
+        ),
+        (
+            "CREATE ANONYMIZED STREAM s AS POLICY p ORDER BY arrived METHOD stream(delay => INTERVAL 10 MINUTES)",
+            CreateStream(QualifiedName(("s",)), "p", "arrived", MethodCall("stream", (("delay", "10 minutes"),))),
+        ),
+        ("ADVANCE s", Advance(QualifiedName(("s",)))),
+        ("ADVANCE STREAM s TO END", Advance(QualifiedName(("s",)), to_end=True)),
+        ("ADVANCE stream TO END", Advance(QualifiedName(("stream",)), to_end=True)),
+        ("ADVANCE s TO DATE '2026-01-01'", Advance(QualifiedName(("s",)), until="2026-01-01")),
+        ("DROP ANONYMIZED STREAM IF EXISTS s", DropStream(QualifiedName(("s",)), if_exists=True)),
         ("REFRESH ANONYMIZED TABLE s.r", RefreshRelease(name("s", "r"))),
         ("refresh anonymized table r levels from release q", RefreshRelease(name("r"), name("q"))),
         (

@@ -43,6 +43,7 @@ class Kind(StrEnum):
     FLAG = "true or false"
     WHOLES = "a list of whole numbers"
     COLUMN = "the name of a column"
+    SPAN = "a whole number of rows, or a time such as INTERVAL '10 minutes'"
 
 
 @dataclass(frozen=True)
@@ -251,6 +252,10 @@ def _column(_: Argument, value: Value) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
+def _span(argument: Argument, value: Value) -> int | str | None:
+    return value if isinstance(value, str) and value.strip() else _whole(argument, value)
+
+
 _TAKEN: Mapping[Kind, Callable[[Argument, Value], Any]] = {
     Kind.WHOLE: _whole,
     Kind.NUMBER: _number,
@@ -259,4 +264,5 @@ _TAKEN: Mapping[Kind, Callable[[Argument, Value], Any]] = {
     Kind.FLAG: _flag,
     Kind.WHOLES: _wholes,
     Kind.COLUMN: _column,
+    Kind.SPAN: _span,
 }

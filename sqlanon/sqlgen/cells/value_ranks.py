@@ -29,7 +29,7 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
 
-__all__ = ["ancestors", "by_value", "first_name", "is_number", "is_numeric", "ranked", "ranked_summary"]
+__all__ = ["ancestors", "as_double", "by_value", "first_name", "is_number", "is_numeric", "ranked", "ranked_summary"]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
@@ -52,7 +52,7 @@ def by_value(bound: BoundAttribute) -> bool:
 
 def is_numeric(bound: BoundAttribute) -> bool:
     """Whether values have a distance: numbers and times in the order of their values."""
-    return by_value(bound) and _as_double(bound) is not None
+    return by_value(bound) and as_double(bound) is not None
 
 
 def is_number(bound: BoundAttribute) -> bool:
@@ -60,7 +60,7 @@ def is_number(bound: BoundAttribute) -> bool:
     return bound.published_type.upper().removeprefix("U").partition("(")[0] in _NUMBERS
 
 
-def _as_double(bound: BoundAttribute) -> exp.Expr | None:
+def as_double(bound: BoundAttribute) -> exp.Expr | None:
     """A value as a number, days or seconds; None for what is neither a number nor a time."""
     kind = bound.published_type.upper()
     value = column("value")
@@ -103,7 +103,7 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
 
 def _position(bound: BoundAttribute) -> exp.Expr:
     rank = cast(column("rank"), "DOUBLE")
-    known = _as_double(bound) if by_value(bound) else None
+    known = as_double(bound) if by_value(bound) else None
     if known is None:
         return rank
     least, most, count = (_over(function(this=known.copy())) for function in (exp.Min, exp.Max, exp.Count))

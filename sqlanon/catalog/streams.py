@@ -1,0 +1,132 @@
+"""Streams as rows of `anon.stream`, `stream_batch` and `stream_member`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog._json import BadJson, dumps, loads
+from sqlanon.catalog._source_text import write_sources
+from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.release import SourceRead
+from sqlanon.domain.stream import Batch, Stream
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import CatalogError, UserError
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.sql_files import sql_file
+
+__all__ = ["append", "delete", "figures", "find", "listing", "load", "rename_policy", "save"]
+
+_PLAIN = (
+    "stream_id",
+    "policy",
+    "policy_fingerprint",
+    "order_column",
+    "k",
+    "reuse",
+    "salt",
+    "batch",
+    "position",
+    "watermark",
+)
+_LISTS = ("columns", "published", "quasi_identifiers")
+_COLUMNS = (*_PLAIN, *_LISTS, "schema_name", "object_name", "delay")
+_TABLES = ("stream_member", "stream_batch", "stream")
+
+
+def save(engine: Engine, stream: Stream, sources: tuple[SourceRead, ...]) -> None:
+    """Writes a stream that has read nothing yet."""
+    schema, name = stream.name.parts
+    row: dict[str, object] = {key: getattr(stream, key) for key in _PLAIN}
+    row |= {"schema_name": schema, "object_name": name, "delay": dumps(stream.delay), "sources": write_sources(sources)}
+    row |= {key: dumps(list(map(list, getattr(stream, key)))) for key in ("columns", "published")}
+    row["quasi_identifiers"] = dumps(list(stream.quasi_identifiers))
+    _rows.insert(engine, "stream", [row])
+
+
+def find(engine: Engine, name: QualifiedName) -> Stream | None:
+    """The stream of this schema and name, or None. Raises CatalogError for rows that contradict each other."""
+    if not migrations.ready(engine):
+        return None
+    schema, object_name = name.parts[-2:]
+    rows = _rows.read(engine, "stream", _COLUMNS, {"schema_name": schema, "object_name": object_name})
+    if len(rows) > 1:
+        raise CatalogError(
+            f"stream {name} stands {len(rows)} times in anon.stream", hint="delete all of its rows but one"
+        )
+    return _stream(rows[0]) if rows else None
+
+
+def load(engine: Engine, name: QualifiedName) -> Stream:
+    """The stream of this schema and name. Raises UserError, with names that are near, if there is none."""
+    stream = find(engine, name)
+    if stream is not None:
+        return stream
+    near = nearest(name.name, [stream.name.name for stream in listing(engine)])
+    raise UserError(
+        f"there is no stream {name}",
+        hint=near or "make one with CREATE ANONYMIZED STREAM name AS POLICY policy ORDER BY column METHOD stream(...)",
+    )
+
+
+def listing(engine: Engine) -> list[Stream]:
+    """All streams, the oldest first."""
+    if not migrations.ready(engine):
+        return []
+    return [_stream(row) for row in _rows.read(engine, "stream", _COLUMNS, order=("created_at",))]
+
+
+def _stream(row: dict[str, Any]) -> Stream:
+    name = QualifiedName((row["schema_name"], row["object_name"]))
+    try:
+        columns, published = (
+            tuple((str(column_name), str(kind)) for column_name, kind in loads(row[key]))
+            for key in ("columns", "published")
+        )
+        quasi_identifiers = tuple(map(str, loads(row["quasi_identifiers"])))
+        delay = loads(row["delay"])
+        if not columns or isinstance(delay, bool) or not isinstance(delay, int | str):
+            raise BadJson("they are of another kind")
+    except (BadJson, TypeError, ValueError):
+        raise CatalogError(f"stream {name}: its columns and its delay in anon.stream cannot be read") from None
+    return Stream(
+        name=name,
+        columns=columns,
+        published=published,
+        quasi_identifiers=quasi_identifiers,
+        delay=delay,
+        **{key: row[key] for key in _PLAIN},
+    )
+
+
+def append(engine: Engine, stream: Stream, batch: Batch, position: int) -> None:
+    """Writes what an ADVANCE has done, the position of the last row that was read, and the watermark of the stream."""
+    _rows.insert(engine, "stream_batch", [{"stream_id": stream.stream_id, **asdict(batch)}])
+    state: dict[str, object] = {key: exp.Placeholder() for key in ("batch", "position", "watermark")}
+    query = exp.update(relation(("anon", "stream")), state, where=column("stream_id").eq(exp.Placeholder()))
+    engine.run(query, [batch.batch, position, stream.watermark, stream.stream_id])
+
+
+def figures(engine: Engine, stream: Stream) -> tuple[int, int, int, int, int]:
+    """The number of batches of a stream, and of its rows those that were read, released, withheld, and that wait."""
+    [row] = engine.rows(sql_file("streams", "figures"), [stream.stream_id])
+    batches, read, released, withheld, waiting = map(int, row)
+    return batches, read, released, withheld, waiting
+
+
+def delete(engine: Engine, stream: Stream) -> None:
+    """Forgets a stream; its tables are the caller's to drop."""
+    for table in _TABLES:
+        _rows.delete(engine, table, {"stream_id": stream.stream_id})
+
+
+def rename_policy(engine: Engine, name: str, new_name: str) -> None:
+    """Follows the name of a policy."""
+    query = exp.update(
+        relation(("anon", "stream")), {"policy": exp.Placeholder()}, where=column("policy").eq(exp.Placeholder())
+    )
+    engine.run(query, [new_name, name])

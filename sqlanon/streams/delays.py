@@ -1,0 +1,78 @@
+"""When a waiting row is due, and the moment before which all rows have been read."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.domain.stream import Stream
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, cast, try_cast
+from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.streams.arrivals import watermark_of
+from sqlanon.streams.options import METHOD
+
+__all__ = ["horizon", "new_watermark", "require_interval"]
+
+
+def require_interval(engine: Engine, delay: int | str) -> None:
+    """Raises PolicyError for a text that is no interval of time, or none that ends after it begins."""
+    if isinstance(delay, int):
+        return
+    start = cast(literal("2000-01-01"), "TIMESTAMP")
+    interval = try_cast(literal(delay), "INTERVAL")
+    [(is_later,)] = engine.rows(exp.select(start + interval > start.copy()))
+    if not is_later:
+        raise PolicyError(
+            f"{METHOD}: a delay is a number of rows or a time, not {delay!r}",
+            hint="write delay => 1000 or delay => INTERVAL '10 minutes'",
+            part=("method", METHOD, "delay"),
+        )
+
+
+def new_watermark(engine: Engine, stream: Stream, until: str | None) -> str | None:
+    """The text of the moment before which all rows have been read, by now; None if there is none yet.
+
+    `until` is such a moment as the user says. Raises PolicyError if it is none, or if nothing becomes due by it.
+    """
+    moments = [watermark_of(stream)]
+    if until is not None:
+        if isinstance(stream.delay, int):
+            raise PolicyError(
+                f"rows of the {stream} are due when others have arrived after them, not at a moment",
+                hint=f"ADVANCE {stream.name} TO END publishes what waits",
+                part=("until",),
+            )
+        moment = try_cast(literal(until), stream.order_type)
+        [(is_moment,)] = engine.rows(exp.select(exp.not_(moment.is_(exp.null()))))
+        if not is_moment:
+            raise PolicyError(
+                f"{stream.order_column} is {stream.order_type}, and {until!r} is none",
+                hint=f"write ADVANCE {stream.name} TO '2030-12-31 23:59:00', or TO END",
+                part=("until",),
+            )
+        moments.append(moment.copy())
+    last = exp.select(f.max(column("arrived"))).from_(relation(stream.table("read"))).subquery()
+    [(text,)] = engine.rows(exp.select(as_text(f.greatest(moments[0], *moments[1:], last, ignore_nulls=True))))
+    return None if text is None else str(text)
+
+
+def horizon(stream: Stream, position: int, watermark: str | None, *, to_end: bool) -> exp.Query:
+    """Of each waiting row the position of the last that may leave with it; NULL while it is not due.
+
+    `position` is that of the last row that was read, and all rows before the `watermark` have been.
+    """
+    waiting = exp.select(exp.Star()).from_(relation(stream.table("waiting")))
+    values: dict[str, exp.Expr] = {"to_end": literal(to_end)}
+    if isinstance(stream.delay, int):
+        query = query_file("streams", "horizon_of_rows")
+        values |= {"delay": literal(stream.delay), "position": literal(position)}
+    else:
+        query = query_file("streams", "horizon_of_time")
+        values |= {"delay": cast(literal(stream.delay), "INTERVAL")}
+        values |= {"watermark": cast(literal(watermark), stream.order_type)}
+    for placeholder in list(query.find_all(exp.Placeholder, exp.Parameter)):
+        placeholder.replace(values[placeholder.name].copy())
+    return reading(query, {"waiting": waiting})

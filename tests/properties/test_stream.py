@@ -1,0 +1,156 @@
+"""A stream publishes what its rule says, row by row, however often it is advanced."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sqlanon
+from sqlanon import Connection
+from sqlanon.streams.sizes import sizes
+from tests.oracles.stream import Number, Outcome, Row, Tree, simulate
+from tests.support.draws import draws
+
+pytestmark = pytest.mark.drawn
+
+PEOPLE = ["a", "b", "it's", 'q"', "ß", "", "e", "f"]
+ZIPS = ["94141", "94142", "94150", "10115", "", "*", None]
+START = datetime(2026, 1, 1)
+AXES = {
+    "age": Number(),
+    "height cm": Number(),
+    'the "ward"': Tree(lambda value: (value,), 1),
+    "zip": Tree(lambda v: (v, None, None) if v is None else (v, _prefix(v, 4), _prefix(v, 2)), 3, 1, 2),
+}
+numbers = count()
+
+
+def _prefix(value: str, length: int) -> str:
+    return value[:length] + "*" * max(len(value) - length, 0)
+
+
+@pytest.fixture(scope="module")
+def con() -> Connection:
+    connection = sqlanon.connect(config={"threads": "1"})
+    connection.execute("CREATE HIERARCHY prefixes AS PREFIXES (4, 2)")
+    return connection
+
+
+@st.composite
+def arrivals(draw: st.DrawFn) -> list[tuple[Any, ...]]:
+    """Rows in their order: seconds since the row before, respondent, age, height, ward, zip."""
+    row = st.tuples(
+        st.integers(1, 4),
+        st.sampled_from(PEOPLE),
+        st.one_of(st.none(), st.integers(0, 9)),
+        st.one_of(st.none(), st.sampled_from([0.0, 1.5, 2.0, 170.25, -3.0])),
+        st.sampled_from(["x", "y's", None, "*"]),
+        st.sampled_from(ZIPS),
+    )
+    return draw(st.lists(row, max_size=25))
+
+
+def _make(con: Connection, columns: Sequence[str], *, entity: bool, call: str) -> str:
+    name = f"s{next(numbers)}"
+    for text in ("DROP POLICY IF EXISTS p",):
+        con.execute(text)
+    con.execute(
+        'CREATE OR REPLACE TABLE visits (arrived TIMESTAMP, "who is it" VARCHAR, age INTEGER, "height cm" DOUBLE, '
+        '"the ""ward""" VARCHAR, zip VARCHAR, id INTEGER)'
+    )
+    quoted = {name: '"' + name.replace('"', '""') + '"' for name in columns}
+    roles = [
+        f"{q} QUASI IDENTIFIER" + (" USING prefixes MIN LEVEL 1 MAX LEVEL 2" if n == "zip" else "")
+        for n, q in quoted.items()
+    ]
+    who = '"who is it" ENTITY, ' if entity else ""
+    con.execute(f"CREATE POLICY p ON visits ({who}{', '.join(roles)}, id SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute(f"CREATE ANONYMIZED STREAM {name} AS POLICY p ORDER BY arrived METHOD {call}")
+    return name
+
+
+def _expected(outcome: Outcome, columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
+    axes = [AXES[name] for name in columns]
+
+    def texts(labels: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(axis.text(label) for axis, label in zip(axes, labels, strict=True))
+
+    rows = Counter((*texts(labels), row.position) for _, labels, members in outcome.classes for row in members)
+    return rows + Counter((*texts(labels), row.position) for row, labels in outcome.reused)
+
+
+@settings(max_examples=draws(25, long=300), deadline=None)
+@given(
+    rows=arrivals(),
+    columns=st.lists(st.sampled_from(sorted(AXES)), min_size=1, max_size=3, unique=True),
+    k=st.integers(2, 4),
+    extra=st.integers(0, 8),
+    by_time=st.booleans(),
+    reuse=st.booleans(),
+    entity=st.booleans(),
+    cuts=st.sets(st.integers(0, 25)),
+    due_rows=st.sampled_from([1, 3, 1000]),
+)
+def test_any_cuts_publish_what_the_rule_says(
+    con: Connection,
+    rows: list[tuple[Any, ...]],
+    columns: list[str],
+    k: int,
+    extra: int,
+    by_time: bool,
+    reuse: bool,
+    entity: bool,
+    cuts: set[int],
+    due_rows: int,
+) -> None:
+    delay = k + extra
+    text = f"INTERVAL '{delay} seconds'" if by_time else str(delay)
+    call = f"stream(k => {k}, delay => {text}, reuse => {str(reuse).lower()})"
+    stream = _make(con, columns, entity=entity, call=call)
+    moment, read = START, list[Row]()
+    order = ["age", "height cm", 'the "ward"', "zip"]
+    with sizes.replaced(due_rows=due_rows):
+        for position, (after, who, *values) in enumerate(rows, start=1):
+            moment += timedelta(seconds=after)
+            con.duckdb.execute("INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", [moment, who, *values, position])
+            chosen = tuple(values[order.index(name)] for name in columns)
+            read.append(Row(position, moment, who if entity else position, chosen))
+            if position in cuts:
+                con.execute(f"ADVANCE {stream}")
+                _in_time(con, stream, read, delay, by_time)
+        con.execute(f"ADVANCE {stream} TO END")
+    step = timedelta(seconds=delay) if by_time else delay
+    outcome = simulate(read, k, step, [AXES[name] for name in columns], reuse=reuse, by_time=by_time)
+    labels = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+    published = con.duckdb.execute(f"SELECT {labels}, id FROM {stream}").fetchall()
+    assert Counter(published) == _expected(outcome, columns)
+    assert len({row[-1] for row in published}) == len(published)
+    [checked] = con.execute(f"CHECK {stream}").fetchall()
+    by_label: dict[tuple[Any, ...], set[Any]] = {}
+    for row in published:
+        by_label.setdefault(row[:-1], set()).add(read[row[-1] - 1].respondent)
+    assert checked[3:] == (k, min(map(len, by_label.values()), default=None), True)
+    con.execute(f"DROP ANONYMIZED STREAM {stream}")
+
+
+def _in_time(con: Connection, stream: str, read: Sequence[Row], delay: int, by_time: bool) -> None:
+    """Every row that is due has left, or was withheld: none waits any more."""
+    last = read[-1]
+    waiting = con.duckdb.execute(f"SELECT position FROM anon.stream_waiting_{_id(con, stream)}").fetchall()
+    for (position,) in waiting:
+        row = read[position - 1]
+        if by_time:
+            assert row.arrived + timedelta(seconds=delay) > last.arrived
+        else:
+            assert row.position + delay - 1 > last.position
+
+
+def _id(con: Connection, stream: str) -> str:
+    return str(con.duckdb.execute("SELECT stream_id FROM anon.stream WHERE object_name = ?", [stream]).fetchall()[0][0])
