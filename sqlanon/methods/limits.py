@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Limits", "Refusal", "no_columns", "no_confidential", "no_sets"]
+__all__ = ["Limits", "Refusal", "no_columns", "no_confidential", "no_itemsets", "no_sets"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Limits:
     sets: Refusal | None
     # COLUMNS (column, ...), ... or COLUMNS EACH: the attributes whose values stay together within a bucket.
     columns: Refusal | None
-    # REQUIRE, whatever the model.
+    # REQUIRE, whatever the model of classes.
     requirements: Refusal | None
     # ENTITY: respondents are counted, and not rows.
     respondents: Refusal | None
@@ -53,6 +53,8 @@ class Limits:
     guarding: Refusal | None
     # Requirements about several sensitive columns together.
     jointly: Refusal | None
+    # Requirements about the items in lists.
+    itemsets: Refusal | None
 
 
 def no_confidential() -> Refusal:
@@ -67,6 +69,14 @@ def no_confidential() -> Refusal:
 def no_columns() -> Refusal:
     """The refusal of a method that does not cut rows into columns of attributes."""
     return Refusal("the method {method} takes no COLUMNS", "use METHOD slicing")
+
+
+def no_itemsets() -> Refusal:
+    """The refusal of a method that recodes lists as wholes, or not at all."""
+    return Refusal(
+        "METHOD {method} cannot meet {requirement}: it gives the items in lists no labels of their own",
+        "use METHOD itemsets",
+    )
 
 
 def no_sets() -> Refusal:

@@ -69,9 +69,10 @@ def _members(state: State) -> str | None:
         return None
     query = state.compiled
     if isinstance(query, TablesQuery):
-        # That of another package: our own count rows, and take no ENTITY.
+        # Of lists, or that of another package: our own methods of several tables count rows, and take no ENTITY.
+        shows = "its lists are in no classes" if query.is_one_table else "it publishes several tables"
         raise PolicyError(
-            f"{state.create.method.name} publishes several tables, and {state.series} takes releases of one",
+            f"{state.series} takes no releases of {state.create.method.name}: {shows}",
             hint="make a release of one table: METHOD generalization or mondrian",
             part=("series",),
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.report import Measurement
 from sqlanon.methods.registry import worded
-from sqlanon.questions.load import Question, load_question
+from sqlanon.questions.load import Question, model_of
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import NOT_DEFINED, NOTHING_REQUIRED, WHOLE_RELEASE, Markup, number, paragraph, table, text
 
@@ -53,7 +53,7 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
     if measurement.question in explained:
         meaning, parameter = explained[measurement.question].meaning, explained[measurement.question].parameter
     else:
-        question = load_question(measurement.question)
+        question = model_of(measurement.question)
         meaning, parameter = title_of(question, facts.policy), question.required
     about = f" ({text(measurement.attribute)})" if measurement.attribute else ""
     verdict = {True: "met", False: "not met", None: "nothing is required"}[measurement.satisfied]

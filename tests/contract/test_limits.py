@@ -18,7 +18,7 @@ from tests.support.methods import limits_of
 
 SETUP = """
 CREATE TABLE visits AS SELECT 'v' || i AS visit, i % 6 AS age, 'z' || (i % 4) AS zip, 'd' || (i * 7 % 5) AS disease,
-    'w' || (i // 7 % 3) AS ward, '*' AS guard FROM range(240) AS t(i);
+    'w' || (i // 7 % 3) AS ward, '*' AS guard, ['i' || (i % 3)] AS items FROM range(240) AS t(i);
 CREATE TABLE voters AS SELECT age, zip FROM visits;
 CREATE HIERARCHY diseases AS LEVELS (SELECT DISTINCT disease FROM visits);
 """
@@ -30,6 +30,7 @@ class Use:
 
     visit: str = "IDENTIFIER"
     age: str = "QUASI IDENTIFIER"
+    items: str = "IDENTIFIER"
     confidential: str = ""
     require: str = ""
     kind: str = "TABLE"
@@ -39,6 +40,8 @@ class Use:
 # What every method can do, but for those that need something CONFIDENTIAL, and what these can.
 PLAIN = Use(require="REQUIRE l_diversity(l => 2, variant => 'probabilistic')")
 APART = Use(confidential="CONFIDENTIAL (zip, disease)")
+# Of a method that takes lists and no other requirement.
+LISTED = Use(items="QUASI IDENTIFIER", require="REQUIRE km_anonymity(k => 2, m => 2)")
 CALLS = (
     *(call for name, (_, call) in methods.CALLS.items() if name != methods.EXAMPLE),
     "mondrian(mode => 'relaxed')",
@@ -59,6 +62,7 @@ USES: Mapping[str, Mapping[str, str]] = {
     "public": {"require": "AGAINST voters REQUIRE k_map(k => 2)"},
     "guarding": {"require": "REQUIRE personalized(p => 1, guarding => guard, attribute => disease)"},
     "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)"},
+    "itemsets": {"items": LISTED.items, "require": LISTED.require},
 }
 
 
@@ -72,7 +76,7 @@ def con() -> sqlanon.Connection:
 def publish(con: sqlanon.Connection, call: str, use: Use) -> None:
     roles = (
         f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward SENSITIVE, "
-        "guard IDENTIFIER"
+        f"guard IDENTIFIER, items {use.items}"
     )
     con.execute(f"CREATE POLICY p ON visits ({roles}) {use.confidential} {use.require}")
     con.execute(f"CREATE ANONYMIZED {use.kind} made AS POLICY p METHOD {call} {use.fragments}")
@@ -89,7 +93,14 @@ def test_an_ability_is_carried_out_or_refused_in_the_method_s_words(
     con: sqlanon.Connection, call: str, ability: str
 ) -> None:
     limits = limits_of(call)
-    use = replace(PLAIN if limits.unconstrained is None else APART, **USES[ability])
+    base = LISTED if limits.itemsets is None else PLAIN if limits.unconstrained is None else APART
+    changed = dict(USES[ability])
+    if base is LISTED and ability == "unconstrained":
+        del changed["require"]
+    elif base is LISTED and "require" in changed and "items" not in changed:
+        # The public table has no lists.
+        changed["items"] = "IDENTIFIER"
+    use = replace(base, **changed)
     refusal = getattr(limits, ability)
     made = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'made%'"
     if refusal is None:

@@ -27,7 +27,7 @@ from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.methods.anatomy.verify import out_of_order, require_names, unequal_buckets
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_itemsets, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.diversity import Diversity, promised_diversity
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
@@ -147,6 +147,7 @@ def limits(_: Options) -> Limits:
             "anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
             "leave out jointly, and it is asked of each by itself",
         ),
+        itemsets=no_itemsets(),
     )
 
 

@@ -67,6 +67,7 @@ def limits_of_fragments() -> Limits:
         public=model,
         guarding=model,
         jointly=model,
+        itemsets=model,
     )
 
 

@@ -22,7 +22,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task
-from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_itemsets, no_sets
 from sqlanon.methods.shared.diversity import promised_diversity
 from sqlanon.methods.shared.partition.solve import points_of
 from sqlanon.methods.shared.random_worlds import of_buckets
@@ -116,6 +116,7 @@ def limits(_: Options) -> Limits:
             "slicing cannot meet {requirement}: it asks each sensitive attribute by itself",
             "leave out jointly, and it is asked of each by itself",
         ),
+        itemsets=no_itemsets(),
     )
 
 

@@ -23,7 +23,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_itemsets, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.source_rows import rows_of_source
@@ -148,6 +148,7 @@ def limits(_: Options) -> Limits:
             "METHOD {method} cannot meet {requirement}: it asks each sensitive attribute by itself",
             "leave out jointly, and it is asked of each by itself",
         ),
+        itemsets=no_itemsets(),
     )
 
 

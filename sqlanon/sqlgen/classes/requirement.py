@@ -24,7 +24,7 @@ __all__ = [
 
 # Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number")
-PER_REQUIREMENT = ("value_range", "guarded", "guarding_node")
+PER_REQUIREMENT = ("value_range", "guarded", "guarding_node", "class_itemset")
 
 # A requirement that reads these judges a class by rows outside it.
 _OF_OTHERS = ("sensitive_value", "public_class")

@@ -12,7 +12,15 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import entry, total
 from sqlanon.sqlgen.build.names import alias, column, literal
 
-__all__ = ["Rows", "RowsOfRequirements", "class_label", "rows_of"]
+__all__ = ["Lists", "Rows", "RowsOfRequirements", "class_label", "rows_of"]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The column of rows that has lists, and the greatest number of items of the sets that are counted in them."""
+
+    items: exp.Expr
+    most: int
 
 
 @dataclass(frozen=True)
@@ -23,7 +31,7 @@ class Rows:
     a column of that name, or an expression over the keys. `columns` has the expression
     of each column that a requirement reads, and `entity` is that of the respondent. Where a row
     stands for several, `weight` is their number. All expressions are over `relation`.
-    If `counted`, no two rows agree on their class and their value.
+    If `counted`, no two rows agree on their class and their value. `lists` are there where sets of items are counted.
     """
 
     relation: exp.Table | exp.Subquery
@@ -33,6 +41,7 @@ class Rows:
     entity: exp.Expr | None = None
     weight: exp.Expr | None = None
     counted: bool = False
+    lists: Lists | None = None
 
     def count(self) -> exp.Expr:
         """How many rows there are."""
