@@ -18,6 +18,8 @@ class Reading(StrEnum):
     """The row's own value."""
     LABEL = "label"
     """The label of the row's value at a level of its hierarchy."""
+    ITEM_LABELS = "item_labels"
+    """A list of labels of the items in the row's list, each once: a label may be an item, or stand for several."""
     RANGE = "range"
     """The range of the values of the row's region."""
     CENTROID = "centroid"

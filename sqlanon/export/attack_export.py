@@ -38,7 +38,7 @@ def _target(engine: Engine, read: ReadExport, tables: dict[str, exp.Table]) -> T
         called=read.path,
         columns=tuple(columns),
         sensitive={attribute.name: attribute.hierarchy for attribute in sensitive},
-        rows=lambda statistics: rows_of_export(read.recorded, statistics, range(len(statistics)), tables),
+        rows=lambda statistics: rows_of_export(engine, read.recorded, statistics, range(len(statistics)), tables),
         known=lambda: known_columns(read.recorded, [a.name for a in read.recorded.policy.quasi_identifiers]),
         requirements=read.requirements,
         against=read.recorded.policy.against,

@@ -28,7 +28,7 @@ from sqlanon.sqlgen.classes.normal_relations import Background
 __all__ = ["CheckedExport", "Evidence", "check_export"]
 
 # What stands in the files alone, and in no other table of who made the release.
-_IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value"))
+_IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset"))
 # Roles of columns that do not tell classes apart.
 _NO_KEYS = (Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.ENTITY)
 # Roles of columns that are in no release, but as tokens.
@@ -107,7 +107,7 @@ def _recomputed(
     indexes = [i for i, r in enumerate(requirements) if i not in hidden and _IN_FILES.issuperset(r.reads)]
     if not indexes:
         return
-    for part in rows_of_export(recorded, requirements, indexes, tables):
+    for part in rows_of_export(engine, recorded, requirements, indexes, tables):
         answered = [requirements[index] for index in part.indexes]
         yield from zip(part.indexes, measured(engine, answered, part.rows, Background()), strict=True)
 

@@ -25,6 +25,7 @@ from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.registry import promised_by
 from sqlanon.plugins import names
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.releases.classes import rows_of_each
 from sqlanon.releases.estimable import Recorded, RecordedTable
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
@@ -39,6 +40,10 @@ __all__ = ["ReadExport", "exported_tables", "read_export", "rows_of_export", "va
 _NO_KEYS = (Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.ENTITY)
 # Roles of columns that are in no release, but as tokens.
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
+
+
+# The types of what no column of the source has: some formats have texts only.
+_KINDS = {Reading.COUNT: "BIGINT", Reading.ITEM_LABELS: "VARCHAR[]"}
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ def _rows_of_file(export: Export, file: ExportFile, table: RecordedTable, record
     outputs: list[exp.Expr] = []
     for part in table.columns:
         kind = recorded.types.get(fold(part.source)) if fold(part.source) in sensitive else None
-        kind = "BIGINT" if part.reading is Reading.COUNT else None if kind == ENUM else kind
+        kind = _KINDS.get(part.reading, None if kind == ENUM else kind)
         outputs.append(alias(cast(column(part.name), kind), part.name) if kind else column(part.name))
     return exp.select(*outputs).from_(_as_stored(export, file).subquery("file"))
 
@@ -201,6 +206,7 @@ def values_of_export(recorded: Recorded, tables: Mapping[str, exp.Table]) -> dic
 
 
 def rows_of_export(
+    engine: Engine,
     recorded: Recorded,
     requirements: Sequence[SqlRequirement],
     indexes: Sequence[int],
@@ -223,4 +229,6 @@ def rows_of_export(
         for part in table.columns
         if fold(part.source) == fold(attribute.name)
     }
-    return [RowsOfRequirements(rows_of(source, keys, sensitive), tuple(indexes))]
+    types = dict(engine.columns(exp.select(exp.Star()).from_(source.copy())))
+    typed = [(name, types[name]) for name in keys]
+    return rows_of_each(requirements, indexes, typed, lambda names: rows_of(source, names, sensitive))

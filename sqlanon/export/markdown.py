@@ -27,6 +27,7 @@ _LIMITS = (
 _READINGS: Mapping[Reading, str] = {
     Reading.EXACT: "the row's own value",
     Reading.LABEL: "the label of the row's value, at a level of its hierarchy; `*` is any value",
+    Reading.ITEM_LABELS: "labels of the items in the row's list, each once, in the order of the labels",
     Reading.RANGE: "the range of the values of the row's region",
     Reading.CENTROID: "a value that stands for those of the row's region",
     Reading.LOWER_BOUND: "the least value of the row's region",

@@ -14,6 +14,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.export.formats.base import ExportFile, Format
 from sqlanon.export.snapshot import Frozen
+from sqlanon.inputs.item_lists import is_list
 from sqlanon.pipeline.check import measured
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import AnswerableRequirements
@@ -118,10 +119,14 @@ def _typed(
         types = {where.value: types[name] for name, where in of_table} | {
             where.count: "BIGINT" for _, where in of_table if where.count is not None
         }
+    lists: dict[str, str] = {}
+    if any(requirement.of_itemsets for requirement in answerable.requirements):
+        # Their items are counted: a format that has texts only has lists as texts.
+        lists = {b.column: b.published_type for b in answerable.bound.quasi_identifiers if is_list(b.published_type)}
     outputs: list[exp.Expr] = []
     for name, kind in columns:
-        type_ = types.get(name, kind)
-        as_is = type_ == kind or type_.endswith("]") or type_.startswith(_COMPOSITE)
+        type_ = lists.get(name) or types.get(name, kind)
+        as_is = type_ == kind or (name not in lists and (type_.endswith("]") or type_.startswith(_COMPOSITE)))
         outputs.append(alias(column(name) if as_is else cast(column(name), type_), name))
     return exp.select(*outputs).from_(rows.subquery("read"))
 

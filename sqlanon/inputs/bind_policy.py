@@ -16,6 +16,7 @@ from sqlanon.errors import PolicyError, about
 from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.hierarchy_fit import require_fitting
+from sqlanon.inputs.item_lists import asks_of_items, is_list, item_type
 from sqlanon.inputs.pivot import pivoted
 from sqlanon.inputs.source import BoundSource, bind_source
 
@@ -134,7 +135,8 @@ def _attribute(
         stored = hierarchies[fold(attribute.hierarchy)]
         hierarchy, top, is_stored = stored.definition, stored.height, builder(stored.definition.kind).STORED
         with about("column", attribute.name, "using"):
-            require_fitting(str(policy), hierarchy, column, published)
+            of_items = is_list(published) and attribute.role is Role.QUASI_IDENTIFIER and asks_of_items(policy)
+            require_fitting(str(policy), hierarchy, column, item_type(published) if of_items else published)
     low = attribute.min_level or 0
     high = top if attribute.max_level is None else attribute.max_level
     if max(low, high) > top:

@@ -24,10 +24,11 @@ def require_fitting(whose: str, hierarchy: HierarchyDefinition, column: str, col
     if not _fits(hierarchy.kind, column_type):
         fitting = [kind.upper() for kind in names("sqlanon.hierarchies") if _fits(kind, column_type)]
         known = f"there {'is' if len(fitting) == 1 else 'are'} {', '.join(fitting)}" if fitting else "there is none"
+        of_items = "; labels of the items in lists need REQUIRE km_anonymity(k => 5, m => 2) and METHOD itemsets"
         raise PolicyError(
             f"{refused} of type {column_type}",
             hint=f"of the kinds that fit {column_type} {known}; or cast the column in the policy's source, "
-            "ON (SELECT ...)",
+            f"ON (SELECT ...){of_items if column_type.endswith('[]') else ''}",
         )
     if builder(hierarchy.kind).STORED:
         return

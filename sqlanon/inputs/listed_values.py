@@ -7,6 +7,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
+from sqlanon.inputs.item_lists import is_list
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, is_not_null
 from sqlanon.sqlgen.build.names import column, literal, relation
@@ -25,9 +26,10 @@ def require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierar
     unlisted = exp.select(text).from_(relation(tree_name)).where(exp.not_(column("listed")), has_value)
     again = f"its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again"
     if missing := _named(engine, unlisted):
+        of_items = "; labels of the items in lists need REQUIRE km_anonymity and METHOD itemsets"
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {missing}",
-            hint=f"add them to {again}",
+            hint=f"add them to {again}{of_items if is_list(bound.published_type) else ''}",
         )
     if bound.published_type != "VARCHAR" and (twice := _named(engine, listed_twice(bound, hierarchy_values))):
         raise DataError(

@@ -13,6 +13,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.column_types import without_enums
+from sqlanon.inputs.item_lists import list_column
 from sqlanon.inputs.source import BoundSource
 from sqlanon.inputs.value_ranges import bind_ranges
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
@@ -111,6 +112,8 @@ def bind_requirements(
     ranges: list[tuple[int, QualifiedName]] = []
     bound_requirements: list[BoundRequirement] = []
     for index, requirement in enumerate(requirements):
+        if requirement.of_itemsets:
+            list_column(requirement, [(b.column, b.published_type) for b in bound.quasi_identifiers])
         if not requirement.question.joint:
             _require_plain_values(bound.policy, requirement, sensitive)
         for name, named in _named(requirement, "COLUMN"):

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Limits", "Refusal", "no_columns", "no_confidential", "no_projections", "no_series", "no_sets"]
+__all__ = [
+    "Limits",
+    "Refusal",
+    "no_columns",
+    "no_confidential",
+    "no_itemsets",
+    "no_projections",
+    "no_series",
+    "no_sets",
+]
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,7 @@ class Limits:
     sets: Refusal | None
     # COLUMNS (column, ...), ... or COLUMNS EACH: the attributes whose values stay together within a bucket.
     columns: Refusal | None
-    # REQUIRE, whatever the model.
+    # REQUIRE, whatever the model of classes.
     requirements: Refusal | None
     # ENTITY: respondents are counted, and not rows.
     respondents: Refusal | None
@@ -59,6 +68,8 @@ class Limits:
     jointly: Refusal | None
     # Requirements of the classes by some of the quasi-identifiers: on => (column, ...).
     projections: Refusal | None
+    # Requirements about the items in lists.
+    itemsets: Refusal | None
 
 
 def no_confidential() -> Refusal:
@@ -88,6 +99,14 @@ def no_projections() -> Refusal:
     return Refusal(
         "the method {method} cannot meet {requirement}: its classes are by all quasi-identifiers",
         "use METHOD generalization, or leave on out, which requires it of all quasi-identifiers together",
+    )
+
+
+def no_itemsets() -> Refusal:
+    """The refusal of a method that recodes lists as wholes, or not at all."""
+    return Refusal(
+        "METHOD {method} cannot meet {requirement}: it gives the items in lists no labels of their own",
+        "use METHOD itemsets",
     )
 
 

@@ -48,6 +48,7 @@ METHODS: Mapping[str, str] = {
     "anatomy": "sqlanon.methods.anatomy.method",
     "fragments": "sqlanon.methods.fragmentation.fragments",
     "generalization": "sqlanon.methods.generalization.method",
+    "itemsets": "sqlanon.methods.itemsets.method",
     "loose": "sqlanon.methods.fragmentation.loose",
     "m_invariance": "sqlanon.methods.m_invariance.method",
     "mondrian": "sqlanon.methods.mondrian.method",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from sqlanon.methods.anatomy import method as anatomy
     from sqlanon.methods.fragmentation import fragments, loose
     from sqlanon.methods.generalization import method as generalization
+    from sqlanon.methods.itemsets import method as itemsets
     from sqlanon.methods.m_invariance import method as m_invariance
     from sqlanon.methods.mondrian import method as mondrian
     from sqlanon.methods.slicing import method as slicing
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     _typed(anatomy)
     _typed(fragments)
     _typed(generalization)
+    _typed(itemsets)
     _typed(loose)
     _typed(m_invariance)
     _typed(mondrian)

@@ -17,7 +17,7 @@ from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import frozen_background
-from sqlanon.releases.classes import rows_with_keys
+from sqlanon.releases.classes import rows_of_each, rows_with_keys
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import infix, union_all
 from sqlanon.sqlgen.build.names import column, relation
@@ -117,7 +117,7 @@ def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement
     """What is measured of the requirements at these indexes in the candidate's own rows."""
     bound, query = need(state.bound), state.compiled
     if isinstance(query, TablesQuery):
-        return _of_tables(state, query)
+        return _of_lists(state) if query.is_one_table else _of_tables(state, query)
     requirements = [state.requirements[index] for index in indexes]
     guards = {index: name for index, name in guards_of(state.requirements).items() if index in indexes}
     helpers = helper_columns(query) if state.create.kind == "table" else {}
@@ -128,6 +128,21 @@ def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement
     public = query.public_class() if needs_public else None
     background = frozen_background(bound, requirements, query.release_id, indexes, guards, public)
     return _required(state, indexes, rows, background)
+
+
+def _of_lists(state: State) -> dict[int, Measurement]:
+    """What is measured of the requirements in a candidate that is one table, whose rows stay rows."""
+    bound, made = need(state.bound), relation(state.candidates[0].stands)
+    types = dict(state.engine.columns(exp.select(exp.Star()).from_(made.copy())))
+    keys = [(b.column, types[b.column]) for b in bound.quasi_identifiers]
+    indexes = range(len(state.requirements))
+    parts = rows_of_each(state.requirements, indexes, keys, lambda names: rows_with_keys(bound, made.copy(), names))
+    measurements: dict[int, Measurement] = {}
+    for part in parts:
+        requirements = [state.requirements[index] for index in part.indexes]
+        background = frozen_background(bound, requirements, state.compiled.release_id, part.indexes)
+        measurements |= _required(state, part.indexes, part.rows, background)
+    return measurements
 
 
 def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:

@@ -55,10 +55,13 @@ def _used(
     yield ("without_series" if create.series is None else "series"), {}
     yield from _constraints_used(create, policy)
     yield from _attributes_used(policy, hierarchies)
-    if policy.requirements:
-        yield "requirements", {"requirement": requirements[0]}
+    of_policy = requirements if policy.requirements else ()
+    if of_classes := [requirement for requirement in of_policy if not requirement.of_itemsets]:
+        yield "requirements", {"requirement": of_classes[0]}
     for requirement in requirements:
         about: dict[str, object] = {"requirement": requirement}
+        if requirement.of_itemsets:
+            yield "itemsets", about
         if any(name in requirement.reads for name in _PUBLIC):
             yield "public", about
         if any(name in requirement.reads for name in _GUARDING):

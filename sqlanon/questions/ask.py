@@ -51,6 +51,11 @@ class BoundRequirement:
         return self.question.reads
 
     @property
+    def of_itemsets(self) -> bool:
+        """Whether it is about the sets of items that lists have."""
+        return self.question.of_itemsets
+
+    @property
     def required(self) -> float:
         """The parameter, or the model's own constant, that `achieved` is compared with."""
         value = dict(self.arguments).get(self.question.required, self.question.required)

@@ -27,6 +27,7 @@ __all__ = [
     "Selector",
     "load_question",
     "model_names",
+    "model_of",
     "parse_question",
     "question_names",
     "questions_of",
@@ -40,6 +41,8 @@ _SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
 _PLACEHOLDER = re.compile(r"\$(\w+)")
 _CONSTANT = re.compile(r"\d+(\.\d+)?")
 _NUMERIC = ("BIGINT", "DECIMAL")
+# What a policy may require: models of classes, and those of the items in lists, which no lattice is searched for.
+_OF_CLASSES, _OF_ITEMS = "models", "itemsets"
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,11 @@ class Question:
         """Whether it is about sensitive attributes, and not about the classes alone."""
         return "class_sensitive_value" in self.reads
 
+    @property
+    def of_itemsets(self) -> bool:
+        """Whether it is about the sets of items that lists have."""
+        return "class_itemset" in self.reads
+
 
 def question_names(kind: str = "models") -> tuple[str, ...]:
     """The questions of one kind, after their files; not those of other packages."""
@@ -132,18 +140,23 @@ def model_names(kind: str = "models") -> tuple[str, ...]:
     return tuple(sorted({load_question(name, kind).model for name in question_names(kind)}))
 
 
-def questions_of(model: str, kind: str = "models") -> tuple[Question, ...]:
+def questions_of(model: str) -> tuple[Question, ...]:
     """The questions of one model, the default first; raises UserError, with the models there are, if there is none."""
-    loaded = (load_question(name, kind) for name in question_names(kind))
+    loaded = (load_question(name, kind) for kind in (_OF_CLASSES, _OF_ITEMS) for name in question_names(kind))
     questions = [question for question in loaded if question.model == model]
-    if not questions and model in installed(kind):
-        questions = [load_question(model, kind)]
+    if not questions and model in installed(_OF_CLASSES):
+        questions = [load_question(model)]
     if not questions:
-        known = [*model_names(kind), *installed(kind)]
+        known = [*model_names(), *model_names(_OF_ITEMS), *installed(_OF_CLASSES)]
         hint = nearest(model, known) or f"there are: {', '.join(known)}"
         raise UserError(f"there is no privacy model {model!r}", hint=hint)
     questions.sort(key=lambda question: (question.when is not None and not question.when.default, question.name))
     return tuple(questions)
+
+
+def model_of(name: str) -> Question:
+    """The question that a measurement is named after; raises as `load_question` does."""
+    return load_question(name, _OF_ITEMS if name in question_names(_OF_ITEMS) else _OF_CLASSES)
 
 
 @cache

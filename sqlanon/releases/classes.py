@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -16,13 +16,15 @@ from sqlanon.domain.release import Release
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
 from sqlanon.inputs.bind_policy import bind
+from sqlanon.inputs.item_lists import list_column, most_items
 from sqlanon.inputs.source import BoundSource, own_object
+from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.classes.buckets import BucketRows, BucketValues, bucket_rows, rows_of_buckets, values_of_table
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
-from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
+from sqlanon.sqlgen.classes.rows import Lists, Rows, RowsOfRequirements, rows_of
 
-__all__ = ["ReleaseClasses", "classes_of", "no_classes", "not_released", "rows_with_keys"]
+__all__ = ["ReleaseClasses", "classes_of", "no_classes", "not_released", "rows_of_each", "rows_with_keys"]
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,34 @@ class ReleaseClasses:
         if self.values:
             named = {name: source for name, source in sources.items() if name is not None}
             return list(rows_of_buckets(named, requirements, indexes, self.values, rows=self.bucket_rows))
-        keys = [b.column for b in self.bound.quasi_identifiers]
-        return [RowsOfRequirements(rows_with_keys(self.bound, sources[None], keys, guards), indexes)]
+        keys = [(b.column, b.published_type) for b in self.bound.quasi_identifiers]
+        return rows_of_each(
+            requirements, indexes, keys, lambda names: rows_with_keys(self.bound, sources[None], names, guards)
+        )
+
+
+def rows_of_each(
+    requirements: Sequence[SqlRequirement],
+    indexes: Sequence[int],
+    keys: Sequence[Column],
+    rows: Callable[[Sequence[str]], Rows],
+) -> list[RowsOfRequirements]:
+    """The rows that requirements are asked of: those at `indexes`, each in the classes that it is about.
+
+    `rows` makes rows in the classes of any of the columns `keys`. Sets of items are counted in the classes of all
+    columns but that of the lists. Raises PolicyError where there is not one such column.
+    """
+    of_items = {
+        index: r for index in indexes if isinstance(r := requirements[index], BoundRequirement) and r.of_itemsets
+    }
+    of_classes = tuple(index for index in indexes if index not in of_items)
+    parts = [RowsOfRequirements(rows([name for name, _ in keys]), of_classes)] if of_classes else []
+    for index, requirement in of_items.items():
+        listed = list_column(requirement, keys)
+        others = rows([name for name, _ in keys if name != listed])
+        lists = Lists(column(listed), most_items(requirement))
+        parts.append(RowsOfRequirements(replace(others, lists=lists), (index,)))
+    return parts
 
 
 def rows_with_keys(

@@ -29,6 +29,7 @@ _WHY = {
     Role.ENTITY: "respondents are not published",
 }
 _BY_RANGE = "it is published as ranges by bucket"
+_BY_ITEM = "it is published as labels of the items in lists"
 # A value that stands for one of the source's columns, in a row of the release.
 _RECODED = (Reading.LABEL, Reading.RANGE, Reading.CENTROID)
 _OF_A_ROW = (Reading.EXACT, *_RECODED)
@@ -98,6 +99,8 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
             generalized[name] = _generalized(recorded, rows, part)
     bucketed = tuple(_bucketed(recorded, rows))
     ranged = {fold(part.source) for table in recorded.tables for part in table.having(Reading.BUCKET_RANGE)}
+    listed = {fold(part.source) for table in recorded.tables for part in table.having(Reading.ITEM_LABELS)}
+    reasons = dict.fromkeys(ranged, _BY_RANGE) | dict.fromkeys(listed, _BY_ITEM)
     known = {*exact, *generalized, *(name for item in bucketed for name in item.columns)}
     # Where no column of the rows is known by itself, all values are in the separate tables.
     separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
@@ -112,9 +115,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
         exact={name: column for name, column in exact.items() if name in attributes},
         generalized=generalized,
         hidden={
-            name: _why_hidden(item, _BY_RANGE if name in ranged else why)
-            for name, item in attributes.items()
-            if name not in known
+            name: _why_hidden(item, reasons.get(name, why)) for name, item in attributes.items() if name not in known
         },
         bucketed=bucketed,
         counterfeits=_counterfeits(recorded),

@@ -21,6 +21,7 @@ __all__ = ["Column", "Matching", "attribute_name", "link_name", "matching_of"]
 # What a column shows that is no value of the source's, in words.
 _OTHER_VALUES = (
     ((Reading.LABEL, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE), "recoded"),
+    ((Reading.ITEM_LABELS,), "as labels of the items in lists"),
     ((Reading.LOWER_BOUND, Reading.UPPER_BOUND), "as ends of ranges"),
     ((Reading.TOKEN,), "as tokens"),
 )

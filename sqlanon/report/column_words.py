@@ -15,6 +15,7 @@ __all__ = ["levels_of", "reading_of", "role_of"]
 _READINGS: Mapping[Reading, str] = {
     Reading.EXACT: "as it is",
     Reading.LABEL: "as the label of a level",
+    Reading.ITEM_LABELS: "as labels of the items in a list",
     Reading.RANGE: "as the range of a region",
     Reading.CENTROID: "as the centre of a region",
     Reading.LOWER_BOUND: "the least value of a region",

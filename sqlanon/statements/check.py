@@ -20,6 +20,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
+from sqlanon.inputs.item_lists import list_column, most_items, require_countable
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import bind_requirements, is_nested, resolve_requirements
 from sqlanon.inputs.source import BoundSource, bind_source, find_relation, own_object
@@ -30,7 +31,7 @@ from sqlanon.pipeline.check import measured, reported
 from sqlanon.questions.ask import BoundRequirement, with_names
 from sqlanon.questions.every_model import SensitiveColumn, every_model
 from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
-from sqlanon.releases.classes import rows_with_keys
+from sqlanon.releases.classes import rows_of_each, rows_with_keys
 from sqlanon.releases.companion_views import content_view, report_view
 from sqlanon.releases.content import content_fingerprint, has_checked_rows
 from sqlanon.releases.objects import require_own_columns
@@ -209,15 +210,39 @@ def check_relation(engine: Engine, statement: CheckRelation) -> tuple[PrivacyRep
                 guards=guards_of(requirements),
                 public_class=_public_class(bound, bound.public) if bound.public else None,
             )
-            keys = [b.column for b in bound.quasi_identifiers]
-            rows = rows_with_keys(bound, _columns(bound), keys, {name: name for name in bound.guarding})
+            guards = {name: name for name in bound.guarding}
             if not statement.requirements:
+                keys = [b.column for b in bound.quasi_identifiers]
+                rows = rows_with_keys(bound, _columns(bound), keys, guards)
                 report = PrivacyReport(check_figures(engine, requirements, rows, background, scratch))
             else:
-                report = PrivacyReport(tuple(measured(engine, requirements, rows, background)))
+                report = PrivacyReport(_measured(engine, bound, requirements, background))
             return report, tuple(requirements)
         except EngineError as error:
             raise PolicyError(f"{statement.source.called} cannot be checked: {error.message}") from None
+
+
+def _measured(
+    engine: Engine, bound: BoundPolicy, requirements: Sequence[BoundRequirement], background: Background
+) -> tuple[Measurement, ...]:
+    """The measurements of a relation's requirements, in their order."""
+    keys = [(b.column, b.published_type) for b in bound.quasi_identifiers]
+    guards = {name: name for name in bound.guarding}
+    parts = rows_of_each(
+        requirements,
+        range(len(requirements)),
+        keys,
+        lambda names: rows_with_keys(bound, _columns(bound), names, guards),
+    )
+    measurements: dict[int, Measurement] = {}
+    for part in parts:
+        answered = [requirements[index] for index in part.indexes]
+        for requirement in answered:
+            if requirement.of_itemsets:
+                require_countable(engine, _columns(bound), list_column(requirement, keys), most_items(requirement))
+        measured_part = measured(engine, answered, part.rows, background.at(part.indexes))
+        measurements |= dict(zip(part.indexes, measured_part, strict=True))
+    return tuple(measurements[index] for index in sorted(measurements))
 
 
 def _policy(statement: CheckRelation) -> Policy:

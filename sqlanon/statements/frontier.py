@@ -22,6 +22,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
 from sqlanon.inputs.bind_policy import hierarchies_of
+from sqlanon.inputs.item_lists import asks_of_items
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import BASELINES, DEFAULT
 from sqlanon.pipeline.run import candidate
@@ -61,6 +62,12 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
         )
     with about("policy"):
         policy = policies.load(engine, statement.policy)
+    if asks_of_items(policy):
+        raise PolicyError(
+            f"{policy} requires something of the items in lists, which METHOD itemsets alone can meet",
+            hint="EXPLAIN ANONYMIZED says what it would lose; require another k or m to compare",
+            part=("policy",),
+        )
     figures = [figure_of(call) for call in statement.figures]
     for workload in statement.workloads:
         with about("workload"):

@@ -20,7 +20,7 @@ from sqlanon.terminal.method_help import argument_completions, method_completion
 __all__ = ["RELATED", "STATEMENTS", "StatementCompleter", "database_names", "quoted"]
 
 _ATTACKS = attack_names()
-_MODELS = model_names()
+_MODELS = (*model_names(), *model_names("itemsets"))
 
 
 def _wrapped(comment: str) -> str:

@@ -18,7 +18,7 @@ from tests.support.methods import limits_of
 
 SETUP = """
 CREATE TABLE visits AS SELECT 'v' || i AS visit, i % 6 AS age, 'z' || (i % 4) AS zip, 'd' || (i * 7 % 5) AS disease,
-    'w' || (i // 7 % 3) AS ward, '*' AS guard FROM range(240) AS t(i);
+    'w' || (i // 7 % 3) AS ward, '*' AS guard, ['i' || (i % 3)] AS items FROM range(240) AS t(i);
 CREATE TABLE voters AS SELECT age, zip FROM visits;
 CREATE HIERARCHY diseases AS LEVELS (SELECT DISTINCT disease FROM visits);
 """
@@ -30,6 +30,7 @@ class Use:
 
     visit: str = "IDENTIFIER"
     age: str = "QUASI IDENTIFIER"
+    items: str = "IDENTIFIER"
     confidential: str = ""
     require: str = ""
     kind: str = "TABLE"
@@ -42,6 +43,8 @@ class Use:
 PLAIN = Use(require="REQUIRE l_diversity(l => 2, variant => 'probabilistic')")
 APART = Use(confidential="CONFIDENTIAL (zip, disease)")
 IN_SERIES = replace(PLAIN, visit="ENTITY", ward="INSENSITIVE", series="IN SERIES monthly")
+# Of a method that takes lists and no other requirement.
+LISTED = Use(items="QUASI IDENTIFIER", require="REQUIRE km_anonymity(k => 2, m => 2)")
 CALLS = (
     *(call.removesuffix(methods.IN_SERIES) for name, (_, call) in methods.CALLS.items() if name != methods.EXAMPLE),
     "mondrian(mode => 'relaxed')",
@@ -65,6 +68,7 @@ USES: Mapping[str, Mapping[str, str]] = {
     "guarding": {"require": "REQUIRE personalized(p => 1, guarding => guard, attribute => disease)"},
     "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)", "ward": "SENSITIVE"},
     "projections": {"require": "REQUIRE k_anonymity(k => 2, on => (age)), k_anonymity(k => 2, on => (zip))"},
+    "itemsets": {"items": LISTED.items, "require": LISTED.require},
 }
 
 
@@ -78,7 +82,7 @@ def con() -> sqlanon.Connection:
 def publish(con: sqlanon.Connection, call: str, use: Use) -> None:
     roles = (
         f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward {use.ward}, "
-        "guard IDENTIFIER"
+        f"guard IDENTIFIER, items {use.items}"
     )
     con.execute(f"CREATE POLICY p ON visits ({roles}) {use.confidential} {use.require}")
     if use.series:
@@ -97,8 +101,17 @@ def test_an_ability_is_carried_out_or_refused_in_the_method_s_words(
     con: sqlanon.Connection, call: str, ability: str
 ) -> None:
     limits = limits_of(call)
-    base = IN_SERIES if limits.without_series else PLAIN if limits.unconstrained is None else APART
-    use = replace(base, **USES[ability])
+    listed = limits.itemsets is None
+    base = (
+        LISTED if listed else IN_SERIES if limits.without_series else PLAIN if limits.unconstrained is None else APART
+    )
+    changed = dict(USES[ability])
+    if listed and ability == "unconstrained":
+        del changed["require"]
+    elif listed and "require" in changed and "items" not in changed:
+        # The public table has no lists.
+        changed["items"] = "IDENTIFIER"
+    use = replace(base, **changed)
     if use.series:
         # A series knows the rows by it.
         use = replace(use, visit=use.visit.replace("IDENTIFIER", "ENTITY"))

@@ -43,6 +43,11 @@ WORKLOAD = """CREATE WORKLOAD counts ON POLICY hospital
     (queries => 5, dimensions => 2, selectivity => 0.1, seed => 1);"""
 ILLNESSES = "CREATE TABLE kinds AS FROM (VALUES ('Flu', 'lungs'), ('lungs', NULL)) AS t(value, parent);"
 TREE = "CREATE HIERARCHY tree AS PARENTS (SELECT value, parent FROM kinds);"
+LISTS = """CREATE TABLE visits AS FROM (VALUES (1, ['a1', 'b1', 'b2']), (2, ['a2', 'b1']), (3, ['a2', 'b1', 'b2']),
+    (4, ['a1', 'a2', 'b2'])) AS t(patient, codes);
+CREATE HIERARCHY chapters AS LEVELS (FROM (VALUES ('a1', 'A'), ('a2', 'A'), ('b1', 'B'), ('b2', 'B')) AS t);
+CREATE POLICY coded ON visits (patient ENTITY, codes QUASI IDENTIFIER USING chapters)
+    REQUIRE km_anonymity(k => 2, m => 2);"""
 ASKED = "ESTIMATE SELECT count(*) FROM patients WHERE sex = 'F' AND disease = 'Pneumonia' FROM RELEASE hospital_release"
 
 
@@ -90,6 +95,9 @@ FOLDERS = {
         Case("random", _made("large", "slicing(l => 2, grouping => 'random', bucket_size => 8) COLUMNS EACH"), LARGE),
         Case("matching", _made("large", "slicing(l => 2, diversity => 'matching', grouping => 'random', "
              "bucket_size => 8) COLUMNS (dob, zip), (sex, disease)"), LARGE),
+    ),
+    "itemsets": (
+        Case("apriori", _made("coded", "itemsets"), LISTS),
     ),
     "statements": (
         Case("hierarchy", "CREATE HIERARCHY calendar AS CALENDAR (MONTH)"),

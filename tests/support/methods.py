@@ -29,8 +29,13 @@ SETUP = f"""
 CREATE TABLE {SOURCE} AS
     SELECT i AS who, CASE WHEN i % 11 <> 0 THEN i % 6 END AS "é age",
            CASE WHEN i % 13 <> 0 THEN 'z' || (i % 4) END AS "select",
-           CASE WHEN i % 17 <> 0 THEN 'd' || (i * 7 % 5) END AS "it's"
+           CASE WHEN i % 17 <> 0 THEN 'd' || (i * 7 % 5) END AS "it's",
+           CASE WHEN i % 19 <> 0 THEN ['b' || (i % 5), CASE WHEN i % 7 <> 0 THEN 'c' || (i % 3) END] END AS "[ite""ms]"
     FROM range(240) AS t(i);
+CREATE HIERARCHY goods AS LEVELS (
+    SELECT item, item[1:1] AS family FROM (SELECT DISTINCT unnest("[ite""ms]") AS item FROM {SOURCE}) AS t
+    WHERE item IS NOT NULL
+);
 CREATE POLICY p ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
     REQUIRE k_anonymity(k => 2);
 CREATE POLICY apart ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
@@ -41,6 +46,8 @@ CREATE POLICY people ON {SOURCE}
     (who ENTITY, "é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
     REQUIRE l_diversity(l => 2, variant => 'probabilistic');
 CREATE SERIES monthly ON POLICY people KEY 'SQLANON_TEST_KEY' REQUIRE m_invariance(m => 2);
+CREATE POLICY baskets ON {SOURCE} ("é age" INSENSITIVE, "select" INSENSITIVE, "it's" INSENSITIVE,
+    "[ite""ms]" QUASI IDENTIFIER USING goods) REQUIRE km_anonymity(k => 12, m => 2);
 CREATE WORKLOAD asked ON POLICY p (queries => 40, dimensions => 2, seed => 1);
 """
 # The method of the page.
@@ -52,6 +59,7 @@ CALLS = {
     "anatomy": ("buckets", "anatomy(l => 2)"),
     "fragments": ("apart", "fragments"),
     "generalization": ("p", "generalization(suppression => 0.3)"),
+    "itemsets": ("baskets", "itemsets"),
     "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
     "m_invariance": ("people", f"m_invariance(m => 2){IN_SERIES}"),
     "mondrian": ("p", "mondrian"),

@@ -33,6 +33,7 @@ _FILES = {
         "estimates_fragments estimates_sliced pivot similarity slicing slicing_columns slicing_correlation "
         "slicing_fakes slicing_ranges"
     ),
+    "itemsets": "itemsets methods methods_killed",
     "trivial": "methods methods_killed trivial",
     "models": (
         "add_a_model anatomy_models bind_requirements export_models explanation_models live_models models "

@@ -26,7 +26,16 @@ from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.methods.anatomy.verify import out_of_order, unequal_buckets
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_projections, no_series, no_sets
+from sqlanon.methods.limits import (
+    Limits,
+    Refusal,
+    no_columns,
+    no_confidential,
+    no_itemsets,
+    no_projections,
+    no_series,
+    no_sets,
+)
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.bucket_tables import carried, require_names
 from sqlanon.methods.shared.diversity import Diversity, promised_diversity
@@ -150,6 +159,7 @@ def limits(_: Options) -> Limits:
             "leave out jointly, and it is asked of each by itself",
         ),
         projections=no_projections(),
+        itemsets=no_itemsets(),
     )
 
 

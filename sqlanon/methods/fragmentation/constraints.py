@@ -70,6 +70,7 @@ def limits_of_fragments() -> Limits:
         guarding=model,
         jointly=model,
         projections=model,
+        itemsets=model,
     )
 
 

@@ -31,7 +31,7 @@ from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.generalization.reasons import decision, searched
 from sqlanon.methods.generalization.reasons import reasons as around
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_itemsets, no_sets
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.sqlgen.release.recode import Recoding
 
@@ -108,6 +108,7 @@ def limits(options: Options) -> Limits:
         guarding=None,
         jointly=None,
         projections=_no_rounds() if options.recoding == "local" else None,
+        itemsets=no_itemsets(),
     )
 
 

@@ -16,7 +16,16 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_projections, no_series, no_sets
+from sqlanon.methods.limits import (
+    Limits,
+    Refusal,
+    no_columns,
+    no_confidential,
+    no_itemsets,
+    no_projections,
+    no_series,
+    no_sets,
+)
 from sqlanon.methods.mondrian.place_rows import place_rows, readings_of
 from sqlanon.methods.mondrian.reasons import cut_up
 from sqlanon.methods.shared.arguments import parsed
@@ -110,6 +119,7 @@ def limits(options: Options) -> Limits:
         guarding=None,
         jointly=None,
         projections=no_projections(),
+        itemsets=no_itemsets(),
     )
 
 

@@ -23,7 +23,16 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_projections, no_series, no_sets
+from sqlanon.methods.limits import (
+    Limits,
+    Refusal,
+    no_columns,
+    no_confidential,
+    no_itemsets,
+    no_projections,
+    no_series,
+    no_sets,
+)
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.source_rows import rows_of_source
@@ -151,6 +160,7 @@ def limits(_: Options) -> Limits:
             "leave out jointly, and it is asked of each by itself",
         ),
         projections=no_projections(),
+        itemsets=no_itemsets(),
     )
 
 

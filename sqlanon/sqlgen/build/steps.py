@@ -12,12 +12,14 @@ __all__ = ["Step", "with_steps"]
 
 # A named query, which those after it can read.
 Step = tuple[str, exp.Query]
+# Beginnings of the names of steps that number rows in no order: read twice, they have to be the same.
+COMPUTED_ONCE = ("coded_item",)
 
 
 def with_steps(query: exp.Select, steps: Sequence[Step]) -> exp.Select:
     """The query with the steps before it; one of them, `rounds`, may read itself."""
     for name, step in steps:
-        query.with_(identifier(name), as_=step, copy=False)
+        query.with_(identifier(name), as_=step, materialized=name.startswith(COMPUTED_ONCE) or None, copy=False)
     if any(cte.alias == "rounds" for cte in query.ctes):
         query.args["with_"].set("recursive", True)
     return query

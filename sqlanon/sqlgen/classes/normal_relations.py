@@ -8,7 +8,7 @@ are counted by class (class_value_i) and numbered (sensitive_code_i), and the tw
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -35,6 +35,7 @@ from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import respondents
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
 from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
+from sqlanon.sqlgen.classes.itemsets import itemset_steps
 from sqlanon.sqlgen.classes.projections import RESPONDENTS, projected_classes, projection_steps
 from sqlanon.sqlgen.classes.requirement import SqlRequirement, projections, relation_names, subjects
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
@@ -69,6 +70,15 @@ class Background:
     ranges: Mapping[int, exp.Query] = field(default_factory=dict)
     guards: Mapping[int, str] = field(default_factory=dict)
     public_class: exp.Query | None = None
+
+    def at(self, indexes: Sequence[int]) -> Background:
+        """What the requirements at these indexes read, by their positions among them."""
+        positions = list(enumerate(indexes))
+        return replace(
+            self,
+            ranges={position: self.ranges[index] for position, index in positions if index in self.ranges},
+            guards={position: self.guards[index] for position, index in positions if index in self.guards},
+        )
 
     def taxonomy(self, subject: Sequence[str]) -> Taxonomy:
         """The hierarchy of a subject. Raises InternalError if there is none: several columns jointly have none."""
@@ -170,6 +180,8 @@ def _of_requirement(
         paths = f"sensitive_path_{about.index(subject)}"
         height = background.taxonomy(subject).bound.height
         steps += guarding_steps(index, rows, background.guards[index], paths, height)
+    if "class_itemset" in requirement.reads:
+        steps += itemset_steps(index, rows)
     return steps
 
 

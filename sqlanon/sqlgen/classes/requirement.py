@@ -29,7 +29,7 @@ __all__ = [
 
 # Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number")
-PER_REQUIREMENT = ("value_range", "guarded", "guarding_node")
+PER_REQUIREMENT = ("value_range", "guarded", "guarding_node", "class_itemset")
 
 # Relations with rows for each class.
 PER_CLASS = ("equivalence_class", "class_sensitive_value", "guarded")

@@ -13,7 +13,15 @@ from sqlanon.sqlgen.build.expressions import entry, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal
 from sqlanon.sqlgen.classes.requirement import Projected
 
-__all__ = ["Rows", "RowsOfRequirements", "class_label", "rows_of"]
+__all__ = ["Lists", "Rows", "RowsOfRequirements", "class_label", "rows_of"]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The column of rows that has lists, and the greatest number of items of the sets that are counted in them."""
+
+    items: exp.Expr
+    most: int
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,8 @@ class Rows:
     of each column that a requirement reads, and `entity` is that of the respondent. Where a row
     stands for several, `weight` is their number. All expressions are over `relation`.
     If `counted`, no two rows agree on their class and their value. `projected` names the class of some of the
-    quasi-identifiers in which a class_id lies; there is none where classes are of all of them only.
+    quasi-identifiers in which a class_id lies; there is none where classes are of all of them only. `lists` are there
+    where sets of items are counted.
     """
 
     relation: exp.Table | exp.Subquery
@@ -36,6 +45,7 @@ class Rows:
     weight: exp.Expr | None = None
     counted: bool = False
     projected: Projected | None = None
+    lists: Lists | None = None
 
     def count(self) -> exp.Expr:
         """How many rows there are."""

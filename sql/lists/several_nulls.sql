@@ -1,0 +1,8 @@
+-- How many lists have several NULLs, of which nobody knows whether they are one item.
+SELECT count(*)
+FROM (
+  SELECT list_id FROM (SELECT list_id, unnest(list) AS item FROM listed) AS occurring
+  WHERE item IS NULL
+  GROUP BY list_id
+  HAVING count(*) > 1
+) AS several

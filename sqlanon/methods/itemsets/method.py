@@ -1,0 +1,291 @@
+"""METHOD itemsets: one cut of the items' hierarchy, under which each set of m labels is in k lists or in none.
+
+Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.choice import Searched
+from sqlanon.domain.counts import counted
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.report import Assumption
+from sqlanon.domain.values import Value
+from sqlanon.errors import DataError, PolicyError, PrivacyViolation
+from sqlanon.inputs.item_lists import is_list
+from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
+from sqlanon.methods.itemsets.apriori import apriori
+from sqlanon.methods.itemsets.item_tree import ItemTree
+from sqlanon.methods.itemsets.lists import coded_lists, column_name, list_attribute, required_lists
+from sqlanon.methods.itemsets.optimal import optimal
+from sqlanon.methods.itemsets.supports import Labelled, code_table
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.source_rows import rows_of_source
+from sqlanon.methods.shared.wording import loss_text
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+
+__all__ = [
+    "OPTIONS",
+    "Options",
+    "assumes",
+    "choose",
+    "compile",
+    "encoding",
+    "limits",
+    "options",
+    "promises",
+    "reasons",
+    "verify",
+    "why",
+    "wording",
+]
+
+_PUBLISHED = (
+    "A list shows labels of its items, each once and in the order of the labels: an item, or a node of the hierarchy "
+    "that is above it, the same in all lists. A list without items, and NULL in place of a list, is shown as empty."
+)
+_NCP = (
+    "normalized certainty penalty (NCP) of items: an occurrence of an item that is shown by a label costs n / N, where "
+    "n of the N items that occur lie below the label, and nothing where it is shown as it is; the mean over all "
+    "occurrences of items in lists"
+)
+_LABELS = "VARCHAR[]"
+# How many labels a dry run names.
+_NAMED = 10
+
+
+@dataclass(frozen=True)
+class Options:
+    """What METHOD itemsets takes."""
+
+    search: Literal["apriori", "optimal"] = argument(
+        "how the labels are found: by raising those of rare sets, or by looking at all cuts of a small hierarchy",
+        Kind.CHOICE,
+        default="apriori",
+        choices=("apriori", "optimal"),
+    )
+
+
+OPTIONS = Options
+
+
+@dataclass(frozen=True)
+class Itemsets:
+    """The cut: a table of rows, one of the labels of their lists, by codes of the tree, and how it was found."""
+
+    rows: int
+    loss: Fraction
+    rows_table: str
+    labelled: str
+    tree: ItemTree
+    cut: tuple[int, ...]
+    steps: tuple[int, ...] = ()
+    searched: Searched | None = None
+    suppressed: int = 0
+    loss_name: str = "ncp"
+
+
+def options(arguments: Sequence[tuple[str, Value]]) -> Options:
+    """Checks the method's arguments; raises PolicyError for others."""
+    return parsed("itemsets", Options, arguments)
+
+
+def promises(_: Options) -> tuple[Requirement, ...]:
+    """Nothing: what is kept is what the policy requires."""
+    return ()
+
+
+def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
+    """Nothing: lists are counted as they are published."""
+    return ()
+
+
+def limits(_: Options) -> Limits:
+    """What labels of items can promise."""
+    of_classes = Refusal(
+        "METHOD {method} counts sets of items, and cannot meet {requirement}, which is about classes of rows",
+        "require km_anonymity alone, or leave the list out of the policy and use METHOD generalization",
+    )
+    return Limits(
+        view=Refusal("a live view cannot find labels anew, as METHOD {method} does", "make a snapshot"),
+        series=Refusal(
+            "METHOD {method} publishes lists in no classes, and a series has to know who is in which class",
+            "leave IN SERIES out",
+        ),
+        without_series=None,
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        columns=no_columns(),
+        requirements=of_classes,
+        respondents=None,
+        pseudonyms=Refusal(
+            "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one",
+            "leave PSEUDONYM out",
+        ),
+        min_level=Refusal(
+            "METHOD {method} gives items labels of any level and publishes other columns as they are; the policy says "
+            "MIN LEVEL {level} of {column}",
+            "leave MIN LEVEL out; other columns are made coarser in a query, ON (SELECT ...)",
+        ),
+        max_level=Refusal(
+            "METHOD {method} gives items labels of any level; the policy says MAX LEVEL {level} of {column}",
+            "leave MAX LEVEL out",
+        ),
+        public=of_classes,
+        guarding=of_classes,
+        jointly=of_classes,
+        projections=of_classes,
+        itemsets=None,
+    )
+
+
+def encoding(task: Task, _: Options) -> None:
+    """None: items are codes of nodes. Raises PolicyError for a policy that requires nothing of them."""
+    if not task.requirements:
+        raise PolicyError(
+            f"{task.policy.policy} requires nothing of the items in its lists",
+            hint="METHOD itemsets needs REQUIRE km_anonymity(k => 5, m => 2)",
+        )
+
+
+def choose(task: Task, options: Options) -> Itemsets:
+    """The cut. Raises PrivacyViolation where not even one label for all items would be in enough lists."""
+    lists, least = coded_lists(task), required_lists(task)
+    tree = lists.tree
+    _require_enough(task, lists.rows, lists.labelled, least[0])
+    labelled = Labelled(task.engine, task.scratch, lists.labelled)
+    steps: tuple[int, ...] = ()
+    searched = None
+    if options.search == "optimal":
+        cut, searched = optimal(tree, labelled, least)
+    else:
+        cut, steps = apriori(tree, labelled, least)
+    _require_told_apart(tree, cut)
+    rows = rows_of_source(task.engine, task.policy)
+    return Itemsets(rows, tree.loss(cut), lists.rows, labelled.table, tree, tuple(sorted(cut)), steps, searched)
+
+
+def _require_enough(task: Task, rows: str, labelled: str, enough: int) -> None:
+    """Raises PrivacyViolation for classes that have too few rows, or too few lists with items among them."""
+    query = reading(query_file("lists", "least_lists"), {"listed": rows, "labelled": labelled})
+    for mark in list(query.find_all(exp.Placeholder)):
+        mark.replace(literal(enough))
+    ((classes, number),) = task.engine.rows(query)
+    if not classes:
+        return
+    if len(task.policy.quasi_identifiers) == 1:
+        raise PrivacyViolation(
+            f"{task.name} would have {counted(int(number), 'list')} with items, or lists at all, and {enough} are "
+            "required; nothing was published",
+            hint="require a smaller k, or publish no lists",
+        )
+    raise PrivacyViolation(
+        f"{counted(int(classes), 'class', 'classes')} of the quasi-identifiers beside the list "
+        f"{'has' if classes == 1 else 'have'} fewer than {enough} rows, or fewer lists with items "
+        f"({counted(int(number), 'row')} in all); nothing was published",
+        hint="make these columns coarser in a query, ON (SELECT ...), leave them out, or require a smaller k",
+    )
+
+
+def _require_told_apart(tree: ItemTree, cut: frozenset[int]) -> None:
+    """Raises DataError where two nodes that would be published have one label: nobody could tell which one is meant."""
+    labels = Counter(tree.nodes[code].label for code in cut)
+    several = [label for label, number in labels.items() if number > 1]
+    if several:
+        raise DataError(
+            f"{counted(len(several), 'label')} would stand for several nodes of the hierarchy, such as {several[0]!r}",
+            hint="give the nodes of the hierarchy different labels, none of them that of an item",
+        )
+
+
+def why(_: Task, __: Itemsets) -> None:
+    """None: the steps of the search are told with the choice."""
+    return
+
+
+def reasons(task: Task, choice: Itemsets, _: None) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): what is published of the items, at what loss, and how it was found."""
+    nodes = [choice.tree.nodes[code] for code in choice.cut]
+    unchanged = sum(node.is_item for node in nodes)
+    total = len(choice.tree.items)
+    yield "solve", "items", f"{unchanged} of {total} items are published as they are, {total - unchanged} by labels"
+    labels = [node for node in nodes if not node.is_item]
+    if labels:
+        widest = sorted(labels, key=lambda node: -node.leaves)[:_NAMED]
+        named = ", ".join(f"{node.label} of {node.leaves}" for node in widest)
+        more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
+        yield "solve", "labels", f"{counted(len(labels), 'label')}, with the items below: {named}{more}"
+    yield "solve", "loss", f"ncp {loss_text(choice.loss)}"
+    for items, steps in enumerate(choice.steps, start=1):
+        yield "solve", "search", f"sets of {counted(items, 'item')}: {counted(steps, 'step')}"
+    if choice.searched is not None:
+        cuts, checked = choice.searched.nodes, choice.searched.checked
+        yield "solve", "search", f"{checked} of {counted(cuts, 'cut')} counted; no other that satisfies loses less"
+
+
+def compile(task: Task, choice: Itemsets, release_id: str, _: Mapping[str, str]) -> TablesQuery:
+    """The one table: the rows with the labels of their lists."""
+    attribute = list_attribute(task)
+    labels = code_table(
+        task.scratch,
+        "label",
+        {
+            "code": ("BIGINT", list(choice.cut)),
+            "label": ("VARCHAR", [choice.tree.nodes[code].label for code in choice.cut]),
+        },
+    )
+    tables = {"labelled": choice.labelled, "node": labels}
+    lists = reading(query_file("lists", "labels_of_lists"), tables).subquery("shown")
+    empty = cast(exp.Array(expressions=[]), _LABELS)
+    outputs = [
+        alias(f.coalesce(column("labels", "shown"), empty), bound.column)
+        if bound.column == attribute.column
+        else alias(column(column_name(position), "row"), bound.column)
+        for position, bound in enumerate(task.policy.published)
+    ]
+    query = exp.select(*outputs).from_(relation(choice.rows_table, as_="row"))
+    query = query.join(lists, on=column("list_id", "shown").eq(column("list_id", "row")), join_type="LEFT")
+    columns = tuple(_published(bound, attribute) for bound in task.policy.published)
+    # Its texts are labels of items, and no values of the source's columns.
+    return TablesQuery(task.policy, release_id, (PublishedTable(None, columns, query, words=()),))
+
+
+def _published(bound: BoundAttribute, attribute: BoundAttribute) -> PublishedColumn:
+    is_listed = bound.column == attribute.column
+    return PublishedColumn(bound.column, bound.role, Reading.ITEM_LABELS if is_listed else Reading.EXACT, bound)
+
+
+def verify(published: PublishedTables, _: Options) -> Structure:
+    """Whether each row has a list with each label once, as it is published."""
+    (table,) = published.tables.values()
+    quasi = {fold(attribute.name) for attribute in published.policy.quasi_identifiers}
+    columns = published.engine.columns(exp.select(exp.Star()).from_(table.copy()))
+    for name, kind in columns:
+        if not is_list(kind) or fold(name) not in quasi:
+            continue
+        listed = exp.select(alias(column(name), "list")).from_(table.copy())
+        ((unfit,),) = published.engine.rows(reading(query_file("lists", "unfit"), {"listed": listed}))
+        if unfit:
+            return Structure(misfit=f"{counted(int(unfit), 'row')} of {name} have no list, or one with a label twice")
+    return Structure()
+
+
+def wording(_: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(_PUBLISHED, {"ncp": _NCP})

@@ -1,0 +1,88 @@
+"""k^m-anonymity and labels of items, written from the paper over the lists themselves.
+
+Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008). Every set is listed by
+`itertools.combinations`, and every cut of a hierarchy is looked at.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+
+Item = Hashable
+# A class, and what its row has in the list; None in place of a list is one without items.
+Row = tuple[Hashable, Sequence[Item] | None]
+# The label that is shown of each item.
+Cut = Mapping[Item, Hashable]
+
+ROOT = "*"
+
+
+def supports(rows: Sequence[Row], m: int) -> Counter[tuple[Hashable, frozenset[Item]]]:
+    """How many lists of a class have each set of at most m items, the set of none among them."""
+    found: Counter[tuple[Hashable, frozenset[Item]]] = Counter()
+    for of, items in rows:
+        distinct = list(dict.fromkeys(items or ()))
+        found.update((of, frozenset(part)) for size in range(m + 1) for part in combinations(distinct, size))
+    return found
+
+
+def achieved(rows: Sequence[Row], m: int) -> int | None:
+    """The least support of a set that some list has; None without rows."""
+    return min(supports(rows, m).values(), default=None)
+
+
+def satisfied(rows: Sequence[Row], k: int, m: int) -> bool:
+    """Whether each set that some list has is in k of them."""
+    return all(n >= k for n in supports(rows, m).values())
+
+
+def violating(rows: Sequence[Row], k: int, m: int) -> set[Hashable]:
+    """The classes with a set that is in fewer than k of their lists."""
+    return {of for (of, _), n in supports(rows, m).items() if n < k}
+
+
+def labelled(rows: Sequence[Row], cut: Cut) -> list[Row]:
+    """The rows with the labels of their items, each once."""
+    return [(of, list(dict.fromkeys(cut[item] for item in items or ()))) for of, items in rows]
+
+
+def cuts(items: Sequence[Item], labels: Mapping[Item, Sequence[Hashable]]) -> Iterator[dict[Item, Hashable]]:
+    """Every cut: one node on the way of each item to the root; `labels` are those below the root, lowest first.
+
+    A node is shown by its label, and known by the labels from its level up.
+    """
+
+    def below(members: Sequence[Item], level: int) -> list[dict[Item, Hashable]]:
+        """The cuts of the items of a node right above this level, the node itself not among them."""
+        if level < 0:
+            return [{item: item for item in members}]
+        groups: dict[Hashable, list[Item]] = {}
+        for item in members:
+            groups.setdefault(labels[item][level], []).append(item)
+        each = [[dict.fromkeys(group, label), *below(group, level - 1)] for label, group in groups.items()]
+        return [{item: shown for part in parts for item, shown in part.items()} for parts in product(*each)]
+
+    if not items:
+        yield {}
+        return
+    height = len(labels[items[0]])
+    yield dict.fromkeys(items, ROOT)
+    yield from below(items, height - 1)
+
+
+def loss(rows: Sequence[Row], cut: Cut) -> Fraction:
+    """The NCP: n of the N items that occur below a label, over all occurrences of items; 0 for an item as it is."""
+    occurring = Counter(item for _, items in rows for item in dict.fromkeys(items or ()))
+    whole = sum(occurring.values())
+    leaves = Counter(cut[item] for item in occurring)
+    cost = sum((Fraction(leaves[cut[i]], len(occurring)) * n for i, n in occurring.items() if cut[i] != i), Fraction(0))
+    return cost / whole if whole else Fraction(0)
+
+
+def least_loss(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], k: int, m: int) -> Fraction | None:
+    """The least NCP of the cuts under which the rows satisfy; None where none does."""
+    items = list(dict.fromkeys(item for _, listed in rows for item in listed or ()))
+    return min((loss(rows, cut) for cut in cuts(items, labels) if satisfied(labelled(rows, cut), k, m)), default=None)
