@@ -20,7 +20,7 @@ def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[
     """The quasi-identifiers that `on` names, in the order of `quasi`; none if it is not given.
 
     Takes `on` out of `arguments`. Raises PolicyError for a column that is no quasi-identifier, for one that is named
-    twice, and for a model that compares with a public table.
+    twice, and for a model that compares with a public table or is about items in lists.
     """
     value = arguments.pop(ON, None)
     if value is None:
@@ -29,6 +29,12 @@ def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[
     if _OF_PUBLIC_TABLE in question.reads:
         raise PolicyError(
             f"{question.model} compares with a public table by all quasi-identifiers, and takes no columns to be on",
+            hint=f"leave {ON} out of {question.model}",
+            part=part,
+        )
+    if question.of_itemsets:
+        raise PolicyError(
+            f"{question.model} is about the items in lists, and takes no columns to be on",
             hint=f"leave {ON} out of {question.model}",
             part=part,
         )

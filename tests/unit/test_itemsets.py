@@ -285,3 +285,9 @@ def test_a_snapshot_is_made_anew(con: sqlanon.Connection) -> None:
     con.execute("INSERT INTO purchases SELECT customer + 10, sex, shop, items FROM purchases")
     con.execute("REFRESH ANONYMIZED TABLE r")
     assert con.execute("SELECT count(*) FROM r WHERE list_contains(items, 'a1')").fetchall() == [(4,)]
+
+
+def test_sets_of_items_are_counted_by_all_other_columns(con: sqlanon.Connection) -> None:
+    message, hint = refused(con, "CHECK purchases (items) REQUIRE km_anonymity(k => 2, m => 2, on => (items))")
+    assert "km_anonymity is about the items in lists, and takes no columns to be on" in message
+    assert hint == "leave on out of km_anonymity"
