@@ -43,8 +43,8 @@ class State:
     """Filled from left to right: each stage returns it with one more part.
 
     `dry` says that nothing is published, `shared_cells` are those of other releases, `options` are the method's
-    arguments, checked. `series` is the one that the release is made in, which knows its `respondents`, and `leveled` the
-    release whose levels it keeps.
+    arguments, checked. `series` is the one that the release is made in, which knows its `respondents`, and `leveled`
+    the release whose levels it keeps.
     """
 
     engine: Engine
