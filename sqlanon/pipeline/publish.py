@@ -55,8 +55,8 @@ def publish_stage(state: State) -> State:
     releases.save_rounds(engine, release, state.recoded.rounds if state.recoded else ())
     releases.save_measurements(engine, release, (*need(state.report).measurements, _loss(release)))
     seal(engine, release.release_id)
-    if state.series is not None and ledger_rows is not None:
-        enter(engine, state.series, release, ledger_rows, state.scratch)
+    if ledger_rows is not None:
+        enter(engine, need(state.respondents), release, ledger_rows, state.scratch)
     return state.having(release=release)
 
 

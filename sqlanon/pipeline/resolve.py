@@ -20,6 +20,7 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
 from sqlanon.series.admission import admitted
 from sqlanon.series.columns import require_same_columns
+from sqlanon.series.respondents import Respondents
 from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["bind_stage", "resolve_stage"]
@@ -79,10 +80,14 @@ def bind_stage(state: State) -> State:
     if not bound.published:
         raise PolicyError(f"{policy} publishes no column")
     bound, requirements = bind_requirements(engine, bound, source, scratch, _promised(state))
+    respondents = None
     if state.series is not None:
         require_same_columns(state.series, bound)
+        respondents = Respondents(engine, state.series, bound, scratch)
     read = sources_of(engine, policy.source)
-    return state.having(source=source, public=public, sources=read, bound=bound, requirements=requirements)
+    return state.having(
+        source=source, public=public, sources=read, bound=bound, requirements=requirements, respondents=respondents
+    )
 
 
 def _promised(state: State) -> tuple[Requirement, ...]:

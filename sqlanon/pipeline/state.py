@@ -25,6 +25,7 @@ from sqlanon.methods.base import Recoded, Task
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.pipeline.candidate import Candidate
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.series.respondents import Respondents
 from sqlanon.series.signatures import latest_signatures
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
@@ -42,7 +43,8 @@ class State:
     """Filled from left to right: each stage returns it with one more part.
 
     `dry` says that nothing is published, `shared_cells` are those of other releases, `options` are the method's
-    arguments, checked. `series` is the one that the release is made in, `leveled` the release whose levels it keeps.
+    arguments, checked. `series` is the one that the release is made in, which knows its `respondents`, and `leveled`
+    the release whose levels it keeps.
     """
 
     engine: Engine
@@ -71,16 +73,16 @@ class State:
     released_rows: int = 0
     release: Release | None = None
     series: Series | None = None
+    respondents: Respondents | None = None
     leveled: Release | None = None
 
     @property
     def task(self) -> Task:
         """The task of the method."""
-        bound, series = need(self.bound), self.series
-        signatures = None if series is None else partial(latest_signatures, self.engine, series, bound, self.scratch)
+        signatures = None if self.respondents is None else partial(latest_signatures, self.respondents)
         return Task(
             engine=self.engine,
-            policy=bound,
+            policy=need(self.bound),
             requirements=self.requirements,
             name=self.create.name,
             kind=self.create.kind,

@@ -13,15 +13,13 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError
-from sqlanon.series.admission import key_of
+from sqlanon.errors import InternalError, PolicyError
 from sqlanon.series.known_text import known_text
+from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, filtered, insert, into, is_null, numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.buckets import BucketValues
-from sqlanon.udfs import tokens
 
 __all__ = ["LedgerRows", "bucket_rows", "bucket_values", "class_rows", "class_values", "record"]
 
@@ -41,31 +39,37 @@ class LedgerRows:
     values: str | None
 
 
-def record(engine: Engine, series: Series, release: Release, rows: LedgerRows, scratch: Scratch) -> None:
+def record(engine: Engine, respondents: Respondents, release: Release, rows: LedgerRows) -> None:
     """Appends a release to its series.
 
     Raises PolicyError for rows without a respondent, and for a respondent with several.
     """
+    series = respondents.series
     number = _respondents(engine, series, rows.members)
     position = len(series.releases) + 1
-    key = key_of(series.name, series.key_variable)
-    respondents = exp.select(alias(column("respondent"), "value")).from_(relation(rows.members))
-    token = scratch.name("token")
-    tokens(engine, respondents, token, key)
     where = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
     members = (
         exp.select(*where, column("class_no", "released"), cast(column("token", "coded"), "UUID"))
         .from_(relation(rows.members, as_="released"))
         .join(
-            relation(token, as_="coded"),
+            relation(respondents.tokens, as_="coded"),
             on=column("respondent", "released").eq(column("value", "coded")),
         )
     )
     engine.run(insert(into(relation(("anon", "series_member")), _MEMBER), members))
+    _require_all_written(engine, series, position, number)
     if rows.values is not None:
         values = exp.select(*(part.copy() for part in where), *map(column, _VALUE[2:])).from_(relation(rows.values))
         engine.run(insert(into(relation(("anon", "series_value")), _VALUE), values))
     catalog.append(engine, series, release, position, number)
+
+
+def _require_all_written(engine: Engine, series: Series, position: int, number: int) -> None:
+    written = exp.select(f.count()).from_(relation(("anon", "series_member")))
+    of_series = column("series_id").eq(literal(series.series_id))
+    written.where(exp.and_(of_series, column("position").eq(literal(position))), copy=False)
+    if engine.rows(written) != [(number,)]:
+        raise InternalError(f"{series} does not know all respondents of the release; nothing was published")
 
 
 def class_rows(

@@ -4,49 +4,38 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.series import Series, Signatures
-from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.domain.series import Signatures
 from sqlanon.errors import PolicyError
-from sqlanon.series.admission import key_of
-from sqlanon.series.columns import in_order
-from sqlanon.series.known_text import known_text, known_value
+from sqlanon.series.known_text import known_value
+from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
-from sqlanon.udfs import tokens
 
 __all__ = ["latest_signatures"]
 
 
-def latest_signatures(engine: Engine, series: Series, bound: BoundPolicy, scratch: Scratch) -> Signatures:
-    """The signature of each respondent of the policy's source, by the latest release of the series with the respondent.
+def latest_signatures(respondents: Respondents) -> Signatures:
+    """The signature of each respondent of a source, by the latest release of the series with the respondent.
 
     Raises PolicyError for a policy with another number of sensitive attributes than one.
     """
-    if bound.entity is None or len(bound.sensitive) != 1:
+    bound, series, scratch = respondents.bound, respondents.series, respondents.scratch
+    if len(bound.sensitive) != 1:
         raise PolicyError(
             f"signatures are of one sensitive attribute, and {bound.policy} has {len(bound.sensitive)}",
             part=("policy",),
         )
-    [sensitive] = in_order(series, bound)
-    entity = bound.entity
-    text = known_text(entity.column, entity.published_type)
-    people = exp.select(alias(column(entity.column), "entity"), alias(text, "respondent")).distinct()
-    respondents = scratch.table("respondent", people.from_(relation(bound.relation)))
-    known = scratch.name("known")
-    texts = exp.select(alias(column("respondent"), "value")).from_(relation(respondents))
-    tokens(engine, texts, known, key_of(series.name, series.key_variable))
-    latest = scratch.table(
-        "latest_class", reading(query_file("ledger", "latest_class"), {"known": known}), [series.series_id]
-    )
+    [sensitive] = bound.sensitive
+    of_series, parameters = [series.series_id], [series.series_id, fold(sensitive.column)]
+    known = reading(query_file("ledger", "latest_class"), {"known": respondents.tokens})
+    latest = scratch.table("latest_class", known, of_series)
     signed = reading(query_file("ledger", "class_signature"), {"latest_class": latest})
-    parameters = [series.series_id, fold(sensitive.column)]
     classes = scratch.table("class_signature", signed, parameters)
     return Signatures(
-        scratch.table("signature_member", _members(respondents, latest, classes)),
+        scratch.table("signature_member", _members(respondents.texts, latest, classes)),
         scratch.table("signature_value", _values(classes, sensitive.published_type)),
         scratch.table("known_value", _known_values(sensitive), parameters),
         len(series.releases),
