@@ -14,6 +14,7 @@ from sqlanon.questions.load import (
     Selector,
     load_question,
     model_names,
+    model_of,
     parse_question,
     question_names,
     questions_of,
@@ -111,12 +112,22 @@ def test_a_constant_can_be_what_is_required() -> None:
 
 
 def test_a_new_file_is_a_question_and_its_model_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load, "listing", lambda *parts: ("new_in_a_test.sql", "notes.md"))
+    files = {("sql", "models"): ("new_in_a_test.sql", "notes.md")}
+    monkeypatch.setattr(load, "listing", lambda *parts: files.get(parts, ()))
     monkeypatch.setattr(load, "read", lambda *parts: WHOLE)
     assert question_names() == ("new_in_a_test",)
     assert model_names() == ("closeness",)
     assert [question.name for question in questions_of("closeness")] == ["new_in_a_test"]
     load_question.cache_clear()
+
+
+def test_a_model_of_items_is_found_by_its_name_and_is_none_of_classes() -> None:
+    [question] = questions_of("km_anonymity")
+    assert question == model_of("km_anonymity") == load_question("km_anonymity", "itemsets")
+    assert question.of_itemsets
+    assert "km_anonymity" not in model_names()
+    assert not any(load_question(name).of_itemsets for name in question_names())
+    assert model_of("k_anonymity") == load_question("k_anonymity")
 
 
 def test_every_file_says_what_it_is() -> None:

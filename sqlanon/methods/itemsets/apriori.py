@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
+from sqlanon.domain.counts import counted
+from sqlanon.domain.watching import Watching
 from sqlanon.errors import InternalError
 from sqlanon.methods.itemsets.item_tree import ItemTree
 from sqlanon.methods.itemsets.supports import Labelled, Reached
@@ -16,7 +18,9 @@ from sqlanon.methods.itemsets.supports import Labelled, Reached
 __all__ = ["apriori", "least_lossy"]
 
 
-def apriori(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[frozenset[int], tuple[int, ...]]:
+def apriori(
+    tree: ItemTree, labelled: Labelled, least: Sequence[int], watching: Watching | None = None
+) -> tuple[frozenset[int], tuple[int, ...]]:
     """The cut that is found, and the steps taken for each size of sets; `labelled` then has the labels of the cut.
 
     `least` is the number of lists that a set has to have, by its number of items less one. Each class has to have as
@@ -38,6 +42,8 @@ def apriori(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[f
             cut = frozenset(raised.get(code, code) for code in cut)
             labelled.raise_labels(raised)
             taken += 1
+            if watching:
+                watching("solve", items - 1, len(least), f"sets of {counted(items, 'item')}, {counted(taken, 'step')}")
         steps.append(taken)
     return cut, tuple(steps)
 

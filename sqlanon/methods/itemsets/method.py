@@ -175,7 +175,7 @@ def choose(task: Task, options: Options) -> Itemsets:
     if options.search == "optimal":
         cut, searched = optimal(tree, labelled, least)
     else:
-        cut, steps = apriori(tree, labelled, least)
+        cut, steps = apriori(tree, labelled, least, task.watching)
     _require_told_apart(tree, cut)
     rows = rows_of_source(task.engine, task.policy)
     return Itemsets(rows, tree.loss(cut), lists.rows, labelled.table, tree, tuple(sorted(cut)), steps, searched)
