@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import streams as catalog
 from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.counts import counted
+from sqlanon.domain.policy import Policy
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.stream import Batch, Stream
 from sqlanon.domain.values import QualifiedName
@@ -68,7 +71,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
             stream_id=secrets.token_hex(16),
             name=name,
             policy=policy.name,
-            policy_fingerprint=fingerprint(policy, list(hierarchies.values())),
+            policy_fingerprint=_fingerprint(policy, hierarchies),
             order_column=columns.order_column,
             columns=columns.named,
             published=published_columns(columns),
@@ -135,7 +138,7 @@ def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
     with about("stream"):
         policy = policies.load(engine, stream.policy)
         hierarchies = hierarchies_of(engine, policy)
-        if fingerprint(policy, list(hierarchies.values())) != stream.policy_fingerprint:
+        if _fingerprint(policy, hierarchies) != stream.policy_fingerprint:
             raise PolicyError(
                 f"{policy} or a hierarchy of it is another than when the {stream} was begun; nothing was done",
                 hint="put back what was changed, or begin another stream: what waits in this one is not published",
@@ -148,6 +151,11 @@ def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
                 hint=f"it read {', '.join(f'{name} {kind}' for name, kind in stream.columns)}",
             )
     return columns
+
+
+def _fingerprint(policy: Policy, hierarchies: Mapping[str, StoredHierarchy]) -> str:
+    """That of a policy, whatever it is called."""
+    return fingerprint(replace(policy, name=""), list(hierarchies.values()))
 
 
 def _require_own_rows(engine: Engine, stream: Stream) -> None:

@@ -143,10 +143,9 @@ def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, scratc
     for index, b in enumerate(columns.attributes):
         fit = _only_fit(fit, columns, b, index)
     waiting = relation(stream.table("waiting"))
-    before, after = _number(engine, waiting), 0
+    before = _number(engine, waiting)
     engine.run(insert(waiting, fit))
-    after = _number(engine, waiting)
-    return _number(engine, relation(arrived)) - (after - before)
+    return _number(engine, relation(arrived)) - (_number(engine, waiting) - before)
 
 
 def _only_fit(rows: exp.Select, columns: Columns, bound: BoundAttribute, index: int) -> exp.Select:
