@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.catalog import migrations, policies
+from sqlanon.catalog import migrations, policies, releases
 from sqlanon.catalog import streams as catalog
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -126,7 +126,13 @@ def advance_stream(engine: Engine, statement: Advance) -> Advanced:
     """
     with engine.transaction(), Scratch(engine) as scratch:
         with about("stream"):
-            stream = catalog.load(engine, qualified(engine, statement.name))
+            name = qualified(engine, statement.name)
+            if catalog.find(engine, name) is None and releases.find(engine, name) is not None:
+                raise UserError(
+                    f"{name} is a release, not a stream",
+                    hint=f"REFRESH ANONYMIZED TABLE {name} makes a snapshot anew; a live view follows its source",
+                )
+            stream = catalog.load(engine, name)
         columns = _columns(engine, stream, scratch)
         _require_own_rows(engine, stream)
         batch, fewest = advanced(engine, stream, columns, scratch, to_end=statement.to_end, until=statement.until)

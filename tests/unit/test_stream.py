@@ -19,6 +19,9 @@ from sqlanon import (
     StatementError,
     UserError,
 )
+from sqlanon.dispatch import run_statement
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.syntax.parser import hint_for, parse_script
 
 SETUP = """
 CREATE TABLE visits (arrived INTEGER, person VARCHAR, age INTEGER, disease VARCHAR);
@@ -443,6 +446,14 @@ def test_a_column_that_is_not_there_is_pointed_at(con: Connection) -> None:
         ("ADVANCE", "expected the name of the stream"),
         ("ADVANCE s FROM 3", "TO END"),
         ("ADVANCE s TO 3", "expected END or a moment in quotes"),
+        ("CREATE ANONYMIZED TABLE s AS POLICY p METHOD stream(k => 2, delay => 3)", "METHOD stream makes no table"),
+        (
+            "CREATE STREAM s AS POLICY p ORDER BY arrived METHOD stream(k => 2, delay => 3)",
+            "there is no such statement",
+        ),
+        ("DROP STREAM IF EXISTS s", "there is no such statement"),
+        ("SHOW STREAM s", "there is no such statement"),
+        ("DESCRIBE STREAM s", "there is no such statement"),
         ("EXPLAIN ANONYMIZED STRAEM s", "expected VIEW or TABLE"),
         ("DROP ANONYMIZED STRAEM s", "expected VIEW, TABLE or STREAM"),
         ("CREATE ANONYMIZED STRAEM s AS POLICY p", "expected VIEW, TABLE or STREAM"),
@@ -472,6 +483,45 @@ def test_what_is_asked_of_a_release_says_what_a_stream_has_instead(con: Connecti
         with pytest.raises(UserError, match="s is a stream, not a release") as error:
             con.execute(statement)
         assert "DROP ANONYMIZED STREAM" in str(error.value.hint), statement
+
+
+def test_a_release_is_not_advanced(con: Connection) -> None:
+    arrive(con, *FOUR)
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian")
+    with pytest.raises(UserError, match=r"main\.r is a release, not a stream") as error:
+        con.execute("ADVANCE r")
+    assert "REFRESH" in str(error.value.hint)
+
+
+def test_a_misspelt_advance_is_understood(con: Connection) -> None:
+    with pytest.raises(Exception, match="ADVNACE") as error:
+        con.execute("ADVNACE s")
+    assert hint_for(error.value, "ADVNACE s") == "did you mean ADVANCE?"
+
+
+def test_names_with_blanks_and_quotes_in_another_schema(con: Connection) -> None:
+    con.execute('CREATE SCHEMA "the s"')
+    con.execute('CREATE TABLE "the s"."v""s" ("at; --" INTEGER, "its" INTEGER, "ä b" INTEGER)')
+    con.execute(
+        'CREATE POLICY "a p" ON "the s"."v""s" ("its" ENTITY, "ä b" QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)'
+    )
+    name = '"the s"."s""1"'
+    con.execute(f'CREATE ANONYMIZED STREAM {name} AS POLICY "a p" ORDER BY "at; --" METHOD stream(k => 2, delay => 2)')
+    con.duckdb.execute('INSERT INTO "the s"."v""s" SELECT i, i, i FROM range(5) AS t(i)')
+    con.execute(f"ADVANCE {name} TO END")
+    assert con.execute(f"CHECK {name}").fetchall()[0][-1] is True
+    assert sorted(con.duckdb.execute(f'SELECT "ä b" FROM {name}').fetchall()) == [("[0, 1]",)] * 2 + [("[2, 3]",)] * 2
+    con.execute(f"DROP ANONYMIZED STREAM {name}")
+
+
+def test_what_is_withheld_is_said_in_a_remark(con: Connection) -> None:
+    begin(con)
+    arrive(con, *FOUR, (5, None, 1, "nobody"))
+    advance(con)
+    arrive(con, (1, "z", 30, "late"))
+    result = run_statement(DuckDBEngine(con.duckdb), parse_script("ADVANCE s TO END")[0])
+    assert result.remarks[0].startswith("1 row arrived before what had been read")
+    assert not any(word in " ".join(result.remarks) for word in ("nobody", "'z'"))
 
 
 def test_names_that_are_taken(con: Connection) -> None:
