@@ -74,7 +74,7 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
 def _streams(engine: Engine) -> list[KnownRelease]:
     """The streams: each has published what its table has."""
     return [
-        KnownRelease(None, QualifiedName((schema, name)), "stream", None, _sources(sources), stands=True)
+        KnownRelease(None, QualifiedName((schema, name)), "stream", "stream", _sources(sources), stands=True)
         for schema, name, sources in rows_once(engine, sql_file("streams", "sources"))
     ]
 

@@ -28,7 +28,7 @@ from sqlanon.sqlgen.build.ddl import drop_object
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.streams.advance import advanced
 from sqlanon.streams.axes import axes_of
-from sqlanon.streams.checks import is_whole, measured, require_whole
+from sqlanon.streams.checks import STATE, is_whole, measured, require_whole
 from sqlanon.streams.columns import Columns, bound_columns, require_admitted
 from sqlanon.streams.delays import require_interval
 from sqlanon.streams.options import options_of
@@ -36,8 +36,6 @@ from sqlanon.streams.publishing import create_tables, published_columns
 from sqlanon.syntax.statements import Advance, CreateStream, DropStream
 
 __all__ = ["advance_stream", "check_stream", "create_stream", "drop_stream", "find_stream"]
-
-_STATE = ("waiting", "read", "label")
 
 
 def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | None, str | None]:
@@ -199,7 +197,7 @@ def drop_stream(engine: Engine, statement: DropStream) -> bool:
                 stream = catalog.load(engine, qualified(engine, statement.name))
         if is_whole(engine, stream):
             engine.run(drop_object("table", own_object(engine, stream.name)))
-        for purpose in _STATE:
+        for purpose in STATE:
             if find_relation(engine, own_object(engine, stream.table(purpose))):
                 engine.run(drop_object("table", own_object(engine, stream.table(purpose))))
         catalog.delete(engine, stream)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -562,12 +563,49 @@ def test_a_table_that_has_taken_its_name_stays(con: Connection) -> None:
     assert con.execute("FROM s").fetchall() == [(1,)]
 
 
-def test_a_release_of_the_same_source_is_warned_of_and_so_is_a_stream(con: Connection) -> None:
+def test_a_release_of_the_same_source_is_warned_of_and_so_is_a_stream(con: Connection, tmp_path: Path) -> None:
     arrive(con, *FOUR)
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian")
     begin(con)
     warning = con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD mondrian").fetchall()[0][-2]
     assert "main.s (a stream) is made from the same source" in warning
+    # So is a release that is made from what the stream has published.
+    advance(con, "TO END")
+    con.execute("CREATE POLICY again ON s (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    warning = con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY again METHOD mondrian").fetchall()[0][-2]
+    assert "main.r and main.s (a stream) are made from the same source" in warning
+    con.execute(f"EXPORT r TO '{tmp_path}/out/'")
+    certificate = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    assert [(other["release"], other["kind"]) for other in certificate["other_releases"]] == [
+        ("r2", "table"),
+        ("s", "stream"),
+    ]
+
+
+@pytest.mark.parametrize("purpose", ["waiting", "read", "label"])
+def test_a_stream_that_has_lost_its_state_is_refused_and_can_be_dropped(con: Connection, purpose: str) -> None:
+    begin(con)
+    [(name,)] = con.duckdb.execute("SELECT stream_id FROM anon.stream").fetchall()
+    con.duckdb.execute(f"DROP TABLE anon.stream_{purpose}_{name}")
+    with pytest.raises(CatalogError, match=rf"lacks its table anon\.stream_{purpose}"):
+        con.execute("ADVANCE s")
+    con.execute("DROP ANONYMIZED STREAM s")
+    assert state(con) == [[], [], []]
+
+
+def test_the_nearest_rows_are_near_by_the_weights_of_the_columns(con: Connection) -> None:
+    con.execute("CREATE TABLE two (arrived INTEGER, a INTEGER, b INTEGER, id INTEGER)")
+    for name, weights in (("by_a", (3, 1)), ("by_b", (1, 3))):
+        con.execute(
+            f"CREATE POLICY {name} ON two (a QUASI IDENTIFIER WEIGHT {weights[0]}, b QUASI IDENTIFIER WEIGHT "
+            f"{weights[1]}, id INSENSITIVE) REQUIRE k_anonymity(k => 2)"
+        )
+        con.execute(f"CREATE ANONYMIZED STREAM {name}_s AS POLICY {name} ORDER BY arrived METHOD {CALL}")
+    # From the first the second is as far in b as the third is in a, and they are near in the other.
+    con.execute("INSERT INTO two VALUES (1, 0, 0, 1), (2, 1, 9, 2), (3, 9, 1, 3), (4, 9, 9, 4)")
+    for name, expected in (("by_a", [1, 2]), ("by_b", [1, 3])):
+        con.execute(f"ADVANCE {name}_s")
+        assert sorted(con.duckdb.execute(f"SELECT id FROM {name}_s").fetchall()) == [(n,) for n in expected]
 
 
 def test_a_damaged_catalog_is_refused(con: Connection) -> None:
