@@ -105,13 +105,13 @@ class Advanced:
         said: list[str] = []
         if self.batch.late_rows:
             said.append(
-                f"{counted(self.batch.late_rows, 'row')} arrived before what had been read, and were withheld: "
+                f"withheld for coming before what had been read: {counted(self.batch.late_rows, 'row')}; "
                 f"{self.stream.order_column} has to grow"
             )
         if unpublished := self.batch.withheld_rows - self.batch.late_rows:
             said.append(
-                f"{counted(unpublished, 'row')} were withheld: no class of {self.stream.k} respondents was there in "
-                "time, or the row has no respondent or a value that its hierarchy lacks"
+                f"withheld: {counted(unpublished, 'row')}, for which no class of {self.stream.k} respondents was there "
+                "in time, or without a respondent, or with a value that a hierarchy lacks"
             )
         return tuple(said)
 

@@ -97,8 +97,8 @@ def _require_moments(engine: Engine, columns: Columns, present: str) -> None:
     if rows:
         name = columns.order_column
         raise DataError(
-            f"{counted(int(rows), 'row')} of the source have no {name}, or an infinite one, so that nobody knows when "
-            "they are due; nothing was read",
+            f"nobody knows when rows without {name}, or with an infinite one, are due, and the source has "
+            f"{counted(int(rows), 'row')} of that kind; nothing was read",
             hint=f"leave them out: make the policy ON (SELECT ... WHERE {name} IS NOT NULL), and begin another stream",
         )
 

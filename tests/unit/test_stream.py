@@ -274,7 +274,9 @@ def test_a_failure_leaves_everything_as_it_was(con: Connection) -> None:
     arrive(con, *FOUR)
     before = state(con)
     con.duckdb.execute("INSERT INTO visits VALUES (NULL, 'x', 1, 'secret')")
-    with pytest.raises(DataError, match="1 row of the source have no arrived, or an infinite one") as error:
+    with pytest.raises(
+        DataError, match="without arrived, or with an infinite one, are due, and the source has 1 row of that kind"
+    ) as error:
         con.execute("ADVANCE s")
     assert "secret" not in str(error.value)
     assert (state(con), published(con)) == (before, [])
@@ -521,7 +523,7 @@ def test_what_is_withheld_is_said_in_a_remark(con: Connection) -> None:
     advance(con)
     arrive(con, (1, "z", 30, "late"))
     result = run_statement(DuckDBEngine(con.duckdb), parse_script("ADVANCE s TO END")[0])
-    assert result.remarks[0].startswith("1 row arrived before what had been read")
+    assert result.remarks[0].startswith("withheld for coming before what had been read: 1 row;")
     assert not any(word in " ".join(result.remarks) for word in ("nobody", "'z'"))
 
 
