@@ -191,9 +191,13 @@ def _load_or_table(engine: Engine, name: Any, statement: str) -> Release:
 
 
 def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
-    if stream := find_stream(engine, statement.name):
+    try:
+        release = _load_or_table(engine, statement.name, "CHECK")
+    except UserError:
+        stream = find_stream(engine, statement.name)
+        if stream is None:
+            raise
         return _checked(str(stream.name), check_stream(engine, stream), ())
-    release = _load_or_table(engine, statement.name, "CHECK")
     measurements = check_release(engine, release).measurements
     assumed = (measurement.stated for measurement in assumed_of(release))
     return _checked(str(release.name), (*measurements, *assumed), attacks_beyond(engine, release, measurements))

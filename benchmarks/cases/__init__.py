@@ -27,6 +27,7 @@ from benchmarks.cases import (
     snapshot,
     solve,
     startup,
+    stream,
     view,
 )
 from benchmarks.context import Context
@@ -56,6 +57,7 @@ CASES: dict[str, Case] = {
     "frontier": frontier.run,
     "profile": profile.run,
     "series": series.run,
+    "stream": stream.run,
     "view": view.run,
     "snapshot": snapshot.run,
 }

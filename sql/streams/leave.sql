@@ -13,7 +13,7 @@ WITH RECURSIVE leaving(position, oldest, formed) USING KEY (position) AS (
         AND NOT EXISTS (SELECT 1 FROM recurring.leaving AS l WHERE l.position = r.position)
     ),
     oldest AS MATERIALIZED (
-      SELECT w.* FROM waiting AS w WHERE w.horizon IS NOT NULL ORDER BY w.position ASC LIMIT 1
+      SELECT w.* FROM waiting AS w WHERE w.horizon IS NOT NULL ORDER BY w.position ASC NULLS LAST LIMIT 1
     ),
     candidate AS MATERIALIZED (
       SELECT w.position, w.respondent, o.position AS oldest, w.respondent = o.respondent AS own
@@ -33,7 +33,7 @@ WITH RECURSIVE leaving(position, oldest, formed) USING KEY (position) AS (
       SELECT arg_min(a.position, (a.distance, a.position)) AS position, min(a.distance) AS distance
       FROM apart AS a
       GROUP BY a.respondent
-      ORDER BY distance ASC, position ASC
+      ORDER BY distance ASC NULLS LAST, position ASC NULLS LAST
       LIMIT $others
     ),
     bounds AS (

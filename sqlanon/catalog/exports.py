@@ -19,6 +19,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import rows_once
 from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["forget", "known", "made_from", "record"]
@@ -63,19 +64,19 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     gone = {
         row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in standing_ids
     }
-    # A stream has published what its table has.
-    made = _rows.read(engine, "stream", ("schema_name", "object_name", "sources"), order=("created_at",))
-    streams = [_known_stream(row) for row in made]
     return [
         *standing_releases,
-        *streams,
+        *_streams(engine),
         *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values()),
     ]
 
 
-def _known_stream(row: dict[str, Any]) -> KnownRelease:
-    name = QualifiedName((row["schema_name"], row["object_name"]))
-    return KnownRelease(None, name, "stream", None, _sources(row["sources"]), stands=True)
+def _streams(engine: Engine) -> list[KnownRelease]:
+    """The streams: each has published what its table has."""
+    return [
+        KnownRelease(None, QualifiedName((schema, name)), "stream", "stream", _sources(sources), stands=True)
+        for schema, name, sources in rows_once(engine, sql_file("streams", "sources"))
+    ]
 
 
 def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trusted: str | None = None) -> KnownRelease:
@@ -106,12 +107,10 @@ def made_from(engine: Engine, names: Collection[QualifiedName]) -> set[SourceRea
     wanted = set(map(_folded, names))
     objects = _rows.read(engine, "release_object", ("release_id", "schema_name", "object_name"))
     releases = {r["release_id"] for r in objects if (fold(r["schema_name"]), fold(r["object_name"])) in wanted}
-    return {
-        source
-        for release in known(engine)
-        if release.release_id in releases or (release.kind == "stream" and _folded(release.name) in wanted)
-        for source in release.sources or ()
-    }
+    made = [stream for stream in _streams(engine) if _folded(stream.name) in wanted]
+    if releases:
+        made += [release for release in known(engine) if release.release_id in releases]
+    return {source for release in made for source in release.sources or ()}
 
 
 def _folded(name: QualifiedName) -> tuple[str, ...]:

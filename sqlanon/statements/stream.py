@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.catalog import migrations, policies
+from sqlanon.catalog import migrations, policies, releases
 from sqlanon.catalog import streams as catalog
 from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.counts import counted
+from sqlanon.domain.policy import Policy
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.stream import Batch, Stream
 from sqlanon.domain.values import QualifiedName
@@ -25,7 +28,7 @@ from sqlanon.sqlgen.build.ddl import drop_object
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.streams.advance import advanced
 from sqlanon.streams.axes import axes_of
-from sqlanon.streams.checks import is_whole, measured, require_whole
+from sqlanon.streams.checks import STATE, is_whole, measured, require_whole
 from sqlanon.streams.columns import Columns, bound_columns, require_admitted
 from sqlanon.streams.delays import require_interval
 from sqlanon.streams.options import options_of
@@ -33,8 +36,6 @@ from sqlanon.streams.publishing import create_tables, published_columns
 from sqlanon.syntax.statements import Advance, CreateStream, DropStream
 
 __all__ = ["advance_stream", "check_stream", "create_stream", "drop_stream", "find_stream"]
-
-_STATE = ("waiting", "read", "label")
 
 
 def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | None, str | None]:
@@ -68,7 +69,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
             stream_id=secrets.token_hex(16),
             name=name,
             policy=policy.name,
-            policy_fingerprint=fingerprint(policy, list(hierarchies.values())),
+            policy_fingerprint=_fingerprint(policy, hierarchies),
             order_column=columns.order_column,
             columns=columns.named,
             published=published_columns(columns),
@@ -104,13 +105,13 @@ class Advanced:
         said: list[str] = []
         if self.batch.late_rows:
             said.append(
-                f"{counted(self.batch.late_rows, 'row')} arrived before what had been read, and were withheld: "
+                f"withheld for coming before what had been read: {counted(self.batch.late_rows, 'row')}; "
                 f"{self.stream.order_column} has to grow"
             )
         if unpublished := self.batch.withheld_rows - self.batch.late_rows:
             said.append(
-                f"{counted(unpublished, 'row')} were withheld: no class of {self.stream.k} respondents was there in "
-                "time, or the row has no respondent or a value that its hierarchy lacks"
+                f"withheld: {counted(unpublished, 'row')}, for which no class of {self.stream.k} respondents was there "
+                "in time, or without a respondent, or with a value that a hierarchy lacks"
             )
         return tuple(said)
 
@@ -123,7 +124,13 @@ def advance_stream(engine: Engine, statement: Advance) -> Advanced:
     """
     with engine.transaction(), Scratch(engine) as scratch:
         with about("stream"):
-            stream = catalog.load(engine, qualified(engine, statement.name))
+            name = qualified(engine, statement.name)
+            if catalog.find(engine, name) is None and releases.find(engine, name) is not None:
+                raise UserError(
+                    f"{name} is a release, not a stream",
+                    hint=f"REFRESH ANONYMIZED TABLE {name} makes a snapshot anew; a live view follows its source",
+                )
+            stream = catalog.load(engine, name)
         columns = _columns(engine, stream, scratch)
         _require_own_rows(engine, stream)
         batch, fewest = advanced(engine, stream, columns, scratch, to_end=statement.to_end, until=statement.until)
@@ -135,7 +142,7 @@ def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
     with about("stream"):
         policy = policies.load(engine, stream.policy)
         hierarchies = hierarchies_of(engine, policy)
-        if fingerprint(policy, list(hierarchies.values())) != stream.policy_fingerprint:
+        if _fingerprint(policy, hierarchies) != stream.policy_fingerprint:
             raise PolicyError(
                 f"{policy} or a hierarchy of it is another than when the {stream} was begun; nothing was done",
                 hint="put back what was changed, or begin another stream: what waits in this one is not published",
@@ -148,6 +155,11 @@ def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
                 hint=f"it read {', '.join(f'{name} {kind}' for name, kind in stream.columns)}",
             )
     return columns
+
+
+def _fingerprint(policy: Policy, hierarchies: Mapping[str, StoredHierarchy]) -> str:
+    """That of a policy, whatever it is called."""
+    return fingerprint(replace(policy, name=""), list(hierarchies.values()))
 
 
 def _require_own_rows(engine: Engine, stream: Stream) -> None:
@@ -185,7 +197,7 @@ def drop_stream(engine: Engine, statement: DropStream) -> bool:
                 stream = catalog.load(engine, qualified(engine, statement.name))
         if is_whole(engine, stream):
             engine.run(drop_object("table", own_object(engine, stream.name)))
-        for purpose in _STATE:
+        for purpose in STATE:
             if find_relation(engine, own_object(engine, stream.table(purpose))):
                 engine.run(drop_object("table", own_object(engine, stream.table(purpose))))
         catalog.delete(engine, stream)

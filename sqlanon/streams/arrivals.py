@@ -97,8 +97,8 @@ def _require_moments(engine: Engine, columns: Columns, present: str) -> None:
     if rows:
         name = columns.order_column
         raise DataError(
-            f"{counted(int(rows), 'row')} of the source have no {name}, or an infinite one, so that nobody knows when "
-            "they are due; nothing was read",
+            f"nobody knows when rows without {name}, or with an infinite one, are due, and the source has "
+            f"{counted(int(rows), 'row')} of that kind; nothing was read",
             hint=f"leave them out: make the policy ON (SELECT ... WHERE {name} IS NOT NULL), and begin another stream",
         )
 
@@ -143,10 +143,9 @@ def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, scratc
     for index, b in enumerate(columns.attributes):
         fit = _only_fit(fit, columns, b, index)
     waiting = relation(stream.table("waiting"))
-    before, after = _number(engine, waiting), 0
+    before = _number(engine, waiting)
     engine.run(insert(waiting, fit))
-    after = _number(engine, waiting)
-    return _number(engine, relation(arrived)) - (after - before)
+    return _number(engine, relation(arrived)) - (_number(engine, waiting) - before)
 
 
 def _only_fit(rows: exp.Select, columns: Columns, bound: BoundAttribute, index: int) -> exp.Select:

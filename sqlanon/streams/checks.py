@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.stream import Stream
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.errors import CatalogError, PrivacyViolation, UserError
 from sqlanon.inputs.source import find_relation, own_object
 from sqlanon.releases.same_rows import has_same_rows
 from sqlanon.sqlgen.build import functions as f
@@ -18,9 +18,11 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.streams.axes import label_name
 from sqlanon.streams.columns import BATCH
 
-__all__ = ["QUESTION", "batch_digests", "is_whole", "measured", "require_batch", "require_whole"]
+__all__ = ["QUESTION", "STATE", "batch_digests", "is_whole", "measured", "require_batch", "require_whole"]
 
 QUESTION = "k_anonymity"
+
+STATE = ("waiting", "read", "label")
 
 
 def is_whole(engine: Engine, stream: Stream) -> bool:
@@ -32,12 +34,19 @@ def is_whole(engine: Engine, stream: Stream) -> bool:
 
 
 def require_whole(engine: Engine, stream: Stream) -> None:
-    """Raises UserError if the stream's table is gone, or is another one."""
+    """Raises UserError if the stream's table is gone, or is another one, CatalogError if one of its state is."""
     if not is_whole(engine, stream):
         raise UserError(
             f"the table of the {stream} is gone, or has other columns; nothing was done",
             hint="DROP ANONYMIZED STREAM forgets what waits for it, CREATE ANONYMIZED STREAM begins another",
         )
+    for purpose in STATE:
+        if find_relation(engine, own_object(engine, stream.table(purpose))) is None:
+            raise CatalogError(
+                f"the {stream} lacks its table {stream.table(purpose)}, which says what it has read and published; "
+                "nothing was done",
+                hint="put it back from a backup, or DROP ANONYMIZED STREAM and begin another",
+            )
 
 
 def batch_digests(engine: Engine, stream: Stream, batch: int | None = None) -> dict[int, str]:

@@ -74,7 +74,7 @@ def publish(
     formed = column("formed", "m")
     labels = exp.select(alias(column("oldest", "m"), "class_no"), alias(literal(batch), "batch"))
     labels.select(*(part for axis in axes for part in axis.label()), copy=False)
-    labels.from_(relation(member, as_="m"), copy=False).where(formed, copy=False).group_by(column("oldest", "m"))
+    labels.from_(relation(member, as_="m"), copy=False).where(formed, copy=False)
     labels.group_by(column("oldest", "m"), copy=False)
     engine.run(insert(relation(stream.table("label")), labels))
     placed = exp.select(

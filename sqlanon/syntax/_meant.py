@@ -12,6 +12,7 @@ from sqlanon.syntax._wording import shortened
 __all__ = ["MEANT", "refuse"]
 
 _RELEASE = "CHECK {name} says what it satisfies, DESCRIBE {name} which columns it has; SHOW RELEASES lists all"
+_STREAM = "SHOW STREAMS lists all, CHECK {name} says what it satisfies, and its columns are those of its table"
 _HIERARCHY = "SHOW HIERARCHIES lists all with the statements that make them"
 _WORKLOAD = "SHOW WORKLOADS lists all; the table anon.workload has their queries"
 
@@ -21,6 +22,10 @@ MEANT = {
     "DROP RELEASE": "write DROP ANONYMIZED TABLE {name}, or DROP ANONYMIZED VIEW {name} if it is a live view",
     "DESCRIBE RELEASE": _RELEASE,
     "SHOW RELEASE": _RELEASE,
+    "CREATE STREAM": "write CREATE ANONYMIZED STREAM {name} AS POLICY ... ORDER BY column METHOD stream(...)",
+    "DROP STREAM": "write DROP ANONYMIZED STREAM {name}",
+    "DESCRIBE STREAM": _STREAM,
+    "SHOW STREAM": _STREAM,
     "DESCRIBE HIERARCHY": _HIERARCHY,
     "SHOW HIERARCHY": _HIERARCHY,
     "DESCRIBE WORKLOAD": _WORKLOAD,

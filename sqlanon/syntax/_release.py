@@ -136,7 +136,11 @@ def _anonymized(reader: Reader, position: Position, or_replace: bool, *also: str
     policy = reader.name("the name of the policy")
     method = MethodCall()
     if reader.accept("METHOD"):
+        token = reader.peek()
         name_and_arguments = _values.call(reader, "a method", _METHOD_EXAMPLE, "method")
+        if name_and_arguments[0] == "stream":
+            hint = "write CREATE ANONYMIZED STREAM name AS POLICY policy ORDER BY column METHOD stream(...)"
+            raise reader.refused(f"METHOD stream makes no {kind}", hint=hint, token=token)
         method = MethodCall(*name_and_arguments, sets=sets(reader, "FRAGMENTS"))
         if not method.sets:
             method = replace(method, each_apart=reader.accept("COLUMNS", "EACH"))

@@ -86,7 +86,7 @@ def _expected(outcome: Outcome, columns: Sequence[str]) -> Counter[tuple[Any, ..
     return rows + Counter((*texts(labels), row.position) for row, labels in outcome.reused)
 
 
-@settings(max_examples=draws(25, long=300), deadline=None)
+@settings(max_examples=draws(12, long=100), deadline=None)
 @given(
     rows=arrivals(),
     columns=st.lists(st.sampled_from(sorted(AXES)), min_size=1, max_size=3, unique=True),
@@ -132,6 +132,8 @@ def test_any_cuts_publish_what_the_rule_says(
     published = con.duckdb.execute(f"SELECT {labels}, id FROM {stream}").fetchall()
     assert Counter(published) == _expected(outcome, columns)
     assert len({row[-1] for row in published}) == len(published)
+    [shown] = con.execute("SHOW STREAMS").fetchall()
+    assert shown[6:10] == (len(read), len(published), len(read) - len(published), 0)
     [checked] = con.execute(f"CHECK {stream}").fetchall()
     by_label: dict[tuple[Any, ...], set[Any]] = {}
     for row in published:
@@ -154,3 +156,47 @@ def _in_time(con: Connection, stream: str, read: Sequence[Row], delay: int, by_t
 
 def _id(con: Connection, stream: str) -> str:
     return str(con.duckdb.execute("SELECT stream_id FROM anon.stream WHERE object_name = ?", [stream]).fetchall()[0][0])
+
+
+moments = st.integers(0, 6)
+events = st.one_of(
+    st.tuples(
+        st.just("arrive"), st.lists(st.tuples(moments, st.sampled_from(PEOPLE[:5]), st.integers(0, 9)), max_size=6)
+    ),
+    st.tuples(st.just("advance"), st.sampled_from(["", "TO END"])),
+    st.tuples(st.sampled_from(["delete", "change"]), moments),
+)
+
+
+@settings(max_examples=draws(8, long=60), deadline=None)
+@given(history=st.lists(events, max_size=8), k=st.integers(2, 3), extra=st.integers(0, 3))
+def test_whatever_happens_to_the_source_each_row_is_read_and_published_once(
+    con: Connection, history: list[tuple[str, Any]], k: int, extra: int
+) -> None:
+    stream = _make(con, ["age"], entity=True, call=f"stream(k => {k}, delay => {k + extra})")
+    number = 0
+    whose: dict[int, str] = {}
+    for kind, what in [*history, ("advance", "TO END")]:
+        if kind == "arrive":
+            for moment, who, age in what:
+                number += 1
+                whose[number] = who
+                values = [START + timedelta(seconds=moment), who, age, None, None, None, number]
+                con.duckdb.execute("INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        elif kind == "advance":
+            con.execute(f"ADVANCE {stream} {what}")
+        elif kind == "delete":
+            con.duckdb.execute("DELETE FROM visits WHERE arrived = ?", [START + timedelta(seconds=what)])
+        else:
+            con.duckdb.execute("UPDATE visits SET age = age + 1 WHERE arrived = ?", [START + timedelta(seconds=what)])
+        # After each event what is published stems from k respondents a label, a row once.
+        published = con.duckdb.execute(f"SELECT age, id FROM {stream}").fetchall()
+        assert len({row[1] for row in published}) == len(published)
+        people: dict[str, set[str]] = {}
+        for label, row in published:
+            people.setdefault(label, set()).add(whose[row])
+        assert all(len(of_label) >= k for of_label in people.values())
+        assert con.execute(f"CHECK {stream}").fetchall()[0][-1]
+    [(read, released, withheld, waiting)] = [row[6:10] for row in con.execute("SHOW STREAMS").fetchall()]
+    assert (read, waiting) == (released + withheld, 0)
+    con.execute(f"DROP ANONYMIZED STREAM {stream}")

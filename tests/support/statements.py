@@ -54,6 +54,11 @@ SCRIPT = (
     "CREATE ANONYMIZED TABLE parted AS POLICY apart METHOD fragments",
     "CREATE ANONYMIZED TABLE loosened AS POLICY pair METHOD loose(k => 3, suppression => 0.5)",
     "CREATE ANONYMIZED TABLE loosened_near AS POLICY pair METHOD loose(k => 2, suppression => 0.5, near => true)",
+    "CREATE ANONYMIZED STREAM streamed AS POLICY counted ORDER BY person METHOD stream(k => 5, delay => 20)",
+    "ADVANCE streamed",
+    "ADVANCE streamed TO END",
+    "CHECK streamed",
+    "SHOW STREAMS",
     *(f"CHECK {name}" for name in ("live", "made", "live_every", "made_cut", "dealt", "loosened")),
     "CHECK people (ward) SENSITIVE disease USING diseases, degree AGAINST voters REQUIRE k_anonymity(k => 4), "
     "t_closeness(t => 0.1, distance => 'ordered', attribute => degree), k_map(k => 3), "

@@ -1,0 +1,49 @@
+"""A table that arrives in parts, published as a stream: all ADVANCEs together, and the last of them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sqlanon
+from benchmarks.context import Context
+from benchmarks.figure import Figure
+from benchmarks.measure import seconds
+
+__all__ = ["run"]
+
+_SIZES, _QUICK_SIZES = (10_000, 100_000), (2_000,)
+_DELAYS = (1_000, 5_000)
+_PARTS = 10
+_ROW = (
+    "i AS arrived, hash(i, 1) % {rows} AS person, hash(i, 2) % 70 AS age, "
+    "(10000 + hash(i, 3) % 90000)::VARCHAR AS zip, hash(i, 4) % 2 = 0 AS sex, 'd' || hash(i, 5) % 20 AS disease"
+)
+_BEGIN = """
+CREATE HIERARCHY zips AS PREFIXES (4, 3, 2, 1);
+CREATE POLICY visits ON visits (person ENTITY, age QUASI IDENTIFIER, zip QUASI IDENTIFIER USING zips,
+    sex QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5);
+CREATE ANONYMIZED STREAM published AS POLICY visits ORDER BY arrived METHOD stream(k => 5, delay => {delay});
+"""
+
+
+def run(context: Context) -> Iterator[Figure]:
+    """Ten ADVANCEs over the rows, and one that publishes what still waits."""
+    for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
+        for delay in _DELAYS:
+            context.note(f"stream, delay {delay:,}, {rows:,} rows")
+            with sqlanon.connect() as connection:
+                taken = list(_advanced(connection, rows, delay))
+            for name, part in (("all", sum(taken)), ("the tenth ADVANCE", taken[_PARTS - 1])):
+                yield Figure("stream", f"delay {delay:,}, {name}", part, "s", part, part, rows=rows)
+
+
+def _advanced(connection: sqlanon.Connection, rows: int, delay: int) -> Iterator[float]:
+    row = _ROW.format(rows=rows)
+    connection.duckdb.execute(f"CREATE TABLE visits AS SELECT {row} FROM range(0) AS t(i)")
+    connection.execute(_BEGIN.format(delay=delay))
+    for part in range(_PARTS):
+        first = rows * part // _PARTS
+        arriving = f"range({first}, {rows * (part + 1) // _PARTS}) AS t(i)"
+        connection.duckdb.execute(f"INSERT INTO visits SELECT {row} FROM {arriving}")
+        yield seconds(lambda: connection.execute("ADVANCE published").fetchall())
+    yield seconds(lambda: connection.execute("ADVANCE published TO END").fetchall())
