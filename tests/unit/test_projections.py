@@ -56,11 +56,19 @@ def test_a_public_table_is_compared_by_all_columns(con: Connection, model: str) 
         con.execute(f"CREATE POLICY q ON people ({ROLES}) AGAINST people REQUIRE k_anonymity(2), {model}")
 
 
-def test_a_series_promises_of_all_columns(con: Connection) -> None:
+def test_a_series_promises_of_all_columns(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_KEY", "a key that is long enough")
     con.execute("ALTER TABLE people ADD COLUMN person INTEGER")
+    con.execute("UPDATE people SET person = rowid")
     con.execute("ALTER POLICY p ADD COLUMN person ENTITY")
     with pytest.raises(SqlanonError, match="has no argument 'on'"):
         con.execute("CREATE SERIES s ON POLICY p KEY 'SOME_KEY' REQUIRE m_invariance(m => 2, on => (zip))")
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SOME_KEY' REQUIRE composition(max => 0.5)")
+    con.execute("CREATE ANONYMIZED TABLE first AS POLICY p IN SERIES s")
+    con.execute("CREATE ANONYMIZED TABLE second AS POLICY p IN SERIES s")
+    # The ledger has the classes by all three columns; of the people of one of these two values are published.
+    checked = {row[1]: row[4:] for row in con.execute("CHECK second IN SERIES s").fetchall()}
+    assert checked["composition"] == (0.5, True)
 
 
 def test_all_are_stored_shown_and_told_apart(con: Connection) -> None:
@@ -124,6 +132,8 @@ def test_an_error_shows_the_columns_of_its_set_alone(con: Connection) -> None:
     # Values that would be published as they are stay out of a message.
     expected = "violate k_anonymity(k => 3) on (zip, born): 4 with 8 rows, the smallest (born = [1940,1950)) with 2"
     assert expected in str(raised.value)
+    # The level of a column that is not in the set would change nothing.
+    assert (raised.value.hint or "").startswith("raise MAX LEVEL of zip, born, or ask for less")
 
 
 def test_a_certificate_and_a_report_say_on_which_columns(con: Connection, tmp_path: Path) -> None:
