@@ -120,6 +120,26 @@ def test_withholding_a_class_of_one_set_lowers_another(con: Connection) -> None:
     assert ("solve", "of which", "1 in later rounds: without the others these violate too") in explained
 
 
+@pytest.mark.parametrize("rows", [14, 24])
+def test_a_chain_of_classes_is_withheld_in_eight_rounds_or_nothing_is_published(rows: int) -> None:
+    """Each row shares its a with one neighbour and its b with the other; those at the ends have none."""
+    with sqlanon.connect(config={"threads": 1}) as con:
+        con.execute(f"CREATE TABLE chain AS SELECT i // 2 AS a, (i + 1) // 2 AS b FROM range({rows}) AS t(i)")
+        con.execute("INSERT INTO chain VALUES (99, 99), (99, 99)")
+        con.execute("""CREATE POLICY p ON chain (a QUASI IDENTIFIER MAX LEVEL 0, b QUASI IDENTIFIER MAX LEVEL 0)
+                       REQUIRE k_anonymity(2, on => (a)), k_anonymity(2, on => (b))""")
+        # Two rows a round; the eighth has to find that nothing violates any more.
+        if rows == 14:
+            con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 1)")
+            assert con.duckdb.execute("FROM r").fetchall() == [(99, 99)] * 2
+            con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization(suppression => 1)")
+            con.execute("INSERT INTO chain SELECT 1000 + i // 2, 1000 + (i + 1) // 2 FROM range(24) AS t(i)")
+            assert con.duckdb.execute("FROM v").fetchall() == []
+        else:
+            with pytest.raises(PrivacyViolation, match=r"on \(b\): 2 with 2 rows, .*, and without them others do; "):
+                con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 1)")
+
+
 def test_an_error_shows_the_columns_of_its_set_alone(con: Connection) -> None:
     con.execute("CREATE HIERARCHY tens AS INTERVALS (10)")
     con.execute(

@@ -43,9 +43,11 @@ def infeasible(
     # A value of a smaller class would tell of its respondents.
     unmet = [r for r in requirements if str(r) == worst.requirement and worst.smallest == cells.rows]
     values = too_frequent_in(engine, policy, unmet)
+    # Within the budget it is what later rounds would have to suppress.
+    later = ", and without them others do" if violations[0][0] <= limit else ""
     return PrivacyViolation(
         f"{names} cannot be met with at most {count_of(limit, cells.rows, 'row')} suppressed: "
-        f"at the most general levels allowed, {worst}{values}; nothing was published",
+        f"at the most general levels allowed, {worst}{values}{later}; nothing was published",
         hint=_hint(policy, worst.on, spared=violations[0][0] < cells.rows),
     )
 
