@@ -56,11 +56,19 @@ def test_a_public_table_is_compared_by_all_columns(con: Connection, model: str) 
         con.execute(f"CREATE POLICY q ON people ({ROLES}) AGAINST people REQUIRE k_anonymity(2), {model}")
 
 
-def test_a_series_promises_of_all_columns(con: Connection) -> None:
+def test_a_series_promises_of_all_columns(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_KEY", "a key that is long enough")
     con.execute("ALTER TABLE people ADD COLUMN person INTEGER")
+    con.execute("UPDATE people SET person = rowid")
     con.execute("ALTER POLICY p ADD COLUMN person ENTITY")
     with pytest.raises(SqlanonError, match="has no argument 'on'"):
         con.execute("CREATE SERIES s ON POLICY p KEY 'SOME_KEY' REQUIRE m_invariance(m => 2, on => (zip))")
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SOME_KEY' REQUIRE composition(max => 0.5)")
+    con.execute("CREATE ANONYMIZED TABLE first AS POLICY p IN SERIES s")
+    con.execute("CREATE ANONYMIZED TABLE second AS POLICY p IN SERIES s")
+    # The ledger has the classes by all three columns; of the people of one of these two values are published.
+    checked = {row[1]: row[4:] for row in con.execute("CHECK second IN SERIES s").fetchall()}
+    assert checked["composition"] == (0.5, True)
 
 
 def test_all_are_stored_shown_and_told_apart(con: Connection) -> None:
@@ -112,6 +120,26 @@ def test_withholding_a_class_of_one_set_lowers_another(con: Connection) -> None:
     assert ("solve", "of which", "1 in later rounds: without the others these violate too") in explained
 
 
+@pytest.mark.parametrize("rows", [14, 24])
+def test_a_chain_of_classes_is_withheld_in_eight_rounds_or_nothing_is_published(rows: int) -> None:
+    """Each row shares its a with one neighbour and its b with the other; those at the ends have none."""
+    with sqlanon.connect(config={"threads": 1}) as con:
+        con.execute(f"CREATE TABLE chain AS SELECT i // 2 AS a, (i + 1) // 2 AS b FROM range({rows}) AS t(i)")
+        con.execute("INSERT INTO chain VALUES (99, 99), (99, 99)")
+        con.execute("""CREATE POLICY p ON chain (a QUASI IDENTIFIER MAX LEVEL 0, b QUASI IDENTIFIER MAX LEVEL 0)
+                       REQUIRE k_anonymity(2, on => (a)), k_anonymity(2, on => (b))""")
+        # Two rows a round; the eighth has to find that nothing violates any more.
+        if rows == 14:
+            con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 1)")
+            assert con.duckdb.execute("FROM r").fetchall() == [(99, 99)] * 2
+            con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization(suppression => 1)")
+            con.execute("INSERT INTO chain SELECT 1000 + i // 2, 1000 + (i + 1) // 2 FROM range(24) AS t(i)")
+            assert con.duckdb.execute("FROM v").fetchall() == []
+        else:
+            with pytest.raises(PrivacyViolation, match=r"on \(b\): 2 with 2 rows, .*, and without them others do; "):
+                con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 1)")
+
+
 def test_an_error_shows_the_columns_of_its_set_alone(con: Connection) -> None:
     con.execute("CREATE HIERARCHY tens AS INTERVALS (10)")
     con.execute(
@@ -124,6 +152,8 @@ def test_an_error_shows_the_columns_of_its_set_alone(con: Connection) -> None:
     # Values that would be published as they are stay out of a message.
     expected = "violate k_anonymity(k => 3) on (zip, born): 4 with 8 rows, the smallest (born = [1940,1950)) with 2"
     assert expected in str(raised.value)
+    # The level of a column that is not in the set would change nothing.
+    assert (raised.value.hint or "").startswith("raise MAX LEVEL of zip, born, or ask for less")
 
 
 def test_a_certificate_and_a_report_say_on_which_columns(con: Connection, tmp_path: Path) -> None:

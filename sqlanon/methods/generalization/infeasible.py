@@ -43,16 +43,22 @@ def infeasible(
     # A value of a smaller class would tell of its respondents.
     unmet = [r for r in requirements if str(r) == worst.requirement and worst.smallest == cells.rows]
     values = too_frequent_in(engine, policy, unmet)
+    # Within the budget it is what later rounds would have to suppress.
+    later = ", and without them others do" if violations[0][0] <= limit else ""
     return PrivacyViolation(
         f"{names} cannot be met with at most {count_of(limit, cells.rows, 'row')} suppressed: "
-        f"at the most general levels allowed, {worst}{values}; nothing was published",
-        hint=_hint(policy, spared=violations[0][0] < cells.rows),
+        f"at the most general levels allowed, {worst}{values}{later}; nothing was published",
+        hint=_hint(policy, worst.on, spared=violations[0][0] < cells.rows),
     )
 
 
-def _hint(policy: BoundPolicy, *, spared: bool) -> str:
-    """What can be done; `spared` is whether some rows would be left if all classes that violate were suppressed."""
-    capped = [b.column for b in policy.quasi_identifiers if b.max_level < b.height]
+def _hint(policy: BoundPolicy, on: Sequence[str], *, spared: bool) -> str:
+    """What can be done; `spared` is whether some rows would be left if all classes that violate were suppressed.
+
+    `on` are the quasi-identifiers by which these are told apart, none if they are all.
+    """
+    quasi = [b for b in policy.quasi_identifiers if not on or b.attribute.name in on]
+    capped = [b.column for b in quasi if b.max_level < b.height]
     if not capped:
         return "the whole table does not meet it: ask for less"
     more = "allow more suppression, or ask for less" if spared else "or ask for less"

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from sqlanon import Connection, connect
 from sqlanon.questions.load import load_question
 from sqlanon.sqlgen.sizes import sizes
-from tests.oracles.granularity_loss import granularity_loss
 from tests.oracles.lattice import nodes, recoded
 from tests.oracles.models.support import Table
+from tests.support.losses import CLOSE, ORACLES
 from tests.support.models import search
 from tests.support.names import quoted
 
@@ -153,29 +153,39 @@ class Best:
     `keys` are the labels of all rows.
     """
 
-    loss: Fraction
+    loss: Fraction | float
     levels: tuple[int, ...]
     withheld: set[int]
     keys: list[tuple[Hashable, ...]]
     rows: list[tuple[Any, ...]]
 
 
-def exhaustive(case: Projected) -> Best | None:
-    """The best of all nodes; None if none satisfies."""
+def exhaustive(case: Projected, loss: str = "granularity_loss") -> Best | None:
+    """The best of all nodes; None if none satisfies. A class of fewer rows than the k of all columns violates."""
     drawn = case.drawn
     width = len(drawn.quasi)
     plain = [row[:width] for row in drawn.rows]
     taxonomies = [q.taxonomy([key[i] for key in plain]) for i, q in enumerate(drawn.quasi)]
     weights = [Fraction(q.weight) for q in drawn.quasi]
-    found = []
+    least = max((k for k, on in _asked_k(case) if on is None), default=1)
+    found: list[tuple[Fraction | float, int, tuple[int, ...], Best]] = []
     for node in nodes([q.low for q in drawn.quasi], [q.top for q in drawn.quasi]):
         keys = [recoded(key, taxonomies, node) for key in plain]
         out = withheld(case, keys)
         if out is not None and len(out) <= Fraction(drawn.suppression) * len(keys):
-            loss = granularity_loss(plain, taxonomies, node, out, weights)
+            lost = ORACLES[loss](plain, taxonomies, node, out, weights, least)
             rows = [(*key, drawn.rows[p][width]) for p, key in enumerate(keys) if p not in out]
-            found.append((loss, sum(node), node, Best(loss, node, out, keys, rows)))
-    return min(found, key=lambda rank: rank[:3])[3] if found else None
+            found.append((lost, sum(node), node, Best(lost, node, out, keys, rows)))
+    if not found:
+        return None
+    near = min(lost for lost, *_ in found)
+    near += CLOSE * float(max(weights)) if isinstance(near, float) else 0
+    return min((rank for rank in found if rank[0] <= near), key=lambda rank: rank[1:3])[3]
+
+
+def _asked_k(case: Projected) -> list[tuple[int, tuple[int, ...] | None]]:
+    own = [(case.drawn.arguments["k"], case.on)] if case.drawn.question == "k_anonymity" else []
+    return [*own, *case.also]
 
 
 def changed(case: Projected, rows: Sequence[tuple[Any, ...]], entities: Sequence[int | None]) -> Projected:
