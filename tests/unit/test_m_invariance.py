@@ -125,6 +125,13 @@ def test_a_value_that_changed_is_refused_by_count(begun: Connection, number: int
     assert "changed => 'new_signature'" in str(error.value.hint)
 
 
+def test_a_new_value_among_those_to_choose_from_is_not_noticed(begun: Connection) -> None:
+    publish(begun, [("Ann", 30, "cold"), *FIRST[1:]], "r2", CALL)
+    assert totals(begun, "r2") == (6, 9, 3)
+    _, values = shown(begun, "r2")
+    assert all(set(of) == {"flu", "cold", "asthma"} for of in values.values())
+
+
 def test_with_new_signatures_a_release_says_of_how_many_nothing_is_promised(begun: Connection, tmp_path: Path) -> None:
     rows = [("Ann", 30, "ulcer"), *FIRST[1:]]
     call = "m_invariance(m => 3, changed => 'new_signature')"
