@@ -86,3 +86,62 @@ def least_loss(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], k
     """The least NCP of the cuts under which the rows satisfy; None where none does."""
     items = list(dict.fromkeys(item for _, listed in rows for item in listed or ()))
     return min((loss(rows, cut) for cut in cuts(items, labels) if satisfied(labelled(rows, cut), k, m)), default=None)
+
+
+def _order(label: Hashable) -> tuple[bool, str]:
+    """Labels in their order, None last."""
+    return label is None, "" if label is None else str(label)
+
+
+def apriori(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], k: int, m: int) -> dict[Item, Hashable]:
+    """The cut that apriori takes, each step by counting every set and looking at every way to raise a rare one.
+
+    Labels are told apart by their texts, and there is a cut that satisfies. A step takes the rare set of least support,
+    the first in the order of labels, then of classes; of the cuts in which enough lists of its class have what its
+    labels become, that of least loss, then the one that raises the first labels least.
+    """
+    items = list(dict.fromkeys(item for _, listed in rows for item in listed or ()))
+    ways = {item: _widening(item, items, labels) for item in items}
+    cut: dict[Item, Hashable] = {item: item for item in items}
+    for size in range(1, m + 1):
+        while True:
+            found = supports(labelled(rows, cut), size)
+            rare = [(n, of, part) for (of, part), n in found.items() if len(part) == size and n < k]
+            if not rare:
+                break
+            _, of, part = min(rare, key=lambda it: (it[0], sorted(map(_order, it[2])), _order(it[1])))
+            cut = _raised(rows, cut, ways, of, sorted(part, key=_order), k)
+    return cut
+
+
+def _widening(item: Item, items: Sequence[Item], labels: Mapping[Item, Sequence[Hashable]]) -> list[Hashable]:
+    """The labels from an item up to the root, without those that stand for no more of the items than the one below."""
+    way: list[Hashable] = [item]
+    wide = 1
+    for level in range(len(labels[item]) + 1):
+        below = sum(labels[other][level:] == labels[item][level:] for other in items)
+        if below > wide:
+            wide = below
+            way.append(labels[item][level] if level < len(labels[item]) else ROOT)
+    return way
+
+
+def _raised(
+    rows: Sequence[Row], cut: Cut, ways: Mapping[Item, list[Hashable]], of: Hashable, part: Sequence[Hashable], k: int
+) -> dict[Item, Hashable]:
+    """The cut with the labels of a rare set raised."""
+    upward = [next(way[way.index(label) :] for item, way in ways.items() if cut[item] == label) for label in part]
+    lists = [listed or () for other, listed in rows if other == of]
+    candidates = []
+    for heights in product(*(range(len(way)) for way in upward)):
+        nodes = {way[height] for way, height in zip(upward, heights, strict=True)}
+        new = {item: next((label for label in reversed(ways[item]) if label in nodes), cut[item]) for item in cut}
+        if any(ways[item].index(new[item]) < ways[item].index(cut[item]) for item in cut):
+            continue
+        wanted = [next(new[item] for item in cut if cut[item] == label) for label in part]
+        if [way.index(label) for way, label in zip(upward, wanted, strict=True)] != list(heights):
+            continue
+        support = sum(all(any(new[item] == label for item in listed) for label in wanted) for listed in lists)
+        if support >= k:
+            candidates.append((loss(rows, new), heights, new))
+    return min(candidates, key=lambda it: it[:2])[2]
