@@ -95,7 +95,7 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
         named[_SHOWN:] = [f"{len(named) - _SHOWN} more"]
     listed = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
     series = list(dict.fromkeys(release.series for release in others if release.series is not None))
-    advice = f": made IN SERIES {' or '.join(series)} it is checked with its releases" if series else ""
+    advice = f": IN SERIES {' or '.join(series)} REQUIRE checks releases together" if series else ""
     return (
         f"not the only release about these people: {listed} {'are' if len(named) > 1 else 'is'} made from the same "
         f"source; together they may tell what each alone does not{advice}"

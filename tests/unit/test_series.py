@@ -115,7 +115,7 @@ def test_a_value_that_must_have_changed_is_refused_unless_it_is_ignored(
 def test_a_release_of_the_same_source_outside_the_series_is_warned_of(con: Connection) -> None:
     [row] = con.execute("CREATE ANONYMIZED TABLE outside AS POLICY p").fetchall()
     assert "main.r1 (in the series monthly) is made from the same source" in row[-2]
-    assert "made IN SERIES monthly it is checked with its releases" in row[-2]
+    assert "IN SERIES monthly REQUIRE checks releases together" in row[-2]
     [row] = con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY p IN SERIES monthly").fetchall()
     assert "main.outside is made" in row[-2]
     assert "r1" not in row[-2]
