@@ -26,6 +26,7 @@ __all__ = ["BATCH", "Columns", "bound_columns", "is_moment", "require_admitted"]
 BATCH = "batch"
 
 _MOMENT = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
+_MOMENT_WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\)")
 
 
@@ -146,12 +147,19 @@ def _require_order(policy: BoundPolicy, name: str, kind: str, delay: int | str) 
 
 
 def _require_columns(policy: BoundPolicy) -> None:
-    """Raises PolicyError for a name that the stream takes, and for respondents that cannot be known again."""
+    """Raises PolicyError for a name that the stream takes, and for rows and respondents that cannot be known again."""
     for b in policy.published:
         if same_name(b.column, BATCH):
             raise PolicyError(
                 f"a stream has a column {BATCH} of its own, and the policy publishes one of that name",
                 hint="give it another name in a query, ON (SELECT ...)",
+                part=("policy",),
+            )
+        if _MOMENT_WITH_ZONE in b.published_type and b.published_type != _MOMENT_WITH_ZONE:
+            raise PolicyError(
+                f"a stream cannot know the rows again by {b.column}: the texts of {b.published_type} depend on the time "
+                "zone of the session",
+                hint="cast it in a query, ON (SELECT ...), or leave it out of the policy",
                 part=("policy",),
             )
     entity = policy.entity

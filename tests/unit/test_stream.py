@@ -634,3 +634,11 @@ def test_rows_of_a_batch_are_in_an_order_that_nobody_can_draw_again() -> None:
         orders.add(tuple(rows_in_order(con)))
     assert len(orders) == 3
     assert tuple((f"d{i:02}",) for i in range(12)) not in orders
+
+
+@pytest.mark.parametrize("kind", ["TIMESTAMPTZ[]", "STRUCT(seen TIMESTAMPTZ)"])
+def test_rows_are_not_known_again_by_moments_within_other_values(con: Connection, kind: str) -> None:
+    con.execute(f"ALTER TABLE visits ALTER disease TYPE {kind} USING NULL")
+    with pytest.raises(PolicyError, match="depend on the time zone of the session") as error:
+        begin(con)
+    assert "cast it in a query" in str(error.value.hint)
