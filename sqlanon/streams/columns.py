@@ -157,8 +157,8 @@ def _require_columns(policy: BoundPolicy) -> None:
             )
         if _MOMENT_WITH_ZONE in b.published_type and b.published_type != _MOMENT_WITH_ZONE:
             raise PolicyError(
-                f"a stream cannot know rows again by {b.column}: texts of {b.published_type} depend on the time zone of "
-                "the session",
+                f"a stream cannot know rows again by {b.column}: texts of {b.published_type} depend on the time zone "
+                "of the session",
                 hint="cast it in a query, ON (SELECT ...), or leave it out of the policy",
                 part=("policy",),
             )
