@@ -358,6 +358,20 @@ def test_check_notices_other_rows_than_were_published(con: Connection, tamper: s
         con.execute("CHECK s")
 
 
+def test_equal_rows_that_are_changed_in_pairs_are_noticed(con: Connection) -> None:
+    begin(con)
+    arrive(con, (1, "a", 30, "gout"), (2, "b", 30, "gout"), (3, "c", 30, "flu"), (4, "d", 30, "flu"))
+    advance(con, "TO END")
+    assert published(con) == [("30", "flu"), ("30", "flu"), ("30", "gout"), ("30", "gout")]
+    con.execute("UPDATE s SET disease = 'FORGED' WHERE disease = 'gout'")
+    with pytest.raises(PrivacyViolation, match=r"main\.s does not have the rows that were published"):
+        con.execute("CHECK s")
+    with pytest.raises(UserError, match=r"main\.s does not have the rows that were published; nothing was done"):
+        con.execute("ADVANCE s")
+    con.execute("UPDATE s SET disease = 'gout' WHERE disease = 'FORGED'")
+    assert con.execute("CHECK s").fetchall()[0][-1] is True
+
+
 REFUSED_POLICIES = {
     "l_diversity": (
         "(person ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE l_diversity(l => 2)",
