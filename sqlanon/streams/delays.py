@@ -32,10 +32,10 @@ def require_interval(engine: Engine, delay: int | str) -> None:
         )
 
 
-def new_watermark(engine: Engine, stream: Stream, until: str | None) -> str | None:
-    """The text of the moment before which all rows have been read, by now; None if there is none yet.
+def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[str | None, bool]:
+    """The text of the moment before which all rows have been read, by now, and whether it is later than before.
 
-    `until` is such a moment as the user says. Raises PolicyError if it is none, or if nothing becomes due by it.
+    The text is None if there is none yet. `until` is such a moment as the user says. Raises PolicyError if it is none, or if nothing becomes due by it.
     """
     moments = [watermark_of(stream)]
     if until is not None:
@@ -55,8 +55,10 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> str | No
             )
         moments.append(moment.copy())
     last = exp.select(f.max(column("arrived"))).from_(relation(stream.table("read"))).subquery()
-    [(text,)] = engine.rows(exp.select(as_text(f.greatest(moments[0], *moments[1:], last, ignore_nulls=True))))
-    return None if text is None else str(text)
+    greatest = f.greatest(moments[0], *moments[1:], last, ignore_nulls=True)
+    # Compared as moments: the text of one may depend on the session's time zone.
+    [(text, is_later)] = engine.rows(exp.select(as_text(greatest), greatest.copy() > watermark_of(stream)))
+    return None if text is None else str(text), stream.watermark is None or bool(is_later)
 
 
 def horizon(stream: Stream, position: int, watermark: str | None, *, to_end: bool) -> exp.Query:

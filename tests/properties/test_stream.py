@@ -165,6 +165,7 @@ events = st.one_of(
     ),
     st.tuples(st.just("advance"), st.sampled_from(["", "TO END"])),
     st.tuples(st.sampled_from(["delete", "change"]), moments),
+    st.tuples(st.just("put back"), st.none()),
 )
 
 
@@ -174,6 +175,7 @@ def test_whatever_happens_to_the_source_each_row_is_read_and_published_once(
     con: Connection, history: list[tuple[str, Any]], k: int, extra: int
 ) -> None:
     stream = _make(con, ["age"], entity=True, call=f"stream(k => {k}, delay => {k + extra})")
+    con.duckdb.execute("CREATE OR REPLACE TABLE gone AS FROM visits LIMIT 0")
     number = 0
     whose: dict[int, str] = {}
     for kind, what in [*history, ("advance", "TO END")]:
@@ -185,7 +187,11 @@ def test_whatever_happens_to_the_source_each_row_is_read_and_published_once(
                 con.duckdb.execute("INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         elif kind == "advance":
             con.execute(f"ADVANCE {stream} {what}")
+        elif kind == "put back":
+            con.duckdb.execute("INSERT INTO visits FROM gone")
+            con.duckdb.execute("DELETE FROM gone")
         elif kind == "delete":
+            con.duckdb.execute("INSERT INTO gone FROM visits WHERE arrived = ?", [START + timedelta(seconds=what)])
             con.duckdb.execute("DELETE FROM visits WHERE arrived = ?", [START + timedelta(seconds=what)])
         else:
             con.duckdb.execute("UPDATE visits SET age = age + 1 WHERE arrived = ?", [START + timedelta(seconds=what)])

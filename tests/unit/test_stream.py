@@ -166,6 +166,35 @@ def test_a_row_that_is_changed_after_it_was_read_is_not_published_twice(con: Con
     assert [disease for _, disease in published(con)] == ["d1", "d2", "d3", "d4"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "moment"), [("INTEGER", "{}"), ("TIMESTAMP WITH TIME ZONE", "make_timestamptz({} * 1000000)")]
+)
+def test_a_row_of_the_last_moment_that_is_deleted_and_put_back_is_late(con: Connection, kind: str, moment: str) -> None:
+    def put(arrived: int, *rest: Any) -> None:
+        con.duckdb.execute(f"INSERT INTO visits SELECT {moment.format(arrived)}, ?, ?, ?", list(rest))
+
+    con.execute(f"ALTER TABLE visits ALTER arrived TYPE {kind} USING {moment.format('arrived')}")
+    begin(con)
+    for row in FOUR:
+        put(*row)
+    assert advance(con, "TO END")["released_rows"] == 4
+    con.execute("DELETE FROM visits WHERE disease = 'd4'")
+    assert advance(con)["vanished_rows"] == 1
+    # Neither another ADVANCE nor another time zone makes it forget.
+    con.duckdb.execute("SET TimeZone = 'Asia/Tokyo'")
+    advance(con)
+    put(*FOUR[3])
+    again = advance(con, "TO END")
+    assert (again["read_rows"], again["late_rows"], again["withheld_rows"], again["released_rows"]) == (1, 1, 1, 0)
+    assert [disease for _, disease in published(con)] == ["d1", "d2", "d3", "d4"]
+    # Of a later moment that is the last more rows may come.
+    for person in "ef":
+        put(5, person, 50, "new")
+        assert advance(con)["late_rows"] == 0
+    advance(con, "TO END")
+    assert sorted(disease for _, disease in published(con)) == ["d1", "d2", "d3", "d4", "new", "new"]
+
+
 def test_rows_without_a_respondent_are_withheld(con: Connection) -> None:
     begin(con)
     arrive(con, (1, None, 30, "nobody"), *[(n + 1, *rest) for n, *rest in FOUR])
