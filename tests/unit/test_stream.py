@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -240,17 +241,37 @@ def test_a_delay_of_time_is_over_when_a_later_row_arrives_or_when_the_user_says_
     con.execute("CREATE TABLE logs (arrived TIMESTAMP, person INTEGER, age INTEGER)")
     con.execute("CREATE POLICY l ON logs (person ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
     begin(con, "stream(k => 2, delay => INTERVAL '10 minutes')", "l")
-    con.execute("INSERT INTO logs VALUES ('2026-01-01 10:00', 1, 30), ('2026-01-01 10:05', 2, 31)")
+    con.execute("INSERT INTO logs VALUES ('2021-01-01 10:00', 1, 30), ('2021-01-01 10:05', 2, 31)")
     assert advance(con)["released_rows"] == 0
-    con.execute("INSERT INTO logs VALUES ('2026-01-01 10:10', 3, 30)")
+    con.execute("INSERT INTO logs VALUES ('2021-01-01 10:10', 3, 30)")
     assert advance(con)["released_rows"] == 2
     assert con.duckdb.execute("SELECT DISTINCT age FROM s").fetchall() == [("[30, 31]",)]
-    con.execute("INSERT INTO logs VALUES ('2026-01-01 10:11', 4, 90)")
-    assert advance(con, "TO '2026-01-01 10:19:59'")["released_rows"] == 0
-    assert advance(con, "TO TIMESTAMP '2026-01-01 10:20'")["released_rows"] == 2
+    con.execute("INSERT INTO logs VALUES ('2021-01-01 10:11', 4, 90)")
+    assert advance(con, "TO '2021-01-01 10:19:59'")["released_rows"] == 0
+    assert advance(con, "TO TIMESTAMP '2021-01-01 10:20'")["released_rows"] == 2
     # What arrives before that moment has come too late.
-    con.execute("INSERT INTO logs VALUES ('2026-01-01 10:19', 5, 30)")
+    con.execute("INSERT INTO logs VALUES ('2021-01-01 10:19', 5, 30)")
     assert advance(con)["late_rows"] == 1
+
+
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"])
+def test_a_moment_that_is_none_or_still_to_come_is_refused(con: Connection, kind: str) -> None:
+    con.execute(f"CREATE TABLE logs (arrived {kind}, person INTEGER, age INTEGER)")
+    con.execute("CREATE POLICY l ON logs (person ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    begin(con, "stream(k => 2, delay => INTERVAL '1 day')", "l")
+    con.execute("INSERT INTO logs VALUES ('2021-01-01', 1, 30), ('2021-01-01', 2, 31)")
+    before = state(con)
+    for moment in ("soon", "infinity", "-infinity", ""):
+        with pytest.raises(PolicyError, match=f"and '{moment}' is no such moment") as error:
+            con.execute(f"ADVANCE s TO '{moment}'")
+        assert "2024-12-31" in str(error.value.hint)
+    for moment in ("2200-01-01", str(datetime.now(UTC).date() + timedelta(days=3))):
+        with pytest.raises(PolicyError, match=f"'{moment}' is still to come") as error:
+            con.execute(f"ADVANCE s TO '{moment}'")
+        assert "TO END" in str(error.value.hint)
+        assert error.value.excerpt
+    assert state(con) == before
+    assert advance(con, f"TO '{datetime.now(UTC).date()}'")["released_rows"] == 2
 
 
 def test_a_stream_of_a_query_and_of_two_quasi_identifiers(con: Connection) -> None:
