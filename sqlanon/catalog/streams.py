@@ -112,11 +112,10 @@ def append(engine: Engine, stream: Stream, batch: Batch, position: int) -> None:
     engine.run(query, [batch.batch, position, stream.watermark, stream.moment_over, stream.stream_id])
 
 
-def figures(engine: Engine, stream: Stream) -> tuple[int, int, int, int, int]:
-    """The number of batches of a stream, and of its rows those that were read, released, withheld, and that wait."""
+def figures(engine: Engine, stream: Stream) -> tuple[int, ...]:
+    """The number of batches of a stream, and of its rows those read, released, reused, withheld, and that wait."""
     [row] = engine.rows(sql_file("streams", "figures"), [stream.stream_id])
-    batches, read, released, withheld, waiting = map(int, row)
-    return batches, read, released, withheld, waiting
+    return tuple(map(int, row))
 
 
 def delete(engine: Engine, stream: Stream) -> None:

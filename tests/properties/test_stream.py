@@ -133,7 +133,8 @@ def test_any_cuts_publish_what_the_rule_says(
     assert Counter(published) == _expected(outcome, columns)
     assert len({row[-1] for row in published}) == len(published)
     [shown] = con.execute("SHOW STREAMS").fetchall()
-    assert shown[6:10] == (len(read), len(published), len(read) - len(published), 0)
+    reused = len(outcome.reused)
+    assert shown[6:11] == (len(read), len(published) - reused, reused, len(read) - len(published), 0)
     [checked] = con.execute(f"CHECK {stream}").fetchall()
     by_label: dict[tuple[Any, ...], set[Any]] = {}
     for row in published:
@@ -203,6 +204,7 @@ def test_whatever_happens_to_the_source_each_row_is_read_and_published_once(
             people.setdefault(label, set()).add(whose[row])
         assert all(len(of_label) >= k for of_label in people.values())
         assert con.execute(f"CHECK {stream}").fetchall()[0][-1]
-    [(read, released, withheld, waiting)] = [row[6:10] for row in con.execute("SHOW STREAMS").fetchall()]
-    assert (read, waiting) == (released + withheld, 0)
+    [(read, released, reused, withheld, waiting)] = [row[6:11] for row in con.execute("SHOW STREAMS").fetchall()]
+    assert (read, waiting) == (released + reused + withheld, 0)
+    assert released + reused == len(published)
     con.execute(f"DROP ANONYMIZED STREAM {stream}")

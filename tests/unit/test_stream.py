@@ -98,7 +98,7 @@ def test_what_is_published_has_no_respondent_and_no_moment(con: Connection) -> N
     assert [name for name, *_ in con.duckdb.execute("FROM s").description] == ["batch", "age", "disease"]
     assert con.execute("CHECK s").fetchall() == [("main.s", "k_anonymity", None, 2.0, 2.0, True)]
     assert con.execute("SHOW STREAMS").fetchall() == [
-        ("main.s", "p", "arrived", 2, "4", 1, 4, 4, 0, 0, "there"),
+        ("main.s", "p", "arrived", 2, "4", 1, 4, 4, 0, 0, 0, "there"),
     ]
 
 
@@ -109,6 +109,24 @@ def test_a_respondent_has_one_row_in_a_class(con: Connection) -> None:
     assert published(con) == [("[30, 31]", "d1"), ("[30, 31]", "d3")]
     # The others of the same respondent find nobody, and have the label of the class that covers them.
     assert advance(con, "TO END")["reused_rows"] == 2
+
+
+def test_the_figures_of_a_stream_are_the_sums_of_its_batches(con: Connection) -> None:
+    begin(con)
+    arrive(con, (1, "a", 30, "d1"), (2, "a", 30, "d2"), (3, "b", 31, "d3"), (4, "a", 99, "d4"))
+    batches = [advance(con)]
+    arrive(con, (2, "c", 30, "late"), (5, "a", 30, "d5"))
+    con.execute("DELETE FROM visits WHERE arrived = 1")
+    batches += [advance(con), advance(con, "TO END")]
+    result = con.execute("SHOW STREAMS")
+    [row] = result.fetchall()
+    shown = dict(zip([part[0] for part in result.description], row, strict=True))
+    parts = ("released_rows", "reused_rows", "withheld_rows")
+    for name in ("read_rows", *parts):
+        assert shown[name] == sum(batch[name] for batch in batches), name
+    assert shown["read_rows"] == sum(shown[name] for name in parts) + shown["waiting_rows"] == 6
+    assert [shown[name] for name in parts] == [2, 2, 2]
+    assert sum(batch["late_rows"] for batch in batches) == sum(batch["vanished_rows"] for batch in batches) == 1
 
 
 def test_without_reuse_a_row_that_finds_no_class_is_withheld(con: Connection) -> None:
@@ -435,6 +453,11 @@ REFUSED_POLICIES = {
         "(person ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE delta_disclosure(delta => 1)",
         "keeps k_anonymity alone",
     ),
+    "on": (
+        "(person ENTITY, age QUASI IDENTIFIER, disease QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2, on => (age)), "
+        "k_anonymity(k => 2, on => (disease))",
+        r"requires k_anonymity\(k => 2\) on \(age\), and the classes of a stream are those by all",
+    ),
     "more": ("(person ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 3)", "requires k_anonymity"),
     "pseudonym": (
         "(person ENTITY PSEUDONYM, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)",
@@ -452,6 +475,7 @@ def test_a_policy_that_a_stream_cannot_keep_is_refused(con: Connection, kind: st
     with pytest.raises(PolicyError, match=message) as error:
         begin(con, policy="other")
     assert error.value.hint
+    assert ("leave on => (...) out" in error.value.hint) == (kind == "on")
     assert con.execute("SHOW STREAMS").fetchall() == []
 
 
