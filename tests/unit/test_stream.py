@@ -242,6 +242,35 @@ def test_a_value_that_its_hierarchy_lacks_is_withheld_and_null_is_a_value_of_its
     assert published(con) == [("0", "d1"), ("0", "d2"), (None, "d4"), (None, "d5")]
 
 
+@pytest.mark.parametrize("value", ["NULL", "'infinity'", "'-infinity'", "'nan'"])
+def test_what_has_no_distance_is_published_alike_and_with_numbers_as_a_star(con: Connection, value: str) -> None:
+    con.execute("ALTER TABLE visits ALTER age TYPE DOUBLE")
+    begin(con)
+    arrive(con, (1, "a", 30, "d1"), (2, "b", 31, "d2"))
+    con.execute(f"INSERT INTO visits VALUES (3, 'c', {value}, 'd3'), (4, 'd', {value}, 'd4')")
+    advance(con, "TO END")
+    alike = {"NULL": None, "'infinity'": "inf", "'-infinity'": "-inf", "'nan'": "nan"}[value]
+    expected = [("[30.0, 31.0]", "d1"), ("[30.0, 31.0]", "d2"), (alike, "d3"), (alike, "d4")]
+    assert published(con) == sorted(expected, key=repr)
+    con.execute(f"INSERT INTO visits VALUES (5, 'a', {value}, 'd5'), (6, 'b', 30, 'd6'), (7, 'c', 99, 'd7')")
+    assert advance(con, "TO END")["released_rows"] == 3
+    assert con.duckdb.execute("SELECT DISTINCT age FROM s WHERE batch = 2").fetchall() == [("*",)]
+
+
+@pytest.mark.parametrize("value", ["NULL", "'infinity'"])
+def test_below_a_max_level_what_has_no_distance_leaves_alone(con: Connection, value: str) -> None:
+    con.execute("ALTER TABLE visits ALTER age TYPE DOUBLE")
+    con.execute("CREATE HIERARCHY tens AS INTERVALS (10, 50)")
+    con.execute(
+        "CREATE POLICY b ON visits (person ENTITY, age QUASI IDENTIFIER USING tens MAX LEVEL 2, disease SENSITIVE) "
+        "REQUIRE k_anonymity(k => 2)"
+    )
+    begin(con, policy="b")
+    con.execute(f"INSERT INTO visits VALUES (1, 'a', {value}, 'd1'), (2, 'b', 30, 'd2'), (3, 'c', 31, 'd3')")
+    assert advance(con, "TO END")["withheld_rows"] == 1
+    assert published(con) == [("[30,40)", "d2"), ("[30,40)", "d3")]
+
+
 def test_labels_stay_between_min_and_max_level(con: Connection) -> None:
     con.execute("CREATE HIERARCHY tens AS INTERVALS (10, 50)")
     con.execute(
