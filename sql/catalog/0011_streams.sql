@@ -22,6 +22,7 @@ CREATE TABLE anon.stream (
     batch BIGINT NOT NULL,
     position BIGINT NOT NULL,
     watermark VARCHAR,
+    moment_over BOOLEAN NOT NULL DEFAULT false,
     created_at TIMESTAMP NOT NULL DEFAULT make_timestamp(epoch_us(current_timestamp))
 );
 

@@ -1,7 +1,7 @@
 -- Which rows of the source have not been read: of each moment and digest as many as there are more of them than were read. They are late
--- if all rows of their moment had been read; so they are where one of that moment has vanished, for they may be that one, changed.
+-- if all rows of their moment had been read; so they are where one of that moment has vanished, for they may be that one, changed or put back.
 -- tables: present(arrived, digest, rows) the rows of the source as they are now, read_before(arrived, digest, rows);
--- parameter: $watermark, the moment before which all rows have been read
+-- parameters: $watermark, the moment before which all rows have been read; $moment_over, whether one of that moment had vanished before
 WITH vanished AS (
   SELECT DISTINCT r.arrived
   FROM read_before AS r
@@ -9,7 +9,7 @@ WITH vanished AS (
   WHERE r.rows > coalesce(p.rows, 0)
 )
 SELECT p.arrived, p.digest, p.rows - coalesce(r.rows, 0) AS rows,
-  coalesce(p.arrived < $watermark, false) OR p.arrived IN (SELECT v.arrived FROM vanished AS v) AS late
+  coalesce(p.arrived < $watermark OR ($moment_over AND p.arrived = $watermark), false) OR p.arrived IN (SELECT v.arrived FROM vanished AS v) AS late
 FROM present AS p
 LEFT JOIN read_before AS r ON r.arrived = p.arrived AND r.digest = p.digest
 WHERE p.rows > coalesce(r.rows, 0)

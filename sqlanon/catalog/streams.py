@@ -32,6 +32,7 @@ _PLAIN = (
     "batch",
     "position",
     "watermark",
+    "moment_over",
 )
 _LISTS = ("columns", "published", "quasi_identifiers")
 _COLUMNS = (*_PLAIN, *_LISTS, "schema_name", "object_name", "delay")
@@ -104,18 +105,17 @@ def _stream(row: dict[str, Any]) -> Stream:
 
 
 def append(engine: Engine, stream: Stream, batch: Batch, position: int) -> None:
-    """Writes what an ADVANCE has done, the position of the last row that was read, and the watermark of the stream."""
+    """Writes what an ADVANCE has done, the position of the last row that was read, and what of the stream is over."""
     _rows.insert(engine, "stream_batch", [{"stream_id": stream.stream_id, **asdict(batch)}])
-    state: dict[str, object] = {key: exp.Placeholder() for key in ("batch", "position", "watermark")}
+    state: dict[str, object] = {key: exp.Placeholder() for key in ("batch", "position", "watermark", "moment_over")}
     query = exp.update(relation(("anon", "stream")), state, where=column("stream_id").eq(exp.Placeholder()))
-    engine.run(query, [batch.batch, position, stream.watermark, stream.stream_id])
+    engine.run(query, [batch.batch, position, stream.watermark, stream.moment_over, stream.stream_id])
 
 
-def figures(engine: Engine, stream: Stream) -> tuple[int, int, int, int, int]:
-    """The number of batches of a stream, and of its rows those that were read, released, withheld, and that wait."""
+def figures(engine: Engine, stream: Stream) -> tuple[int, ...]:
+    """The number of batches of a stream, and of its rows those read, released, reused, withheld, and that wait."""
     [row] = engine.rows(sql_file("streams", "figures"), [stream.stream_id])
-    batches, read, released, withheld, waiting = map(int, row)
-    return batches, read, released, withheld, waiting
+    return tuple(map(int, row))
 
 
 def delete(engine: Engine, stream: Stream) -> None:

@@ -18,6 +18,7 @@ class Stream:
     number counts rows that arrive later, a text is an interval of time. `salt` makes the digests of its respondents
     others than those of another stream. `batch` is the number of the last ADVANCE, `position` that of the last row
     that was read, and `watermark` the text of the moment before which all rows have been read, None before the first.
+    With `moment_over` all rows of that moment have been, too: others of it may be some that were read, and deleted.
     """
 
     stream_id: str
@@ -35,6 +36,7 @@ class Stream:
     batch: int = 0
     position: int = 0
     watermark: str | None = None
+    moment_over: bool = False
 
     def __str__(self) -> str:
         return f"stream {self.name}"

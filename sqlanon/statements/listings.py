@@ -157,6 +157,7 @@ _LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterable[tuple[Any, ..
             ("batches", "BIGINT"),
             ("read_rows", "BIGINT"),
             ("released_rows", "BIGINT"),
+            ("reused_rows", "BIGINT"),
             ("withheld_rows", "BIGINT"),
             ("waiting_rows", "BIGINT"),
             ("state", "VARCHAR"),

@@ -6,8 +6,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from sqlanon.catalog import migrations, policies, releases
 from sqlanon.catalog import streams as catalog
 from sqlanon.catalog.fingerprint import fingerprint
@@ -25,10 +23,9 @@ from sqlanon.inputs.source import find_relation, own_object, qualified
 from sqlanon.releases.composition import others_than, warning
 from sqlanon.releases.lineage import sources_of
 from sqlanon.sqlgen.build.ddl import drop_object
-from sqlanon.sqlgen.build.names import relation
 from sqlanon.streams.advance import advanced
 from sqlanon.streams.axes import axes_of
-from sqlanon.streams.checks import STATE, is_whole, measured, require_whole
+from sqlanon.streams.checks import STATE, has_own_rows, is_whole, measured, require_whole
 from sqlanon.streams.columns import Columns, bound_columns, require_admitted
 from sqlanon.streams.delays import require_interval
 from sqlanon.streams.options import options_of
@@ -164,8 +161,7 @@ def _fingerprint(policy: Policy, hierarchies: Mapping[str, StoredHierarchy]) -> 
 
 def _require_own_rows(engine: Engine, stream: Stream) -> None:
     require_whole(engine, stream)
-    [(rows,)] = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(own_object(engine, stream.name))))
-    if rows != catalog.figures(engine, stream)[2]:
+    if not has_own_rows(engine, stream):
         raise UserError(
             f"{stream.name} does not have the rows that were published; nothing was done",
             hint="put back what was changed, from a backup or by undoing the change",

@@ -33,7 +33,7 @@ def advanced(
     number = stream.batch + 1
     axes = axes_of(columns)
     arrivals = read_arrivals(engine, stream, columns, scratch)
-    watermark = new_watermark(engine, stream, until)
+    watermark, is_later = new_watermark(engine, stream, until)
     due = horizon(stream, arrivals.position, watermark, to_end=to_end)
     member = leaving_rows(engine, stream, columns, axes, due, scratch)
     released = reused = withheld = classes = 0
@@ -56,5 +56,6 @@ def advanced(
         classes=classes,
         digest=digest,
     )
-    catalog.append(engine, replace(stream, watermark=watermark), batch, arrivals.position)
+    moment_over = arrivals.moment_over and not is_later
+    catalog.append(engine, replace(stream, watermark=watermark, moment_over=moment_over), batch, arrivals.position)
     return batch, fewest

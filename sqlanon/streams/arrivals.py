@@ -45,6 +45,7 @@ class Arrivals:
     """How many rows were read, in `read_rows`, and which of them never wait.
 
     `late_rows` came before the watermark. `unfit_rows` have no respondent, or a value that its hierarchy lacks.
+    `moment_over` says whether a row of the moment that had been the last has vanished: what comes of it is late.
     """
 
     read_rows: int
@@ -52,6 +53,7 @@ class Arrivals:
     unfit_rows: int
     vanished_rows: int
     position: int
+    moment_over: bool
 
 
 def watermark_of(stream: Stream) -> exp.Expr:
@@ -74,18 +76,29 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, scratch: Scr
         "present": present,
         "read_before": exp.select(exp.Star()).from_(relation(stream.table("read"))),
     }
-    query = reading(query_file("streams", "unread"), tables)
-    for placeholder in list(query.find_all(exp.Placeholder, exp.Parameter)):
-        placeholder.replace(watermark_of(stream))
-    unread = scratch.table("unread", query)
-    [(vanished,)] = engine.rows(reading(query_file("streams", "vanished"), tables))
+    unread = scratch.table("unread", _compared(stream, "unread", tables))
+    [(vanished, of_last_moment)] = engine.rows(_compared(stream, "vanished", tables))
     sums = [big(filtered(f.sum(column("rows")), late)) for late in (column("late"), exp.not_(column("late")))]
     [(late_rows, new_rows)] = engine.rows(exp.select(*map(or_zero, sums)).from_(relation(unread)))
     unfit = _taken(engine, stream, columns, unread, scratch) if new_rows else 0
     _remember(engine, stream, present)
     return Arrivals(
-        int(new_rows) + int(late_rows), int(late_rows), unfit, int(vanished), stream.position + int(new_rows)
+        read_rows=int(new_rows) + int(late_rows),
+        late_rows=int(late_rows),
+        unfit_rows=unfit,
+        vanished_rows=int(vanished),
+        position=stream.position + int(new_rows),
+        moment_over=stream.moment_over or bool(of_last_moment),
     )
+
+
+def _compared(stream: Stream, name: str, tables: dict[str, str | exp.Query]) -> exp.Query:
+    """A query that compares the rows of the source with those that were read before."""
+    query = reading(query_file("streams", name), tables)
+    values = {"watermark": watermark_of(stream), "moment_over": literal(stream.moment_over)}
+    for placeholder in list(query.find_all(exp.Placeholder, exp.Parameter)):
+        placeholder.replace(values[placeholder.name].copy())
+    return query
 
 
 def _require_moments(engine: Engine, columns: Columns, present: str) -> None:

@@ -13,12 +13,21 @@ from sqlanon.errors import CatalogError, PrivacyViolation, UserError
 from sqlanon.inputs.source import find_relation, own_object
 from sqlanon.releases.same_rows import has_same_rows
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, in_utc, infix, joined
+from sqlanon.sqlgen.build.expressions import as_text, ascending, in_utc, infix, order_by
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.streams.axes import label_name
 from sqlanon.streams.columns import BATCH
 
-__all__ = ["QUESTION", "STATE", "batch_digests", "is_whole", "measured", "require_batch", "require_whole"]
+__all__ = [
+    "QUESTION",
+    "STATE",
+    "batch_digests",
+    "has_own_rows",
+    "is_whole",
+    "measured",
+    "require_batch",
+    "require_whole",
+]
 
 QUESTION = "k_anonymity"
 
@@ -50,7 +59,7 @@ def require_whole(engine: Engine, stream: Stream) -> None:
 
 
 def batch_digests(engine: Engine, stream: Stream, batch: int | None = None) -> dict[int, str]:
-    """What tells the rows of each batch from others, whatever their order; of one batch if it is named."""
+    """The SHA-256 of the rows of each batch, in whatever order they stand; of one batch if it is named."""
     rows = exp.select(*(alias(in_utc(name, kind), name) for name, kind in stream.published)).from_(
         _table(engine, stream)
     )
@@ -59,10 +68,21 @@ def batch_digests(engine: Engine, stream: Stream, batch: int | None = None) -> d
     said = exp.select(column(BATCH), alias(as_text(f.call("to_json", column("said"))), "said")).from_(
         rows.subquery("said")
     )
-    total = f.call("bit_xor", f.call("md5_number", column("said")))
-    digest = joined(as_text(f.count()), literal(":"), as_text(total))
-    query = exp.select(column(BATCH), digest).from_(said.subquery("said")).group_by(column(BATCH))
+    # In byte order, which no collation changes. A sum or an exclusive or of digests would let equal rows cancel out.
+    in_order = order_by(ascending(f.call("encode", column("said"))))
+    lines = f.string_agg(column("said"), f.call("chr", 10), in_order)
+    query = exp.select(column(BATCH), f.call("sha256", lines)).from_(said.subquery("said")).group_by(column(BATCH))
     return {int(number): str(text) for number, text in engine.rows(query)}
+
+
+def has_own_rows(engine: Engine, stream: Stream) -> bool:
+    """Whether the stream's table has the rows that were published, each as often, and no others."""
+    known = engine.rows(
+        exp.select(column("batch"), column("digest"))
+        .from_(relation(("anon", "stream_batch")))
+        .where(column("stream_id").eq(literal(stream.stream_id)), column("released_rows") + column("reused_rows") > 0)
+    )
+    return batch_digests(engine, stream) == {int(batch): str(digest) for batch, digest in known}
 
 
 def _table(engine: Engine, stream: Stream) -> exp.Table:
@@ -127,13 +147,7 @@ def measured(engine: Engine, stream: Stream) -> Measurement:
 
     Raises PrivacyViolation if the table has other rows than were published.
     """
-    known = engine.rows(
-        exp.select(column("batch"), column("digest"))
-        .from_(relation(("anon", "stream_batch")))
-        .where(column("stream_id").eq(literal(stream.stream_id)), column("released_rows") + column("reused_rows") > 0)
-    )
-    written = {int(batch): str(digest) for batch, digest in known}
-    if batch_digests(engine, stream) != written or not _same_labels(engine, stream, None):
+    if not has_own_rows(engine, stream) or not _same_labels(engine, stream, None):
         raise PrivacyViolation(
             f"{stream.name} does not have the rows that were published, so that nobody can say whose they are",
             hint="put back what was changed, from a backup or by undoing the change",

@@ -78,6 +78,12 @@ def require_admitted(policy: Policy, options: Options) -> None:
             part=("policy",),
         )
     for requirement in resolve_requirements(policy):
+        if requirement.on and requirement.question.name == "k_anonymity":
+            raise PolicyError(
+                f"{policy} requires {requirement}, and the classes of a stream are those by all quasi-identifiers",
+                hint="leave on => (...) out: k_anonymity of all of them has it of some of them, too",
+                part=("policy",),
+            )
         if requirement.question_name != "k_anonymity":
             raise PolicyError(
                 f"{policy}: a stream keeps k_anonymity alone, and {requirement} is required: what leaves later may "

@@ -32,10 +32,11 @@ def require_interval(engine: Engine, delay: int | str) -> None:
         )
 
 
-def new_watermark(engine: Engine, stream: Stream, until: str | None) -> str | None:
-    """The text of the moment before which all rows have been read, by now; None if there is none yet.
+def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[str | None, bool]:
+    """The text of the moment before which all rows have been read, by now, and whether it is later than before.
 
-    `until` is such a moment as the user says. Raises PolicyError if it is none, or if nothing becomes due by it.
+    The text is None if there is none yet. `until` is such a moment as the user says. Raises PolicyError if it is none,
+    or is still to come, or if nothing becomes due by it.
     """
     moments = [watermark_of(stream)]
     if until is not None:
@@ -45,18 +46,40 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> str | No
                 hint=f"ADVANCE {stream.name} TO END publishes what waits",
                 part=("until",),
             )
-        moment = try_cast(literal(until), stream.order_type)
-        [(is_moment,)] = engine.rows(exp.select(exp.not_(moment.is_(exp.null()))))
-        if not is_moment:
-            raise PolicyError(
-                f"{stream.order_column} is {stream.order_type}, and {until!r} is none",
-                hint=f"write ADVANCE {stream.name} TO '2030-12-31 23:59:00', or TO END",
-                part=("until",),
-            )
-        moments.append(moment.copy())
+        moments.append(_moment(engine, stream, until))
     last = exp.select(f.max(column("arrived"))).from_(relation(stream.table("read"))).subquery()
-    [(text,)] = engine.rows(exp.select(as_text(f.greatest(moments[0], *moments[1:], last, ignore_nulls=True))))
-    return None if text is None else str(text)
+    greatest = f.greatest(moments[0], *moments[1:], last, ignore_nulls=True)
+    # Compared as moments: the text of one may depend on the session's time zone.
+    [(text, is_later)] = engine.rows(exp.select(as_text(greatest), greatest.copy() > watermark_of(stream)))
+    return None if text is None else str(text), stream.watermark is None or bool(is_later)
+
+
+def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
+    """The moment of ADVANCE ... TO. Raises PolicyError for a text that is none, and for one that is still to come.
+
+    Rows that arrive before it are late from then on: after a slip of the pen all rows would be.
+    """
+    moment = try_cast(literal(until), stream.order_type)
+    kind = "TIMESTAMP WITH TIME ZONE" if stream.order_type == "TIMESTAMP WITH TIME ZONE" else "TIMESTAMP"
+    now: exp.Expr = f.call("now")
+    if kind == "TIMESTAMP":
+        # Nobody knows whose time it is: that of the clock that is most ahead of all.
+        now = f.call("make_timestamp", f.call("epoch_us", now)) + cast(literal("14 hours"), "INTERVAL")
+    time = cast(moment.copy(), kind)
+    [(is_infinite, is_past)] = engine.rows(exp.select(f.call("isinf", time), exp.LTE(this=time.copy(), expression=now)))
+    if is_infinite is None or is_infinite:
+        raise PolicyError(
+            f"{stream.order_column} is {stream.order_type}, and {until!r} is no such moment",
+            hint=f"write ADVANCE {stream.name} TO '2024-12-31 23:59:00', all rows before which have arrived, or TO END",
+            part=("until",),
+        )
+    if not is_past:
+        raise PolicyError(
+            f"{until!r} is still to come, so that not all rows before it have arrived; nothing was done",
+            hint=f"ADVANCE {stream.name} TO END publishes what waits, and lets later rows come",
+            part=("until",),
+        )
+    return moment
 
 
 def horizon(stream: Stream, position: int, watermark: str | None, *, to_end: bool) -> exp.Query:

@@ -67,7 +67,7 @@ def advance(reader: Reader, position: Position) -> Advance:
     reader.mark("until")
     if reader.sees("DATE") or reader.sees("TIMESTAMP") or reader.sees("TIMESTAMPTZ"):
         reader.take()
-    until = _values.string(reader, "END or a moment in quotes, as in '2030-12-31 23:59:00'")
+    until = _values.string(reader, "END or a moment in quotes, as in '2024-12-31 23:59:00'")
     reader.end()
     return Advance(name, until=until, position=position)
 

@@ -13,17 +13,21 @@ from prompt_toolkit.completion import Completion
 from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Argument, Kind, arguments_of
+from sqlanon.streams.options import METHOD as STREAM
+from sqlanon.streams.options import Options as StreamOptions
 
 __all__ = ["argument_completions", "method_completions", "methods_described"]
 
 _NAMED = re.compile(r"\bMETHOD\s+(\w*)$", re.IGNORECASE)
+_OF_STREAM = re.compile(r"\bANONYMIZED\s+STREAM\b[^;]*$", re.IGNORECASE)
 _OPENED = re.compile(r"\bMETHOD\s+(\w+)\s*\(([^;]*)$", re.IGNORECASE)
 
 
 def method_completions(before: str) -> Iterator[Completion]:
     """The methods whose names begin with what stands after METHOD."""
     if named := _NAMED.search(before):
-        yield from _beginning(named.group(1), dict.fromkeys(METHODS, ""))
+        fitting = (STREAM,) if _OF_STREAM.search(before) else METHODS
+        yield from _beginning(named.group(1), dict.fromkeys(fitting, ""))
 
 
 def argument_completions(before: str) -> list[Completion] | None:
@@ -32,12 +36,13 @@ def argument_completions(before: str) -> list[Completion] | None:
     None where the text does not end among them, or is about to name a column.
     """
     opened = _OPENED.search(before)
-    if not opened or opened.group(1).lower() not in METHODS:
+    options = _options_of(opened.group(1)) if opened else None
+    if opened is None or options is None:
         return None
     pieces = _pieces(opened.group(2))
     if pieces is None:
         return None
-    known = arguments_of(find_method(opened.group(1)).OPTIONS)
+    known = arguments_of(options)
     *written, last = pieces
     name, arrow, value = (part.strip() for part in last.partition("=>"))
     if not arrow:
@@ -52,11 +57,18 @@ def argument_completions(before: str) -> list[Completion] | None:
 
 def methods_described() -> str:
     """Each method with its arguments, what they take, what they are by default, and a line about each."""
-    return "\n".join(f"METHOD {name}{_described(name)}" for name in METHODS)
+    of_streams = f"METHOD {STREAM}{_described(StreamOptions)}"
+    return "\n".join([*(f"METHOD {name}{_described(find_method(name).OPTIONS)}" for name in METHODS), of_streams])
 
 
-def _described(name: str) -> str:
-    options = find_method(name).OPTIONS
+def _options_of(name: str) -> type[Any] | None:
+    """What the method of this name takes, one of streams or of releases; None if there is none."""
+    if name.lower() == STREAM:
+        return StreamOptions
+    return find_method(name).OPTIONS if name.lower() in METHODS else None
+
+
+def _described(options: type[Any]) -> str:
     known = arguments_of(options)
     defaults = {field.name: field.default for field in fields(options)}
     if not known:

@@ -133,7 +133,8 @@ def test_any_cuts_publish_what_the_rule_says(
     assert Counter(published) == _expected(outcome, columns)
     assert len({row[-1] for row in published}) == len(published)
     [shown] = con.execute("SHOW STREAMS").fetchall()
-    assert shown[6:10] == (len(read), len(published), len(read) - len(published), 0)
+    reused = len(outcome.reused)
+    assert shown[6:11] == (len(read), len(published) - reused, reused, len(read) - len(published), 0)
     [checked] = con.execute(f"CHECK {stream}").fetchall()
     by_label: dict[tuple[Any, ...], set[Any]] = {}
     for row in published:
@@ -165,6 +166,7 @@ events = st.one_of(
     ),
     st.tuples(st.just("advance"), st.sampled_from(["", "TO END"])),
     st.tuples(st.sampled_from(["delete", "change"]), moments),
+    st.tuples(st.just("put back"), st.none()),
 )
 
 
@@ -174,6 +176,7 @@ def test_whatever_happens_to_the_source_each_row_is_read_and_published_once(
     con: Connection, history: list[tuple[str, Any]], k: int, extra: int
 ) -> None:
     stream = _make(con, ["age"], entity=True, call=f"stream(k => {k}, delay => {k + extra})")
+    con.duckdb.execute("CREATE OR REPLACE TABLE gone AS FROM visits LIMIT 0")
     number = 0
     whose: dict[int, str] = {}
     for kind, what in [*history, ("advance", "TO END")]:
@@ -185,7 +188,11 @@ def test_whatever_happens_to_the_source_each_row_is_read_and_published_once(
                 con.duckdb.execute("INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         elif kind == "advance":
             con.execute(f"ADVANCE {stream} {what}")
+        elif kind == "put back":
+            con.duckdb.execute("INSERT INTO visits FROM gone")
+            con.duckdb.execute("DELETE FROM gone")
         elif kind == "delete":
+            con.duckdb.execute("INSERT INTO gone FROM visits WHERE arrived = ?", [START + timedelta(seconds=what)])
             con.duckdb.execute("DELETE FROM visits WHERE arrived = ?", [START + timedelta(seconds=what)])
         else:
             con.duckdb.execute("UPDATE visits SET age = age + 1 WHERE arrived = ?", [START + timedelta(seconds=what)])
@@ -197,6 +204,7 @@ def test_whatever_happens_to_the_source_each_row_is_read_and_published_once(
             people.setdefault(label, set()).add(whose[row])
         assert all(len(of_label) >= k for of_label in people.values())
         assert con.execute(f"CHECK {stream}").fetchall()[0][-1]
-    [(read, released, withheld, waiting)] = [row[6:10] for row in con.execute("SHOW STREAMS").fetchall()]
-    assert (read, waiting) == (released + withheld, 0)
+    [(read, released, reused, withheld, waiting)] = [row[6:11] for row in con.execute("SHOW STREAMS").fetchall()]
+    assert (read, waiting) == (released + reused + withheld, 0)
+    assert released + reused == len(published)
     con.execute(f"DROP ANONYMIZED STREAM {stream}")

@@ -192,6 +192,19 @@ def test_help_on_methods() -> None:
         for argument in arguments_of(find_method(name).OPTIONS):
             assert f"\n    {argument} => " in done.stdout
     assert "l => a whole number from 2 to 1000000 (always given): " in done.stdout
+    assert "METHOD stream(k, delay, reuse)\n    k => a whole number from 2 (always given): each class" in done.stdout
+    assert (
+        "\n    delay => a whole number of rows, or a time such as INTERVAL '10 minutes' (always given): " in done.stdout
+    )
+    assert "\n    reuse => true or false (by default true): " in done.stdout
+
+
+def test_the_method_of_a_stream_is_completed() -> None:
+    completer = StatementCompleter(KEYWORDS, list)
+    head = "CREATE ANONYMIZED STREAM s AS POLICY p ORDER BY arrived METHOD "
+    for typed, expected in (("st", {"stream", "STREAM", "STREAMS"}), ("stream(k => 3, ", {"delay => ", "reuse => "})):
+        found = {each.text for each in completer.get_completions(Document(head + typed), CompleteEvent())}
+        assert found == expected
 
 
 def test_completion_knows_tables_and_columns() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def test_what_is_published_has_no_respondent_and_no_moment(con: Connection) -> N
     assert [name for name, *_ in con.duckdb.execute("FROM s").description] == ["batch", "age", "disease"]
     assert con.execute("CHECK s").fetchall() == [("main.s", "k_anonymity", None, 2.0, 2.0, True)]
     assert con.execute("SHOW STREAMS").fetchall() == [
-        ("main.s", "p", "arrived", 2, "4", 1, 4, 4, 0, 0, "there"),
+        ("main.s", "p", "arrived", 2, "4", 1, 4, 4, 0, 0, 0, "there"),
     ]
 
 
@@ -108,6 +109,24 @@ def test_a_respondent_has_one_row_in_a_class(con: Connection) -> None:
     assert published(con) == [("[30, 31]", "d1"), ("[30, 31]", "d3")]
     # The others of the same respondent find nobody, and have the label of the class that covers them.
     assert advance(con, "TO END")["reused_rows"] == 2
+
+
+def test_the_figures_of_a_stream_are_the_sums_of_its_batches(con: Connection) -> None:
+    begin(con)
+    arrive(con, (1, "a", 30, "d1"), (2, "a", 30, "d2"), (3, "b", 31, "d3"), (4, "a", 99, "d4"))
+    batches = [advance(con)]
+    arrive(con, (2, "c", 30, "late"), (5, "a", 30, "d5"))
+    con.execute("DELETE FROM visits WHERE arrived = 1")
+    batches += [advance(con), advance(con, "TO END")]
+    result = con.execute("SHOW STREAMS")
+    [row] = result.fetchall()
+    shown = dict(zip([part[0] for part in result.description], row, strict=True))
+    parts = ("released_rows", "reused_rows", "withheld_rows")
+    for name in ("read_rows", *parts):
+        assert shown[name] == sum(batch[name] for batch in batches), name
+    assert shown["read_rows"] == sum(shown[name] for name in parts) + shown["waiting_rows"] == 6
+    assert [shown[name] for name in parts] == [2, 2, 2]
+    assert sum(batch["late_rows"] for batch in batches) == sum(batch["vanished_rows"] for batch in batches) == 1
 
 
 def test_without_reuse_a_row_that_finds_no_class_is_withheld(con: Connection) -> None:
@@ -166,6 +185,35 @@ def test_a_row_that_is_changed_after_it_was_read_is_not_published_twice(con: Con
     assert [disease for _, disease in published(con)] == ["d1", "d2", "d3", "d4"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "moment"), [("INTEGER", "{}"), ("TIMESTAMP WITH TIME ZONE", "make_timestamptz({} * 1000000)")]
+)
+def test_a_row_of_the_last_moment_that_is_deleted_and_put_back_is_late(con: Connection, kind: str, moment: str) -> None:
+    def put(arrived: int, *rest: Any) -> None:
+        con.duckdb.execute(f"INSERT INTO visits SELECT {moment.format(arrived)}, ?, ?, ?", list(rest))
+
+    con.execute(f"ALTER TABLE visits ALTER arrived TYPE {kind} USING {moment.format('arrived')}")
+    begin(con)
+    for row in FOUR:
+        put(*row)
+    assert advance(con, "TO END")["released_rows"] == 4
+    con.execute("DELETE FROM visits WHERE disease = 'd4'")
+    assert advance(con)["vanished_rows"] == 1
+    # Neither another ADVANCE nor another time zone makes it forget.
+    con.duckdb.execute("SET TimeZone = 'Asia/Tokyo'")
+    advance(con)
+    put(*FOUR[3])
+    again = advance(con, "TO END")
+    assert (again["read_rows"], again["late_rows"], again["withheld_rows"], again["released_rows"]) == (1, 1, 1, 0)
+    assert [disease for _, disease in published(con)] == ["d1", "d2", "d3", "d4"]
+    # Of a later moment that is the last more rows may come.
+    for person in "ef":
+        put(5, person, 50, "new")
+        assert advance(con)["late_rows"] == 0
+    advance(con, "TO END")
+    assert sorted(disease for _, disease in published(con)) == ["d1", "d2", "d3", "d4", "new", "new"]
+
+
 def test_rows_without_a_respondent_are_withheld(con: Connection) -> None:
     begin(con)
     arrive(con, (1, None, 30, "nobody"), *[(n + 1, *rest) for n, *rest in FOUR])
@@ -194,6 +242,35 @@ def test_a_value_that_its_hierarchy_lacks_is_withheld_and_null_is_a_value_of_its
     assert published(con) == [("0", "d1"), ("0", "d2"), (None, "d4"), (None, "d5")]
 
 
+@pytest.mark.parametrize("value", ["NULL", "'infinity'", "'-infinity'", "'nan'"])
+def test_what_has_no_distance_is_published_alike_and_with_numbers_as_a_star(con: Connection, value: str) -> None:
+    con.execute("ALTER TABLE visits ALTER age TYPE DOUBLE")
+    begin(con)
+    arrive(con, (1, "a", 30, "d1"), (2, "b", 31, "d2"))
+    con.execute(f"INSERT INTO visits VALUES (3, 'c', {value}, 'd3'), (4, 'd', {value}, 'd4')")
+    advance(con, "TO END")
+    alike = {"NULL": None, "'infinity'": "inf", "'-infinity'": "-inf", "'nan'": "nan"}[value]
+    expected = [("[30.0, 31.0]", "d1"), ("[30.0, 31.0]", "d2"), (alike, "d3"), (alike, "d4")]
+    assert published(con) == sorted(expected, key=repr)
+    con.execute(f"INSERT INTO visits VALUES (5, 'a', {value}, 'd5'), (6, 'b', 30, 'd6'), (7, 'c', 99, 'd7')")
+    assert advance(con, "TO END")["released_rows"] == 3
+    assert con.duckdb.execute("SELECT DISTINCT age FROM s WHERE batch = 2").fetchall() == [("*",)]
+
+
+@pytest.mark.parametrize("value", ["NULL", "'infinity'"])
+def test_below_a_max_level_what_has_no_distance_leaves_alone(con: Connection, value: str) -> None:
+    con.execute("ALTER TABLE visits ALTER age TYPE DOUBLE")
+    con.execute("CREATE HIERARCHY tens AS INTERVALS (10, 50)")
+    con.execute(
+        "CREATE POLICY b ON visits (person ENTITY, age QUASI IDENTIFIER USING tens MAX LEVEL 2, disease SENSITIVE) "
+        "REQUIRE k_anonymity(k => 2)"
+    )
+    begin(con, policy="b")
+    con.execute(f"INSERT INTO visits VALUES (1, 'a', {value}, 'd1'), (2, 'b', 30, 'd2'), (3, 'c', 31, 'd3')")
+    assert advance(con, "TO END")["withheld_rows"] == 1
+    assert published(con) == [("[30,40)", "d2"), ("[30,40)", "d3")]
+
+
 def test_labels_stay_between_min_and_max_level(con: Connection) -> None:
     con.execute("CREATE HIERARCHY tens AS INTERVALS (10, 50)")
     con.execute(
@@ -211,17 +288,37 @@ def test_a_delay_of_time_is_over_when_a_later_row_arrives_or_when_the_user_says_
     con.execute("CREATE TABLE logs (arrived TIMESTAMP, person INTEGER, age INTEGER)")
     con.execute("CREATE POLICY l ON logs (person ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
     begin(con, "stream(k => 2, delay => INTERVAL '10 minutes')", "l")
-    con.execute("INSERT INTO logs VALUES ('2026-01-01 10:00', 1, 30), ('2026-01-01 10:05', 2, 31)")
+    con.execute("INSERT INTO logs VALUES ('2021-01-01 10:00', 1, 30), ('2021-01-01 10:05', 2, 31)")
     assert advance(con)["released_rows"] == 0
-    con.execute("INSERT INTO logs VALUES ('2026-01-01 10:10', 3, 30)")
+    con.execute("INSERT INTO logs VALUES ('2021-01-01 10:10', 3, 30)")
     assert advance(con)["released_rows"] == 2
     assert con.duckdb.execute("SELECT DISTINCT age FROM s").fetchall() == [("[30, 31]",)]
-    con.execute("INSERT INTO logs VALUES ('2026-01-01 10:11', 4, 90)")
-    assert advance(con, "TO '2026-01-01 10:19:59'")["released_rows"] == 0
-    assert advance(con, "TO TIMESTAMP '2026-01-01 10:20'")["released_rows"] == 2
+    con.execute("INSERT INTO logs VALUES ('2021-01-01 10:11', 4, 90)")
+    assert advance(con, "TO '2021-01-01 10:19:59'")["released_rows"] == 0
+    assert advance(con, "TO TIMESTAMP '2021-01-01 10:20'")["released_rows"] == 2
     # What arrives before that moment has come too late.
-    con.execute("INSERT INTO logs VALUES ('2026-01-01 10:19', 5, 30)")
+    con.execute("INSERT INTO logs VALUES ('2021-01-01 10:19', 5, 30)")
     assert advance(con)["late_rows"] == 1
+
+
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"])
+def test_a_moment_that_is_none_or_still_to_come_is_refused(con: Connection, kind: str) -> None:
+    con.execute(f"CREATE TABLE logs (arrived {kind}, person INTEGER, age INTEGER)")
+    con.execute("CREATE POLICY l ON logs (person ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    begin(con, "stream(k => 2, delay => INTERVAL '1 day')", "l")
+    con.execute("INSERT INTO logs VALUES ('2021-01-01', 1, 30), ('2021-01-01', 2, 31)")
+    before = state(con)
+    for moment in ("soon", "infinity", "-infinity", ""):
+        with pytest.raises(PolicyError, match=f"and '{moment}' is no such moment") as error:
+            con.execute(f"ADVANCE s TO '{moment}'")
+        assert "2024-12-31" in str(error.value.hint)
+    for moment in ("2200-01-01", str(datetime.now(UTC).date() + timedelta(days=3))):
+        with pytest.raises(PolicyError, match=f"'{moment}' is still to come") as error:
+            con.execute(f"ADVANCE s TO '{moment}'")
+        assert "TO END" in str(error.value.hint)
+        assert error.value.excerpt
+    assert state(con) == before
+    assert advance(con, f"TO '{datetime.now(UTC).date()}'")["released_rows"] == 2
 
 
 def test_a_stream_of_a_query_and_of_two_quasi_identifiers(con: Connection) -> None:
@@ -358,6 +455,20 @@ def test_check_notices_other_rows_than_were_published(con: Connection, tamper: s
         con.execute("CHECK s")
 
 
+def test_equal_rows_that_are_changed_in_pairs_are_noticed(con: Connection) -> None:
+    begin(con)
+    arrive(con, (1, "a", 30, "gout"), (2, "b", 30, "gout"), (3, "c", 30, "flu"), (4, "d", 30, "flu"))
+    advance(con, "TO END")
+    assert published(con) == [("30", "flu"), ("30", "flu"), ("30", "gout"), ("30", "gout")]
+    con.execute("UPDATE s SET disease = 'FORGED' WHERE disease = 'gout'")
+    with pytest.raises(PrivacyViolation, match=r"main\.s does not have the rows that were published"):
+        con.execute("CHECK s")
+    with pytest.raises(UserError, match=r"main\.s does not have the rows that were published; nothing was done"):
+        con.execute("ADVANCE s")
+    con.execute("UPDATE s SET disease = 'gout' WHERE disease = 'FORGED'")
+    assert con.execute("CHECK s").fetchall()[0][-1] is True
+
+
 REFUSED_POLICIES = {
     "l_diversity": (
         "(person ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE l_diversity(l => 2)",
@@ -370,6 +481,11 @@ REFUSED_POLICIES = {
     "delta_disclosure": (
         "(person ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE delta_disclosure(delta => 1)",
         "keeps k_anonymity alone",
+    ),
+    "on": (
+        "(person ENTITY, age QUASI IDENTIFIER, disease QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2, on => (age)), "
+        "k_anonymity(k => 2, on => (disease))",
+        r"requires k_anonymity\(k => 2\) on \(age\), and the classes of a stream are those by all",
     ),
     "more": ("(person ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 3)", "requires k_anonymity"),
     "pseudonym": (
@@ -388,6 +504,7 @@ def test_a_policy_that_a_stream_cannot_keep_is_refused(con: Connection, kind: st
     with pytest.raises(PolicyError, match=message) as error:
         begin(con, policy="other")
     assert error.value.hint
+    assert ("leave on => (...) out" in error.value.hint) == (kind == "on")
     assert con.execute("SHOW STREAMS").fetchall() == []
 
 
