@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -283,6 +284,66 @@ def test_estimates_of_a_release_and_of_its_export_leave_counterfeits_out(begun: 
             [(n, _, low, high, _)] = begun.execute(f"ESTIMATE {query} FROM RELEASE {source}").fetchall()
             assert (pytest.approx(n), low, high) == expected
     assert begun.execute(f"CHECK '{tmp_path / 'out' / 'certificate.json'}'").fetchall()
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+@pytest.mark.parametrize("changed", ["refuse", "new_signature"])
+def test_an_export_of_any_format_is_checked_and_estimated_from(
+    begun: Connection, tmp_path: Path, format_: str, changed: str
+) -> None:
+    publish(begun, FIRST[:2], "r2", f"m_invariance(m => 3, changed => '{changed}')")
+    out = tmp_path / "out"
+    begun.execute(f"EXPORT r2 TO '{out}' (FORMAT {format_})")
+    checked = {row[1]: row[3:6] for row in begun.execute(f"CHECK '{out}'").fetchall()}
+    assert checked["m_uniqueness"] == (3, 3, True)
+    assert checked["counterfeits"] == (4, 4, True)
+    assert ("changed_values" in checked) == (changed == "new_signature")
+    query = "SELECT count(*) AS n FROM r2 WHERE ill = 'flu'"
+    [(n, _, low, high, _)] = begun.execute(f"ESTIMATE {query} FROM RELEASE '{out}'").fetchall()
+    assert (pytest.approx(n), low, high) == (2 / 3, 0, 2)
+
+
+def test_an_export_with_other_counterfeits_than_stated_keeps_no_promise(begun: Connection, tmp_path: Path) -> None:
+    publish(begun, FIRST[:2], "r2", CALL)
+    out = tmp_path / "out"
+    begun.execute(f"EXPORT r2 TO '{out}' (FORMAT csv)")
+    file = out / "r2_counterfeits.csv"
+    with pytest.raises(PrivacyViolation, match="is not the file that"):
+        certified = file.read_bytes()
+        file.write_bytes(certified.replace(b",2", b",1"))
+        begun.execute(f"CHECK '{out}'")
+    # A certificate that was forged, too.
+    certificate, digests = (
+        out / "certificate.json",
+        [hashlib.sha256(of).hexdigest() for of in (certified, file.read_bytes())],
+    )
+    certificate.write_text(certificate.read_text().replace(*digests))
+    with pytest.raises(PrivacyViolation, match="some buckets have other numbers of counterfeits than are stated"):
+        begun.execute(f"CHECK '{out}'")
+    with pytest.raises(DataError):
+        begun.execute(f"ESTIMATE SELECT count(*) AS n FROM r2 FROM RELEASE '{out}'")
+
+
+def test_an_export_of_three_databases_says_what_can_be_checked(begun: Connection, tmp_path: Path) -> None:
+    begun.execute(f"EXPORT r1 TO '{tmp_path / 'out'}' (FORMAT duckdb)")
+    with pytest.raises(UserError, match="are in 3 files of the format duckdb") as error:
+        begun.execute(f"CHECK '{tmp_path / 'out'}'")
+    assert "parquet or csv" in str(error.value.hint)
+
+
+@pytest.mark.parametrize("pseudonym", ["PSEUDONYM", "PSEUDONYM KEY 'SERIES_KEY'"])
+def test_what_has_pseudonyms_is_explained(con: Connection, pseudonym: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERIES_KEY", KEY * 2)
+    con.execute(POLICY.replace("who ENTITY", f"who ENTITY {pseudonym}"))
+    con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
+    con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?)", [list(row) for row in FIRST])
+    create = f"ANONYMIZED TABLE r{{}} AS POLICY p METHOD {CALL} IN SERIES s"
+    for number, respondents in enumerate(("0 keep", "6 keep")):
+        explained = con.execute(f"EXPLAIN {create.format(number)}").fetchall()
+        assert any(item == "respondents" and detail.startswith(respondents) for _, item, detail in explained)
+        assert ("bind", "who", "entity, published as a token") in explained
+        con.execute(f"CREATE {create.format(number)}")
+        assert con.duckdb.execute(f"SELECT count(DISTINCT who) FROM r{number}_qi").fetchall() == [(6,)]
 
 
 def test_what_counts_rows_does_not_count_counterfeits(begun: Connection) -> None:
