@@ -178,7 +178,7 @@ def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Wri
 
 
 def _as_read(written: _Written, release: Release) -> exp.Select:
-    """The rows as the file has them; numbers of rows and of counterfeits are BIGINT, whatever their type in the format."""
+    """The rows as the file has them; numbers of rows and counterfeits are BIGINT, whatever their type in the format."""
     numbers = (Reading.COUNT, Reading.COUNTERFEITS)
     counts = {a.name for a in release.attributes_of(written.table.fragment) if a.reading in numbers}
     if not counts:

@@ -116,6 +116,17 @@ def test_too_few_values_for_newcomers_are_refused(con: Connection) -> None:
     assert tables(con) == ["people", "r1_counterfeits", "r1_qi", "r1_sensitive"]
 
 
+def test_hints_at_changed_values_are_of_what_the_series_takes(con: Connection) -> None:
+    con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 3)")
+    publish(con, FIRST, "r1", CALL)
+    with pytest.raises(PrivacyViolation, match="1 respondent has another ill than") as error:
+        publish(con, [("Ann", 30, "ulcer"), *FIRST[1:]], "r2", CALL)
+    assert "new_signature" not in str(error.value.hint)
+    assert "leave these respondents out of the source" in str(error.value.hint)
+    publish(con, FIRST[1:], "r2", CALL)
+    assert totals(con, "r2")[0] == 5
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_value_that_changed_is_refused_by_count(begun: Connection, number: int) -> None:
     rows = [(who, age, "ulcer" if i < number else ill) for i, (who, age, ill) in enumerate(FIRST)]
@@ -163,8 +174,13 @@ def test_a_series_that_requires_it_takes_no_new_signature(con: Connection) -> No
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ([*FIRST, ("Ann", 33, "cold")], "1 row of the source are of respondents who have one already"),
-        ([*FIRST, (None, 33, "cold")], "1 row of the source have no who"),
+        ([*FIRST, ("Ann", 33, "cold")], "1 row of the source is of a respondent with another row"),
+        (
+            [*FIRST, ("Ann", 33, "cold"), ("Ben", 33, "cold")],
+            "2 rows of the source are of respondents with another row",
+        ),
+        ([*FIRST, (None, 33, "cold"), (None, 34, "cold")], "2 rows of the source have no who"),
+        ([*FIRST, (None, 33, "cold")], "1 row of the source has no who"),
     ],
 )
 def test_a_respondent_has_one_row(con: Connection, rows: list[tuple[object, ...]], words: str) -> None:
@@ -231,8 +247,12 @@ def test_a_requirement_of_sizes_does_not_count_counterfeits(con: Connection) -> 
     con.execute(POLICY.replace("l_diversity(l => 2, variant => 'probabilistic')", "k_anonymity(k => 3)"))
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
     publish(con, FIRST, "r1", CALL)
-    with pytest.raises(PrivacyViolation, match=r"violate k_anonymity\(k => 3\): it reaches [12]"):
+    with pytest.raises(PrivacyViolation, match=r"violate k_anonymity\(k => 3\): it reaches [12]") as error:
         publish(con, FIRST[:5], "r2", CALL)
+    assert "ALTER POLICY p REQUIRE" in str(error.value.hint)
+    con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 1)")
+    publish(con, FIRST[:5], "r2", CALL)
+    assert totals(con, "r2") == (5, 6, 1)
 
 
 def test_a_refresh_stays_in_the_series(begun: Connection) -> None:
@@ -308,9 +328,9 @@ def test_an_export_with_other_counterfeits_than_stated_keeps_no_promise(begun: C
     out = tmp_path / "out"
     begun.execute(f"EXPORT r2 TO '{out}' (FORMAT csv)")
     file = out / "r2_counterfeits.csv"
+    certified = file.read_bytes()
+    file.write_bytes(certified.replace(b",2", b",1"))
     with pytest.raises(PrivacyViolation, match="is not the file that"):
-        certified = file.read_bytes()
-        file.write_bytes(certified.replace(b",2", b",1"))
         begun.execute(f"CHECK '{out}'")
     # A certificate that was forged, too.
     certificate, digests = (

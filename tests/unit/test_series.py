@@ -159,8 +159,8 @@ def test_m_invariance_is_required_of_all_releases(con: Connection) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("UPDATE people SET name = NULL WHERE name = 'Ann'", "1 row of the release have no name"),
-        ("INSERT INTO people FROM people WHERE name = 'Ann'", "1 row of the release are of respondents who have one"),
+        ("UPDATE people SET name = NULL WHERE name = 'Ann'", "1 row of the release has no name"),
+        ("INSERT INTO people FROM people WHERE name = 'Ann'", "1 row of the release is of a respondent with another"),
         (
             "ALTER POLICY p ALTER COLUMN name INSENSITIVE",
             "knows respondents by name, and the ENTITY of policy p has none",
