@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
 
 import sqlanon
 from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, SqlanonError, UserError
+from sqlanon.report import charts
 from tests.support.invariance import KEY, counterfeits_of, publish, shown
+from tests.support.reports import page_of
 
 POLICY = """CREATE OR REPLACE POLICY p ON (SELECT *, who AS shown FROM people)
     (who ENTITY, shown INSENSITIVE, age QUASI IDENTIFIER, ill SENSITIVE)
@@ -364,6 +367,35 @@ def test_what_has_pseudonyms_is_explained(con: Connection, pseudonym: str, monke
         assert ("bind", "who", "entity, published as a token") in explained
         con.execute(f"CREATE {create.format(number)}")
         assert con.duckdb.execute(f"SELECT count(DISTINCT who) FROM r{number}_qi").fetchall() == [(6,)]
+
+
+def test_certificates_and_reports_say_that_values_may_be_counterfeits(
+    begun: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(charts, "_scripts", lambda: ("0;",))
+    publish(begun, FIRST[:2], "r2", CALL)
+    begun.execute(f"EXPORT r2 TO '{tmp_path / 'out'}'")
+    certificate = (tmp_path / "out" / "certificate.md").read_text()
+    said = dict(re.findall(r"\| `r2_sensitive` \| 6 \| `(\w+)` \| `\w+` \| (.*) \|", certificate))
+    assert said == {
+        "bucket": "the number of the bucket",
+        "value": "a value of one row of the bucket, or a counterfeit, which no row has, of `ill`",
+        "count": "how many rows and counterfeits of the bucket have the value beside it",
+    }
+    text = page_of(begun, "r2").text
+    assert "as a value of some row of a bucket, or a counterfeit" in text
+    assert "how many rows and counterfeits of a bucket have the value" in text
+
+
+def test_a_release_with_counterfeits_is_measured_and_attacked(begun: Connection) -> None:
+    publish(begun, FIRST[:2], "r2", CALL)
+    begun.execute("MEASURE r2; CREATE WORKLOAD w ON POLICY p (queries => 5, seed => 1); MEASURE r2 WITH WORKLOAD w")
+    for attack, certainty in (("homogeneity", 1 / 3), ("background", 1 / 2)):
+        [(_, attribute, _, exposed, _, _, surest, _)] = begun.execute(f"ATTACK r2 WITH {attack}").fetchall()
+        assert (attribute, exposed, surest) == ("ill", 0, pytest.approx(certainty))
+    for attack in ("minimality", "composition(with => r1)"):
+        with pytest.raises(PolicyError):
+            begun.execute(f"ATTACK r2 WITH {attack}")
 
 
 def test_what_counts_rows_does_not_count_counterfeits(begun: Connection) -> None:
