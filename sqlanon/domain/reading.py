@@ -33,11 +33,14 @@ class Reading(StrEnum):
     BUCKET = "bucket"
     """The number of the row's bucket (Xiao and Tao 2006: of its QI-group)."""
     BUCKET_VALUE = "bucket_value"
-    """A value of one row of the bucket; of any row of the source, where the table has neither bucket nor group."""
+    """A value of one row of the bucket; of any row of the source, where the table has neither bucket nor group.
+
+    Where a column is of counterfeits, it may be one of these.
+    """
     BUCKET_RANGE = "bucket_range"
     """A range that has the value of one row of the bucket, and those of rows of other buckets."""
     COUNT = "count"
-    """How many rows of the bucket have the value beside it."""
+    """How many rows of the bucket have the value beside it, and counterfeits, where a column is of these."""
     COUNTERFEITS = "counterfeits"
     """How many values of the bucket are counterfeits, which no row has (Xiao and Tao 2007)."""
     GROUP = "group"

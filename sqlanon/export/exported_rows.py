@@ -43,7 +43,7 @@ _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 
 
 # The types of what no column of the source has: some formats have texts only.
-_KINDS = {Reading.COUNT: "BIGINT", Reading.ITEM_LABELS: "VARCHAR[]"}
+_KINDS = {Reading.COUNT: "BIGINT", Reading.COUNTERFEITS: "BIGINT", Reading.ITEM_LABELS: "VARCHAR[]"}
 
 
 @dataclass(frozen=True)

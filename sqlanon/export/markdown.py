@@ -41,6 +41,12 @@ _READINGS: Mapping[Reading, str] = {
     Reading.GROUP: "the number of the row's group in this table",
     Reading.LINK: "the group that the row has in another table",
 }
+# Of a release that has counterfeits, or could have.
+_WITH_COUNTERFEITS: Mapping[Reading, str] = {
+    Reading.BUCKET: "the number of the bucket",
+    Reading.BUCKET_VALUE: "a value of one row of the bucket, or a counterfeit, which no row has",
+    Reading.COUNT: "how many rows and counterfeits of the bucket have the value beside it",
+}
 
 
 def to_markdown(stated: dict[str, Any]) -> str:
@@ -76,21 +82,20 @@ def _columns(stated: dict[str, Any]) -> Iterator[str]:
     head = ("column", "type", "a value is")
     if "columns" in stated:
         yield from _section("Columns")
-        yield from _table(head, [_column(c) for c in stated["columns"]])
+        yield from _table(head, [_column(c, _READINGS) for c in stated["columns"]])
         return
     yield from _section("Tables")
-    rows = [
-        (_code(table["name"]), f"{table['rows']:,}", *_column(c))
-        for table in stated["tables"]
-        for c in table["columns"]
-    ]
+    columns = [(table, column) for table in stated["tables"] for column in table["columns"]]
+    has_counterfeits = any(column["reading"] == Reading.COUNTERFEITS.value for _, column in columns)
+    words = {**_READINGS, **_WITH_COUNTERFEITS} if has_counterfeits else _READINGS
+    rows = [(_code(table["name"]), f"{table['rows']:,}", *_column(column, words)) for table, column in columns]
     yield from _table(("table", "rows", *head), rows)
 
 
-def _column(column: dict[str, Any]) -> tuple[str, str, str]:
+def _column(column: dict[str, Any], words: Mapping[Reading, str]) -> tuple[str, str, str]:
     """Its name, its type, and what a value of it says of a row of the source."""
     reading = column["reading"]
-    said = "-" if reading is None else _READINGS[Reading(reading)]
+    said = "-" if reading is None else words[Reading(reading)]
     of = f", of {_code(column['source'])}" if "source" in column else ""
     return _code(column["name"]), _code(column["type"]), said + of
 

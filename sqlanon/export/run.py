@@ -178,8 +178,9 @@ def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Wri
 
 
 def _as_read(written: _Written, release: Release) -> exp.Select:
-    """The rows as the file has them; numbers of rows are BIGINT, whatever their type in the format."""
-    counts = {a.name for a in release.attributes_of(written.table.fragment) if a.reading is Reading.COUNT}
+    """The rows as the file has them; numbers of rows and counterfeits are BIGINT, whatever their type in the format."""
+    numbers = (Reading.COUNT, Reading.COUNTERFEITS)
+    counts = {a.name for a in release.attributes_of(written.table.fragment) if a.reading in numbers}
     if not counts:
         return written.rows
     outputs: list[exp.Expr] = [column(name) for name, _ in written.table.columns if name not in counts]

@@ -175,7 +175,15 @@ def _require(state: State, index: int, reached: Measurement, query: exp.Query) -
             f"{state.create.name} would violate {state.requirements[index]}: it reaches {reached.achieved}; "
             "nothing was published",
             query=to_sql(query),
+            hint=_hint(state),
         )
+
+
+def _hint(state: State) -> str:
+    less = f"ask for less: ALTER POLICY {need(state.policy).name} REQUIRE ..."
+    if state.series is None:
+        return less
+    return f"{less}; or begin another series, whose classes are new: then nothing is promised of both together"
 
 
 def _require_complete(state: State) -> None:

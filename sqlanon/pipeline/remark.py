@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -23,7 +23,7 @@ from sqlanon.remarks.columns import Profile, profiles
 from sqlanon.remarks.wording import EMPTY, ONE_BUCKET, of_classes, of_columns
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["remark_stage"]
@@ -70,12 +70,25 @@ def _is_one_bucket(state: State) -> bool:
     for index, table in enumerate(query.tables):
         for part in table.columns:
             if part.reading is Reading.BUCKET:
-                made = relation(state.candidates[index].stands) if state.candidates else table.query.subquery("planned")
+                made = (
+                    relation(state.candidates[index].stands)
+                    if state.candidates
+                    else _planned(table, part, query.tokens)
+                )
                 low, high = state.engine.rows(
                     exp.select(f.min(column(part.name)), f.max(column(part.name))).from_(made)
                 )[0]
                 return bool(low == high)
     return False
+
+
+def _planned(table: PublishedTable, part: PublishedColumn, tokens: Mapping[str, str]) -> exp.Subquery:
+    """One column of a table that is not made, without the tables of tokens, which are made with a release."""
+    query = table.query.copy()
+    query.set("expressions", [output for output in query.expressions if output.alias_or_name == part.name])
+    joined = query.args.get("joins") or []
+    query.set("joins", [join for join in joined if join.this.name not in tokens.values()])
+    return query.subquery("planned", copy=False)
 
 
 def _unproven(choice: Choice) -> Iterator[str]:

@@ -158,8 +158,11 @@ def _counterfeits(recorded: Recorded) -> exp.Query | None:
     for table in recorded.tables:
         for part in table.having(Reading.COUNTERFEITS):
             [bucket] = table.having(Reading.BUCKET)
-            parts = alias(column(bucket.name), "bucket"), alias(column(part.name), "n")
-            return exp.select(*parts).from_(table.rows.copy().subquery("published"))
+            # A file may have numbers as texts.
+            number = exp.cast(column(part.name), "BIGINT")
+            return exp.select(alias(column(bucket.name), "bucket"), alias(number, "n")).from_(
+                table.rows.copy().subquery("published")
+            )
     return None
 
 

@@ -29,6 +29,11 @@ _READINGS: Mapping[Reading, str] = {
     Reading.GROUP: "number of the group",
     Reading.LINK: "the group that a row has in another table",
 }
+# Of a release that has counterfeits, or could have.
+_WITH_COUNTERFEITS: Mapping[Reading, str] = {
+    Reading.BUCKET_VALUE: "as a value of some row of a bucket, or a counterfeit",
+    Reading.COUNT: "how many rows and counterfeits of a bucket have the value",
+}
 # What a method adds to the columns of the policy.
 _ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK)
 # A value of the source, beside those that stand in the same row of the table.
@@ -52,7 +57,9 @@ def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str | None:
     """How the values of the column are shown; None where the release does not say it."""
     if attribute.reading is None:
         return None
-    return _apart(facts, attribute) or _label(facts, attribute) or _READINGS[attribute.reading]
+    has_counterfeits = any(column.reading is Reading.COUNTERFEITS for column in facts.release.attributes)
+    words = {**_READINGS, **_WITH_COUNTERFEITS} if has_counterfeits else _READINGS
+    return _apart(facts, attribute) or _label(facts, attribute) or words[attribute.reading]
 
 
 def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:

@@ -151,14 +151,15 @@ def _respondents(engine: Engine, series: Series, rows: str) -> int:
     [(number, people, lacking)] = engine.rows(query)
     if lacking:
         raise PolicyError(
-            f"{counted(lacking, 'row')} of the release have no {series.entity}, and {series} has to know whose "
-            "they are; nothing was published",
+            f"{counted(lacking, 'row of the release has', 'rows of the release have')} no {series.entity}, and "
+            f"{series} has to know whose each row is; nothing was published",
             hint=f"leave them out: make the policy ON (SELECT ... WHERE {series.entity} IS NOT NULL)",
         )
     if number != people:
+        whose = ("row of the release is of a respondent", "rows of the release are of respondents")
         raise PolicyError(
-            f"{counted(number - people, 'row')} of the release are of respondents who have one already: {series} "
-            "takes releases with one row of each; nothing was published",
+            f"{counted(number - people, *whose)} with another row already: {series} takes releases with one row of "
+            "each; nothing was published",
             hint="make the policy ON a query with one row of each respondent",
         )
     return int(number)

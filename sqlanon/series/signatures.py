@@ -39,6 +39,7 @@ def latest_signatures(respondents: Respondents) -> Signatures:
         scratch.table("signature_value", _values(classes, sensitive.published_type)),
         scratch.table("known_value", _known_values(sensitive), parameters),
         len(series.releases),
+        bool(series.requirements),
     )
 
 

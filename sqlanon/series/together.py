@@ -53,7 +53,7 @@ def with_names(requirement: Requirement) -> Requirement:
 def _promise(name: str) -> Statistic:
     if fold(name) not in promise_names():
         raise UserError(
-            f"a series cannot require {name!r}: what is required of each release by itself belongs into its policy",
+            f"a series cannot require {name!r}: what is required of each release by itself belongs in its policy",
             hint=nearest(name, promise_names()) or f"of a series can be required: {', '.join(promise_names())}",
             part=("requirement", name),
         )

@@ -242,11 +242,12 @@ class ScriptRun:
     def _judge(self, statement: Statement, rows: Rows) -> bool:
         """Whether a CHECK's requirements are all met; prints an error and sets the exit code if not.
 
-        Rows without `required` are left out; a requirement whose `satisfied` is NULL is not met.
+        Rows without `required` are left out; a requirement whose `satisfied` is NULL is not met. A series may require
+        nothing, and only remember.
         """
         verdicts = [record["satisfied"] for record in rows.records() if record.get("required") is not None]
         failed = sum(verdict is not True for verdict in verdicts)
-        if verdicts and not failed:
+        if not failed and (verdicts or isinstance(statement, CheckSeries)):
             return True
         self.exit_code = self.exit_code or PrivacyViolation.exit_code
         message = f"{label(statement)}: {failed} of {len(verdicts)} requirements are not met"

@@ -123,6 +123,13 @@ def test_hierarchies_and_ranges_are_asked_of_buckets_and_of_files(con: Connectio
     con.execute(f"EXPORT r TO '{tmp_path}/out' (FORMAT csv)")
 
 
+def test_what_has_pseudonyms_is_explained(con: Connection) -> None:
+    roles = ROLES.replace("visit IDENTIFIER", "visit IDENTIFIER PSEUDONYM")
+    con.execute(f"CREATE POLICY named ON visits ({roles}) REQUIRE k_anonymity(k => 2)")
+    explained = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY named METHOD anatomy(l => 2)").fetchall()
+    assert ("bind", "visit", "identifier, published as a token") in explained
+
+
 def test_null_is_a_value(con: Connection) -> None:
     con.execute("UPDATE visits SET disease = NULL WHERE disease = 'flu'")
     release(con)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from pathlib import Path
 
 import pytest
 
 import sqlanon
 from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, SqlanonError, UserError
+from sqlanon.report import charts
 from tests.support.invariance import KEY, counterfeits_of, publish, shown
+from tests.support.reports import page_of
 
 POLICY = """CREATE OR REPLACE POLICY p ON (SELECT *, who AS shown FROM people)
     (who ENTITY, shown INSENSITIVE, age QUASI IDENTIFIER, ill SENSITIVE)
@@ -115,6 +119,17 @@ def test_too_few_values_for_newcomers_are_refused(con: Connection) -> None:
     assert tables(con) == ["people", "r1_counterfeits", "r1_qi", "r1_sensitive"]
 
 
+def test_hints_at_changed_values_are_of_what_the_series_takes(con: Connection) -> None:
+    con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 3)")
+    publish(con, FIRST, "r1", CALL)
+    with pytest.raises(PrivacyViolation, match="1 respondent has another ill than") as error:
+        publish(con, [("Ann", 30, "ulcer"), *FIRST[1:]], "r2", CALL)
+    assert "new_signature" not in str(error.value.hint)
+    assert "leave these respondents out of the source" in str(error.value.hint)
+    publish(con, FIRST[1:], "r2", CALL)
+    assert totals(con, "r2")[0] == 5
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_value_that_changed_is_refused_by_count(begun: Connection, number: int) -> None:
     rows = [(who, age, "ulcer" if i < number else ill) for i, (who, age, ill) in enumerate(FIRST)]
@@ -162,8 +177,13 @@ def test_a_series_that_requires_it_takes_no_new_signature(con: Connection) -> No
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        ([*FIRST, ("Ann", 33, "cold")], "1 row of the source are of respondents who have one already"),
-        ([*FIRST, (None, 33, "cold")], "1 row of the source have no who"),
+        ([*FIRST, ("Ann", 33, "cold")], "1 row of the source is of a respondent with another row"),
+        (
+            [*FIRST, ("Ann", 33, "cold"), ("Ben", 33, "cold")],
+            "2 rows of the source are of respondents with another row",
+        ),
+        ([*FIRST, (None, 33, "cold"), (None, 34, "cold")], "2 rows of the source have no who"),
+        ([*FIRST, (None, 33, "cold")], "1 row of the source has no who"),
     ],
 )
 def test_a_respondent_has_one_row(con: Connection, rows: list[tuple[object, ...]], words: str) -> None:
@@ -230,8 +250,12 @@ def test_a_requirement_of_sizes_does_not_count_counterfeits(con: Connection) -> 
     con.execute(POLICY.replace("l_diversity(l => 2, variant => 'probabilistic')", "k_anonymity(k => 3)"))
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
     publish(con, FIRST, "r1", CALL)
-    with pytest.raises(PrivacyViolation, match=r"violate k_anonymity\(k => 3\): it reaches [12]"):
+    with pytest.raises(PrivacyViolation, match=r"violate k_anonymity\(k => 3\): it reaches [12]") as error:
         publish(con, FIRST[:5], "r2", CALL)
+    assert "ALTER POLICY p REQUIRE" in str(error.value.hint)
+    con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 1)")
+    publish(con, FIRST[:5], "r2", CALL)
+    assert totals(con, "r2") == (5, 6, 1)
 
 
 def test_a_refresh_stays_in_the_series(begun: Connection) -> None:
@@ -283,6 +307,95 @@ def test_estimates_of_a_release_and_of_its_export_leave_counterfeits_out(begun: 
             [(n, _, low, high, _)] = begun.execute(f"ESTIMATE {query} FROM RELEASE {source}").fetchall()
             assert (pytest.approx(n), low, high) == expected
     assert begun.execute(f"CHECK '{tmp_path / 'out' / 'certificate.json'}'").fetchall()
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+@pytest.mark.parametrize("changed", ["refuse", "new_signature"])
+def test_an_export_of_any_format_is_checked_and_estimated_from(
+    begun: Connection, tmp_path: Path, format_: str, changed: str
+) -> None:
+    publish(begun, FIRST[:2], "r2", f"m_invariance(m => 3, changed => '{changed}')")
+    out = tmp_path / "out"
+    begun.execute(f"EXPORT r2 TO '{out}' (FORMAT {format_})")
+    checked = {row[1]: row[3:6] for row in begun.execute(f"CHECK '{out}'").fetchall()}
+    assert checked["m_uniqueness"] == (3, 3, True)
+    assert checked["counterfeits"] == (4, 4, True)
+    assert ("changed_values" in checked) == (changed == "new_signature")
+    query = "SELECT count(*) AS n FROM r2 WHERE ill = 'flu'"
+    [(n, _, low, high, _)] = begun.execute(f"ESTIMATE {query} FROM RELEASE '{out}'").fetchall()
+    assert (pytest.approx(n), low, high) == (2 / 3, 0, 2)
+
+
+def test_an_export_with_other_counterfeits_than_stated_keeps_no_promise(begun: Connection, tmp_path: Path) -> None:
+    publish(begun, FIRST[:2], "r2", CALL)
+    out = tmp_path / "out"
+    begun.execute(f"EXPORT r2 TO '{out}' (FORMAT csv)")
+    file = out / "r2_counterfeits.csv"
+    certified = file.read_bytes()
+    file.write_bytes(certified.replace(b",2", b",1"))
+    with pytest.raises(PrivacyViolation, match="is not the file that"):
+        begun.execute(f"CHECK '{out}'")
+    # A certificate that was forged, too.
+    certificate, digests = (
+        out / "certificate.json",
+        [hashlib.sha256(of).hexdigest() for of in (certified, file.read_bytes())],
+    )
+    certificate.write_text(certificate.read_text().replace(*digests))
+    with pytest.raises(PrivacyViolation, match="some buckets have other numbers of counterfeits than are stated"):
+        begun.execute(f"CHECK '{out}'")
+    with pytest.raises(DataError):
+        begun.execute(f"ESTIMATE SELECT count(*) AS n FROM r2 FROM RELEASE '{out}'")
+
+
+def test_an_export_of_three_databases_says_what_can_be_checked(begun: Connection, tmp_path: Path) -> None:
+    begun.execute(f"EXPORT r1 TO '{tmp_path / 'out'}' (FORMAT duckdb)")
+    with pytest.raises(UserError, match="are in 3 files of the format duckdb") as error:
+        begun.execute(f"CHECK '{tmp_path / 'out'}'")
+    assert "parquet or csv" in str(error.value.hint)
+
+
+@pytest.mark.parametrize("pseudonym", ["PSEUDONYM", "PSEUDONYM KEY 'SERIES_KEY'"])
+def test_what_has_pseudonyms_is_explained(con: Connection, pseudonym: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERIES_KEY", KEY * 2)
+    con.execute(POLICY.replace("who ENTITY", f"who ENTITY {pseudonym}"))
+    con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
+    con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?)", [list(row) for row in FIRST])
+    create = f"ANONYMIZED TABLE r{{}} AS POLICY p METHOD {CALL} IN SERIES s"
+    for number, respondents in enumerate(("0 keep", "6 keep")):
+        explained = con.execute(f"EXPLAIN {create.format(number)}").fetchall()
+        assert any(item == "respondents" and detail.startswith(respondents) for _, item, detail in explained)
+        assert ("bind", "who", "entity, published as a token") in explained
+        con.execute(f"CREATE {create.format(number)}")
+        assert con.duckdb.execute(f"SELECT count(DISTINCT who) FROM r{number}_qi").fetchall() == [(6,)]
+
+
+def test_certificates_and_reports_say_that_values_may_be_counterfeits(
+    begun: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(charts, "_scripts", lambda: ("0;",))
+    publish(begun, FIRST[:2], "r2", CALL)
+    begun.execute(f"EXPORT r2 TO '{tmp_path / 'out'}'")
+    certificate = (tmp_path / "out" / "certificate.md").read_text()
+    said = dict(re.findall(r"\| `r2_sensitive` \| 6 \| `(\w+)` \| `\w+` \| (.*) \|", certificate))
+    assert said == {
+        "bucket": "the number of the bucket",
+        "value": "a value of one row of the bucket, or a counterfeit, which no row has, of `ill`",
+        "count": "how many rows and counterfeits of the bucket have the value beside it",
+    }
+    text = page_of(begun, "r2").text
+    assert "as a value of some row of a bucket, or a counterfeit" in text
+    assert "how many rows and counterfeits of a bucket have the value" in text
+
+
+def test_a_release_with_counterfeits_is_measured_and_attacked(begun: Connection) -> None:
+    publish(begun, FIRST[:2], "r2", CALL)
+    begun.execute("MEASURE r2; CREATE WORKLOAD w ON POLICY p (queries => 5, seed => 1); MEASURE r2 WITH WORKLOAD w")
+    for attack, certainty in (("homogeneity", 1 / 3), ("background", 1 / 2)):
+        [(_, attribute, _, exposed, _, _, surest, _)] = begun.execute(f"ATTACK r2 WITH {attack}").fetchall()
+        assert (attribute, exposed, surest) == ("ill", 0, pytest.approx(certainty))
+    for attack in ("minimality", "composition(with => r1)"):
+        with pytest.raises(PolicyError):
+            begun.execute(f"ATTACK r2 WITH {attack}")
 
 
 def test_what_counts_rows_does_not_count_counterfeits(begun: Connection) -> None:

@@ -13,6 +13,7 @@ from sqlanon.catalog.series import load
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.series.together import measured_together
+from tests.support.command_line import run_script
 
 KEY = "a key that nobody knows"
 SETUP = """
@@ -49,6 +50,17 @@ def test_what_is_required_is_reached_and_what_is_not_is_told(con: Connection) ->
         "composition": ("disease", 0.5, 0.5, True),
         "m_invariance": ("disease", None, 2.0, None),
     }
+
+
+def test_a_series_that_requires_nothing_is_satisfied_at_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERIES_KEY", KEY)
+    create = "CREATE ANONYMIZED TABLE r1 AS POLICY p IN SERIES s; CHECK r1 IN SERIES s;"
+    done = run_script(f"{SETUP} CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'; {create}")
+    assert done.exit_code == 0, done.stderr
+    assert "m_invariance" in done.stdout
+    assert "not met" not in done.output
+    required = "CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.5);"
+    assert run_script(f"{SETUP} {required} {create}").exit_code == 0
 
 
 def test_a_release_that_tells_too_much_with_the_others_is_not_published(con: Connection) -> None:
@@ -147,8 +159,8 @@ def test_m_invariance_is_required_of_all_releases(con: Connection) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("UPDATE people SET name = NULL WHERE name = 'Ann'", "1 row of the release have no name"),
-        ("INSERT INTO people FROM people WHERE name = 'Ann'", "1 row of the release are of respondents who have one"),
+        ("UPDATE people SET name = NULL WHERE name = 'Ann'", "1 row of the release has no name"),
+        ("INSERT INTO people FROM people WHERE name = 'Ann'", "1 row of the release is of a respondent with another"),
         (
             "ALTER POLICY p ALTER COLUMN name INSENSITIVE",
             "knows respondents by name, and the ENTITY of policy p has none",

@@ -169,14 +169,15 @@ class Deal:
         rows, respondents, nobody = self._numbers(step("respondents", {"person": people}))
         if nobody:
             raise PolicyError(
-                f"{counted(nobody, 'row')} of the source have no {self._entity}, and m_invariance has to know whose "
-                "they are; nothing was published",
+                f"{counted(nobody, 'row of the source has', 'rows of the source have')} no {self._entity}, and "
+                "m_invariance has to know whose each row is; nothing was published",
                 hint=f"leave them out: make the policy ON (SELECT ... WHERE {self._entity} IS NOT NULL)",
             )
         if rows != respondents:
+            whose = ("row of the source is of a respondent", "rows of the source are of respondents")
             raise PolicyError(
-                f"{counted(rows - respondents, 'row')} of the source are of respondents who have one already: "
-                "m_invariance takes one row of each; nothing was published",
+                f"{counted(rows - respondents, *whose)} with another row already: m_invariance takes one row of each; "
+                "nothing was published",
                 hint="make the policy ON a query with one row of each respondent",
             )
 
@@ -222,7 +223,13 @@ class Deal:
         return PrivacyViolation(
             f"{people} another {self._sensitive.column} than any that the series gave to choose from, and a promise is "
             "of values that stay; nothing was published",
-            hint="m_invariance(changed => 'new_signature') takes them for newcomers: nothing is promised of them then",
+            hint=(
+                "leave these respondents out of the source, or begin another series: then nothing is promised of both "
+                "together"
+                if self.signatures.required
+                else "m_invariance(changed => 'new_signature') takes them for newcomers: nothing is promised of them "
+                "then"
+            ),
         )
 
     def _drawn(self, purpose: str, query: exp.Query, draw: str) -> str:
