@@ -134,6 +134,71 @@ def test_fewer_lists_than_k_are_refused(con: sqlanon.Connection) -> None:
     assert con.duckdb.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [(0,)]
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ("(['a']), (['b']), ([])", "r would have 2 lists with items, and at least 3 are required;"),
+        ("(['a']), (NULL), ([])", "r would have 1 list with items, and at least 3 are required;"),
+        ("(NULL), ([])", "r would have 2 lists without items, and at least 3 are required;"),
+    ],
+)
+def test_an_error_says_how_many_lists_there_are(con: sqlanon.Connection, values: str, said: str) -> None:
+    lists(con, values, k=3)
+    with pytest.raises(PrivacyViolation) as raised:
+        published(con, "l")
+    assert raised.value.message.startswith(said)
+
+
+ONE_LABEL = "all items are published as one label, and the lists say nothing: "
+
+
+def remarks(con: sqlanon.Connection, policy: str, search: str = "apriori") -> list[str]:
+    """What is remarked of a release when it is made, which its dry run says as well."""
+    release = f"ANONYMIZED TABLE r AS POLICY {policy} METHOD itemsets(search => '{search}')"
+    planned = [row[2] for row in con.execute(f"EXPLAIN {release}").fetchall() if row[0] == "remark"]
+    ((*_, made),) = con.execute(f"CREATE OR REPLACE {release}").fetchall()
+    assert (made or "").splitlines() == planned
+    return planned
+
+
+@pytest.mark.parametrize("search", ["apriori", "optimal"])
+@pytest.mark.parametrize("rare", ["NULL", "'a secret'"])
+def test_a_rare_item_that_makes_all_of_them_stars_is_remarked(con: sqlanon.Connection, search: str, rare: str) -> None:
+    con.execute(
+        f"""CREATE TABLE b AS SELECT i AS who, ['it' || (i % 5), 'it' || (i % 7)] AS items FROM range(300) t(i)
+            UNION ALL SELECT 1000, [{rare}]"""
+    )
+    for name, source in (("all_of_them", "b"), ("others", f"(FROM b WHERE items[1] IS DISTINCT FROM {rare})")):
+        con.execute(
+            f"CREATE POLICY {name} ON {source} (who ENTITY, items QUASI IDENTIFIER) "
+            "REQUIRE km_anonymity(k => 2, m => 2)"
+        )
+    (remark,) = remarks(con, "all_of_them", search)
+    assert remark.startswith(f"{ONE_LABEL}1 of 8 items is in fewer than 2 lists; leave NULLs and very rare items out")
+    assert "secret" not in remark
+    assert con.execute("SELECT DISTINCT items FROM r").fetchall() == [(["*"],)]
+    assert remarks(con, "others", search) == []
+
+
+def test_rare_sets_that_make_all_items_stars_are_remarked(con: sqlanon.Connection) -> None:
+    lists(con, "(['a', 'b']), (['a']), (['b'])")
+    sets = "each item is in at least 2 lists, but sets of items are in fewer; give a hierarchy with labels between"
+    assert any(remark.startswith(ONE_LABEL + sets) for remark in remarks(con, "l"))
+    con.execute(
+        "CREATE TABLE c AS FROM (VALUES ('x', ['a']), ('x', ['b']), ('y', ['a']), ('y', ['b'])) AS t(sex, items)"
+    )
+    con.execute(
+        "CREATE POLICY c ON c (sex QUASI IDENTIFIER, items QUASI IDENTIFIER) REQUIRE km_anonymity(k => 2, m => 1)"
+    )
+    sets = "each item is in at least 2 lists, but sets of items, or items within classes of the other columns, are in"
+    assert any(remark.startswith(ONE_LABEL + sets) for remark in remarks(con, "c"))
+
+
+def test_one_item_that_is_published_is_not_remarked(con: sqlanon.Connection) -> None:
+    lists(con, "(['a']), (['a'])")
+    assert remarks(con, "l") == []
+
+
 def test_two_nodes_of_one_label_are_not_published(con: sqlanon.Connection) -> None:
     con.execute("CREATE HIERARCHY twice AS LEVELS (FROM (VALUES ('a', 'c'), ('b', 'c'), ('c', 'D')) AS t)")
     lists(con, "(['a', 'c']), (['b', 'c'])", "USING twice")
