@@ -15,6 +15,8 @@ from sqlanon.inputs.sizes import sizes as input_sizes
 from sqlanon.methods.itemsets.item_tree import LeafRow, item_tree
 from sqlanon.methods.itemsets.optimal import number_of_cuts
 from sqlanon.methods.itemsets.sizes import sizes
+from sqlanon.session import StatementEvent
+from tests.support.reports import page_of
 
 SETUP = """
 CREATE TABLE purchases AS SELECT * FROM (VALUES
@@ -387,3 +389,37 @@ def test_many_lists_are_counted_as_python_counts_them() -> None:
         assert con.execute("CHECK r").fetchall()[0][4] == min(supports.values()) >= 40
         exact = con.execute("SELECT count(*) FROM l WHERE list_contains(items, 'i0')").fetchall()[0][0]
         assert supports["i0",] == exact
+
+
+def test_neither_of_two_requirements_is_the_stricter(con: sqlanon.Connection) -> None:
+    policy = "CREATE POLICY p ON purchases (items QUASI IDENTIFIER USING products) REQUIRE "
+    message, hint = refused(con, policy + "km_anonymity(k => 5, m => 2), km_anonymity(k => 3, m => 3)")
+    assert "km_anonymity is required twice" in message
+    assert hint == "keep one km_anonymity(...), with the stricter of each number"
+
+
+def test_lists_in_a_csv_file_are_cast_in_a_query(con: sqlanon.Connection, tmp_path: Path) -> None:
+    path = tmp_path / "plain.csv"
+    con.duckdb.execute(f"COPY (SELECT items, 'x' AS region FROM purchases WHERE len(items) > 0) TO '{path}'")
+    required = "(items, region) REQUIRE km_anonymity(k => 2, m => 1)"
+    message, hint = refused(con, f"CHECK '{path}' {required}")
+    assert "no quasi-identifier has lists" in message
+    cast = "(SELECT items::VARCHAR[] AS items, ... FROM ...)"
+    assert cast in hint
+    query = cast.replace("...", "region", 1).replace("...", f"'{path}'")
+    assert con.execute(f"CHECK {query} {required}").fetchall()[0][3:] == (2.0, 2.0, True)
+
+
+def test_measure_gives_each_reason_once(con: sqlanon.Connection) -> None:
+    published(con)
+    events: list[StatementEvent] = []
+    con.script("MEASURE r", events.append)
+    said = "granularity_loss is not measured: items: it is published as labels of the items in lists"
+    assert said in events[1].remarks
+
+
+def test_a_report_says_what_is_promised_of_lists(con: sqlanon.Connection) -> None:
+    published(con)
+    text = page_of(con, "r").text
+    assert "by a whole list is not measured: what is required is about readers who know a few of its items" in text
+    assert "rows of one respondent count as one" not in text
