@@ -14,7 +14,7 @@ from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Argument, Kind, arguments_of
 
-__all__ = ["argument_completions", "method_completions", "methods_described"]
+__all__ = ["argument_completions", "method_completions", "method_described", "methods_described"]
 
 _NAMED = re.compile(r"\bMETHOD\s+(\w*)$", re.IGNORECASE)
 _OPENED = re.compile(r"\bMETHOD\s+(\w+)\s*\(([^;]*)$", re.IGNORECASE)
@@ -52,7 +52,12 @@ def argument_completions(before: str) -> list[Completion] | None:
 
 def methods_described() -> str:
     """Each method with its arguments, what they take, what they are by default, and a line about each."""
-    return "\n".join(f"METHOD {name}{_described(name)}" for name in METHODS)
+    return "\n".join(map(method_described, METHODS))
+
+
+def method_described(name: str) -> str:
+    """A method with its arguments, what they take, what they are by default, and a line about each."""
+    return f"METHOD {name}{_described(name)}"
 
 
 def _described(name: str) -> str:
