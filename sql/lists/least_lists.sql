@@ -1,5 +1,9 @@
 -- classes, lists: how many classes have too few rows, or some lists with items but too few, and how many rows these are.
-SELECT count(*) AS classes, coalesce(sum(CASE WHEN lists > 0 THEN lists ELSE rows END), 0) AS lists
+-- empty: whether none of these lists has items.
+SELECT
+  count(*) AS classes,
+  coalesce(sum(CASE WHEN lists > 0 THEN lists ELSE rows END), 0) AS lists,
+  coalesce(max(lists), 0) = 0 AS empty
 FROM (
   SELECT listed.class, count(*) AS rows, count(labelled.list_id) AS lists
   FROM listed

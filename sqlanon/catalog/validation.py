@@ -57,9 +57,8 @@ def validate(policy: Policy) -> None:
     subjects = [requirement.subject for requirement in policy.requirements]
     for index, requirement in enumerate(policy.requirements):
         if requirement.subject in subjects[:index]:
-            raise _wrong(
-                policy, f"{requirement.model} is required twice", f"keep one {requirement.model}(...), the stricter"
-            )
+            hint = f"keep one {requirement.model}(...), with the stricter of each number"
+            raise _wrong(policy, f"{requirement.model} is required twice", hint)
     validate_constraints(policy)
 
 

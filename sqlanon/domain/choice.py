@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-__all__ = ["Choice", "Searched"]
+__all__ = ["Choice", "Remarked", "Searched"]
 
 
 @dataclass(frozen=True)
@@ -44,3 +44,11 @@ class Choice(Protocol):
 
     @property
     def searched(self) -> Searched | None: ...
+
+
+@runtime_checkable
+class Remarked(Protocol):
+    """A choice about which there is something to say to whoever makes the release: sentences of counts, not values."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]: ...

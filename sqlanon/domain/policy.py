@@ -63,7 +63,8 @@ class Requirement:
     def subject(self) -> tuple[str, frozenset[tuple[str, tuple[str, ...]]]]:
         """What is required, without how much: the model and its arguments that are no numbers.
 
-        Of two requirements on one subject, such as 4- and 5-anonymity, the stricter is all that counts.
+        Of two requirements on one subject, such as 4- and 5-anonymity, the stricter is all that counts; where none
+        is, one with the stricter of each number meets both.
         """
         about = ((name, _parts(value)) for name, value in self.arguments if not _is_number(value))
         return fold(self.model), frozenset((fold(name), parts) for name, parts in about)

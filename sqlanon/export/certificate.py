@@ -195,7 +195,9 @@ def _requirement(proof: Proof, policy: Policy) -> dict[str, Any]:
         "model": question.model,
         "question": proof.requirement.question_name,
         "arguments": _arguments(proof.requirement.arguments) | chosen,
-        "meaning": question.title + (_ROWS if "respondents" in question.title and policy.entity is None else ""),
+        "meaning": question.title
+        + (_ROWS if "respondents" in question.title and policy.entity is None else "")
+        + proof.requirement.scope,
         "paper": question.paper,
         "attribute": achieved.attribute,
         "attributes": list(proof.requirement.attributes),

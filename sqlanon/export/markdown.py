@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sqlanon.domain.identifiers import listed
 from sqlanon.domain.reading import Reading
 from sqlanon.export.previous_export import MARKDOWN_TITLE
 
@@ -66,6 +67,7 @@ def _lines(stated: dict[str, Any]) -> Iterator[str]:
     yield from _section("What it does not promise")
     limits = (
         *_assumed(stated["assumptions"]),
+        *_limits_of_sets(stated["requirements"]),
         *_LIMITS,
         *_limits_of_others(stated["other_releases"]),
         *_limits_of_pseudonyms(stated["policy"]),
@@ -144,6 +146,17 @@ def _assumed(assumptions: Sequence[dict[str, Any]]) -> Iterator[str]:
     for entry in assumptions:
         about = f"Of {', '.join(map(_code, entry['attributes']))}: " if entry["attributes"] else ""
         yield f"{about}{entry['meaning']} {entry['not_hidden']}"
+
+
+def _limits_of_sets(requirements: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Requirements on some of the quasi-identifiers say nothing to anyone who knows others as well."""
+    sets = list(dict.fromkeys(_code(listed(r["on"])) for r in requirements if r.get("on")))
+    if sets:
+        yield (
+            f"A requirement on {' or on '.join(sets)} is about readers who know these columns of a person and no other "
+            "quasi-identifiers. It promises nothing to anyone who knows more, such as readers of several sets who put "
+            "together what they know: they may find a single row."
+        )
 
 
 def _limits_of_others(others: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -56,8 +56,9 @@ def list_column(requirement: object, columns: Sequence[Column]) -> str:
     if not lists:
         raise PolicyError(
             f"{requirement} is about the items in lists, and no quasi-identifier has lists",
-            hint="name a column of a LIST type, such as VARCHAR[]; rows of single items are collected in a query, "
-            "ON (SELECT customer, list(item) AS items FROM ... GROUP BY customer)",
+            hint="name a column of a LIST type, such as VARCHAR[]; texts, as those of a CSV file, are cast in a query, "
+            "(SELECT items::VARCHAR[] AS items, ... FROM ...), and rows of single items are collected in one, "
+            "(SELECT customer, list(item) AS items FROM ... GROUP BY customer)",
         )
     raise PolicyError(
         f"{requirement} is about the items in lists of one column, and there are {', '.join(lists)}",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.choice import Choice
+from sqlanon.domain.choice import Choice, Remarked
 from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.reading import Reading
@@ -54,6 +54,8 @@ def _remarks(state: State) -> Iterator[str]:
         yield from of_classes(figures, sensitive, respondent, together=any(r.on for r in state.requirements))
     if state.create.method.name not in _COMPARED_WITH and _is_one_bucket(state):
         yield ONE_BUCKET
+    if isinstance(choice, Remarked):
+        yield from choice.remarks
     yield from _unproven(choice)
 
 

@@ -46,6 +46,11 @@ class BoundRequirement:
         return f" on {listed(self.on)}" if self.on else ""
 
     @property
+    def scope(self) -> str:
+        """A sentence that follows the model's title where not all quasi-identifiers tell classes apart; or nothing."""
+        return f" Classes are by {listed(self.on)} alone: nothing is said to anyone who knows more." if self.on else ""
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """The normal relations that its statements read."""
         return self.question.reads

@@ -125,6 +125,11 @@ class Question:
         return "class_sensitive_value" in self.reads
 
     @property
+    def of_some_columns(self) -> bool:
+        """Whether it can be asked of the classes by some of the quasi-identifiers: of classes, and of them alone."""
+        return not self.of_itemsets and "public_class" not in self.reads
+
+    @property
     def of_itemsets(self) -> bool:
         """Whether it is about the sets of items that lists have."""
         return "class_itemset" in self.reads

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.domain.identifiers import listed
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.report import Measurement
 from sqlanon.methods.registry import worded
@@ -56,8 +55,7 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
     else:
         of = next(r for r in facts.requirements if r.question_name == measurement.question)
         meaning, parameter = title_of(of.question, facts.policy), of.question.required
-        if of.on:
-            meaning += f" Classes are by {listed(of.on)} alone: nothing is said to who knows more."
+        meaning += of.scope
     about = f" ({text(measurement.attribute)})" if measurement.attribute else ""
     verdict = {True: "met", False: "not met", None: "nothing is required"}[measurement.satisfied]
     numbers = ""

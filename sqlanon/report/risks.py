@@ -47,6 +47,15 @@ _SENTENCES: Mapping[str, tuple[str, str, Callable[[float], Markup]]] = {
     ),
 }
 
+_OF_ROWS = (
+    "The chance to find somebody is not measured: rows of one respondent count as one, and the release does not say "
+    "which they are."
+)
+_OF_ITEMS = (
+    "The chance to find somebody by a whole list is not measured: what is required is about readers who know a few of "
+    "its items."
+)
+
 
 def risks(facts: Facts) -> Iterator[Markup]:
     """What the figures say of single people, in sentences."""
@@ -61,8 +70,7 @@ def risks(facts: Facts) -> Iterator[Markup]:
     if not any(figure.name == "prosecutor_risk" for figure in facts.figures):
         yield paragraph(
             facts.without_classes
-            or "The chance to find somebody is not measured: rows of one respondent count as one, and the release does "
-            "not say which they are."
+            or (_OF_ITEMS if any(requirement.of_itemsets for requirement in facts.requirements) else _OF_ROWS)
         )
 
 

@@ -162,7 +162,8 @@ def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[s
         try:
             figures = computed(engine, release, {}, scratch)
         except PolicyError as error:
-            remark(f"{name} is not measured: {error.message}")
+            reason = error.message.removeprefix(f"{name} of {release.name} cannot be measured: ")
+            remark(f"{name} is not measured: {reason}")
             continue
         yield from figures
 

@@ -142,7 +142,8 @@ def requirements(reader: Reader) -> tuple[Requirement, ...]:
         model, arguments = _values.call(reader, "a requirement", _EXAMPLE, "requirement")
         required = Requirement(model, arguments)
         if required.subject in (other.subject for other in listed):
-            raise reader.refused(f"{model} is required twice", hint=f"keep one {model}(...), the stricter", token=token)
+            hint = f"keep one {model}(...), with the stricter of each number"
+            raise reader.refused(f"{model} is required twice", hint=hint, token=token)
         listed.append(required)
         if not reader.further():
             return tuple(listed)

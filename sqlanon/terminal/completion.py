@@ -12,15 +12,14 @@ from prompt_toolkit.document import Document
 
 from sqlanon.methods.registry import METHODS
 from sqlanon.questions.attacks import all_shapes, attack_names
-from sqlanon.questions.load import model_names
 from sqlanon.questions.statistics import load_statistic
 from sqlanon.statements.measure_figures import COMPUTED, figure_names, measured_names
 from sqlanon.terminal.method_help import argument_completions, method_completions
+from sqlanon.terminal.model_help import MODELS
 
 __all__ = ["RELATED", "STATEMENTS", "StatementCompleter", "database_names", "quoted"]
 
 _ATTACKS = attack_names()
-_MODELS = (*model_names(), *model_names("itemsets"))
 
 
 def _wrapped(comment: str) -> str:
@@ -58,7 +57,9 @@ STATEMENTS: dict[str, str] = {
         "    column INSENSITIVE\n"
         ") [CONFIDENTIAL (column, ...), ...] [VISIBLE (column, ...), ...] [AGAINST table | (SELECT ...)]\n"
         "    REQUIRE k_anonymity(k => 5), l_diversity(l => 3, variant => 'entropy');\n"
-        + _wrapped("models: " + ", ".join(_MODELS))
+        + _wrapped(f"models: {', '.join(MODELS)}; .help l_diversity says what that one takes")
+        + "\n"
+        + _wrapped("k_anonymity(k => 5, on => (column, ...)): classes by some of the quasi-identifiers alone")
     ),
     "ALTER POLICY": (
         "ALTER POLICY [IF EXISTS] name ADD | ALTER [COLUMN] column role ...\n"
@@ -117,7 +118,7 @@ STATEMENTS: dict[str, str] = {
         "CHECK release JOINED WITH RELEASE other ON (column, ...)\n"
         "    REQUIRE xy_anonymity(x => (column, ...), y => column, k => 2), xy_linkability(..., max => 0.5);\n"
         "CHECK table | (SELECT ...) | 'file' (column, ...) [SENSITIVE column [USING hierarchy], ...] [AGAINST table]\n"
-        "    [REQUIRE k_anonymity(k => 5), ...];\n"
+        "    [REQUIRE k_anonymity(k => 5 [, on => (column, ...)]), ...];\n"
         "CHECK 'folder, data file or certificate of an export';\n"
         "    -- what is achieved; without REQUIRE, every model's figure and the risks of linkage"
     ),
@@ -208,7 +209,7 @@ class StatementCompleter(Completer):
     def __init__(self, keywords: Iterable[str], names: Callable[[], list[str]]) -> None:
         self._keywords = sorted(
             {word for keyword in keywords for word in keyword.split()}
-            | {*_CLAUSES, *_MODELS, *METHODS, *figure_names(), *_ATTACKS}
+            | {*_CLAUSES, *MODELS, *METHODS, *figure_names(), *_ATTACKS}
         )
         self._names = names
 

@@ -16,7 +16,7 @@ from sqlanon.methods.shared.arguments import Argument, Kind, arguments_of
 from sqlanon.streams.options import METHOD as STREAM
 from sqlanon.streams.options import Options as StreamOptions
 
-__all__ = ["argument_completions", "method_completions", "methods_described"]
+__all__ = ["argument_completions", "method_completions", "method_described", "methods_described"]
 
 _NAMED = re.compile(r"\bMETHOD\s+(\w*)$", re.IGNORECASE)
 _OF_STREAM = re.compile(r"\bANONYMIZED\s+STREAM\b[^;]*$", re.IGNORECASE)
@@ -57,8 +57,12 @@ def argument_completions(before: str) -> list[Completion] | None:
 
 def methods_described() -> str:
     """Each method with its arguments, what they take, what they are by default, and a line about each."""
-    of_streams = f"METHOD {STREAM}{_described(StreamOptions)}"
-    return "\n".join([*(f"METHOD {name}{_described(find_method(name).OPTIONS)}" for name in METHODS), of_streams])
+    return "\n".join(map(method_described, [*METHODS, STREAM]))
+
+
+def method_described(name: str) -> str:
+    """A method with its arguments, what they take, what they are by default, and a line about each."""
+    return f"METHOD {name}{_described(StreamOptions if name == STREAM else find_method(name).OPTIONS)}"
 
 
 def _options_of(name: str) -> type[Any] | None:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import UserError
+from sqlanon.methods.registry import METHODS
 from sqlanon.syntax.parser import KEYWORDS
 from sqlanon.syntax.script import is_complete
 from sqlanon.terminal.command_arguments import read_script
 from sqlanon.terminal.completion import RELATED, STATEMENTS, StatementCompleter, database_names
-from sqlanon.terminal.method_help import methods_described
+from sqlanon.terminal.method_help import method_described, methods_described
+from sqlanon.terminal.model_help import MODELS, model_described
 from sqlanon.terminal.presentation import MODES, Output
 from sqlanon.terminal.scripts import ScriptRun
 from sqlanon.terminal.signals import stop_of
@@ -48,7 +50,7 @@ _SCHEMA = """
 _HELP = """\
 A statement ends with ;  and may span lines. Ctrl-C drops what was typed, Ctrl-D leaves.
   .help [STATEMENT]   this text, or the form of a statement, such as .help create policy
-  .help method        the arguments of each method
+  .help method        the arguments of each method; .help mondrian, .help k_anonymity: of one, and of a model
   .tables             the tables and views; SHOW RELEASES; says which are releases
   .schema [TABLE]     the statements that make them
   .read FILE          runs a script
@@ -56,6 +58,11 @@ A statement ends with ;  and may span lines. Ctrl-C drops what was typed, Ctrl-D
   .quit               leaves
 Statements of sqlanon; everything else is DuckDB's SQL:
 """
+# What has a help of its own, by its name.
+_NAMES: tuple[tuple[Collection[str], Callable[[str], str]], ...] = (
+    (METHODS, method_described),
+    (MODELS, model_described),
+)
 # What newcomers type, with or without a semicolon.
 _WORDS = {"help": ".help", "quit": ".quit", "exit": ".quit", "quit()": ".quit", "exit()": ".quit", "\\q": ".quit"}
 _COMMANDS = (".help", ".tables", ".schema", ".read", ".mode", ".quit")
@@ -131,8 +138,11 @@ class Shell:
         related = RELATED.get(words, ())
         named = [name for name in STATEMENTS if words and (words in name or name in words or name in related)]
         forms = [STATEMENTS[name] for name in named]
+        forms += [described(words.lower()) for names, described in _NAMES if words.lower() in names]
         if words and not forms:
-            raise UserError(f"there is no help on {about!r}", hint=f"there is on: {', '.join(STATEMENTS)}")
+            raise UserError(
+                f"there is no help on {about!r}", hint=f"there is on: {', '.join(STATEMENTS)}, methods, models"
+            )
         text = "\n\n".join(forms) if forms else _HELP + "\n".join(f"  {name}" for name in STATEMENTS)
         self._output.out.print(text, soft_wrap=True)
 

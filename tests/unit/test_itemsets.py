@@ -15,6 +15,8 @@ from sqlanon.inputs.sizes import sizes as input_sizes
 from sqlanon.methods.itemsets.item_tree import LeafRow, item_tree
 from sqlanon.methods.itemsets.optimal import number_of_cuts
 from sqlanon.methods.itemsets.sizes import sizes
+from sqlanon.session import StatementEvent
+from tests.support.reports import page_of
 
 SETUP = """
 CREATE TABLE purchases AS SELECT * FROM (VALUES
@@ -121,10 +123,15 @@ def test_a_respondent_with_several_rows_is_refused_by_count(con: sqlanon.Connect
     assert "flatten" in (raised.value.hint or "")
 
 
-def test_items_that_the_hierarchy_lacks_are_named(con: sqlanon.Connection) -> None:
-    con.execute("INSERT INTO purchases VALUES (7, 'f', 'x', ['c1'])")
-    with pytest.raises(DataError, match="the hierarchy products lacks values of the column items: 'c1'"):
-        published(con)
+def test_items_that_the_hierarchy_lacks_are_counted_and_not_named(con: sqlanon.Connection) -> None:
+    for items, lacks in (("['Mr Secret', 'Mr Secret']", "1 item"), ("['Ms Secret', NULL]", "2 items")):
+        con.execute(f"INSERT INTO purchases VALUES (7, 'f', 'x', {items})")
+        con.execute("UPDATE purchases SET customer = rowid")
+        with pytest.raises(DataError) as raised:
+            published(con)
+        assert raised.value.message == f"the hierarchy products lacks {lacks} of the lists of items"
+        assert "unnest(items) has the items" in (raised.value.hint or "")
+        assert "Secret" not in str(raised.value)
 
 
 def test_fewer_lists_than_k_are_refused(con: sqlanon.Connection) -> None:
@@ -132,6 +139,71 @@ def test_fewer_lists_than_k_are_refused(con: sqlanon.Connection) -> None:
     with pytest.raises(PrivacyViolation, match="would have 2 lists with items"):
         published(con, "l")
     assert con.duckdb.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ("(['a']), (['b']), ([])", "r would have 2 lists with items, and at least 3 are required;"),
+        ("(['a']), (NULL), ([])", "r would have 1 list with items, and at least 3 are required;"),
+        ("(NULL), ([])", "r would have 2 lists without items, and at least 3 are required;"),
+    ],
+)
+def test_an_error_says_how_many_lists_there_are(con: sqlanon.Connection, values: str, said: str) -> None:
+    lists(con, values, k=3)
+    with pytest.raises(PrivacyViolation) as raised:
+        published(con, "l")
+    assert raised.value.message.startswith(said)
+
+
+ONE_LABEL = "all items are published as one label, and the lists say nothing: "
+
+
+def remarks(con: sqlanon.Connection, policy: str, search: str = "apriori") -> list[str]:
+    """What is remarked of a release when it is made, which its dry run says as well."""
+    release = f"ANONYMIZED TABLE r AS POLICY {policy} METHOD itemsets(search => '{search}')"
+    planned = [row[2] for row in con.execute(f"EXPLAIN {release}").fetchall() if row[0] == "remark"]
+    ((*_, made),) = con.execute(f"CREATE OR REPLACE {release}").fetchall()
+    assert (made or "").splitlines() == planned
+    return planned
+
+
+@pytest.mark.parametrize("search", ["apriori", "optimal"])
+@pytest.mark.parametrize("rare", ["NULL", "'a secret'"])
+def test_a_rare_item_that_makes_all_of_them_stars_is_remarked(con: sqlanon.Connection, search: str, rare: str) -> None:
+    con.execute(
+        f"""CREATE TABLE b AS SELECT i AS who, ['it' || (i % 5), 'it' || (i % 7)] AS items FROM range(300) t(i)
+            UNION ALL SELECT 1000, [{rare}]"""
+    )
+    for name, source in (("all_of_them", "b"), ("others", f"(FROM b WHERE items[1] IS DISTINCT FROM {rare})")):
+        con.execute(
+            f"CREATE POLICY {name} ON {source} (who ENTITY, items QUASI IDENTIFIER) "
+            "REQUIRE km_anonymity(k => 2, m => 2)"
+        )
+    (remark,) = remarks(con, "all_of_them", search)
+    assert remark.startswith(f"{ONE_LABEL}1 of 8 items is in fewer than 2 lists; leave NULLs and very rare items out")
+    assert "secret" not in remark
+    assert con.execute("SELECT DISTINCT items FROM r").fetchall() == [(["*"],)]
+    assert remarks(con, "others", search) == []
+
+
+def test_rare_sets_that_make_all_items_stars_are_remarked(con: sqlanon.Connection) -> None:
+    lists(con, "(['a', 'b']), (['a']), (['b'])")
+    sets = "each item is in at least 2 lists, but sets of items are in fewer; give a hierarchy with labels between"
+    assert any(remark.startswith(ONE_LABEL + sets) for remark in remarks(con, "l"))
+    con.execute(
+        "CREATE TABLE c AS FROM (VALUES ('x', ['a']), ('x', ['b']), ('y', ['a']), ('y', ['b'])) AS t(sex, items)"
+    )
+    con.execute(
+        "CREATE POLICY c ON c (sex QUASI IDENTIFIER, items QUASI IDENTIFIER) REQUIRE km_anonymity(k => 2, m => 1)"
+    )
+    sets = "each item is in at least 2 lists, but sets of items, or items within classes of the other columns, are in"
+    assert any(remark.startswith(ONE_LABEL + sets) for remark in remarks(con, "c"))
+
+
+def test_one_item_that_is_published_is_not_remarked(con: sqlanon.Connection) -> None:
+    lists(con, "(['a']), (['a'])")
+    assert remarks(con, "l") == []
 
 
 def test_two_nodes_of_one_label_are_not_published(con: sqlanon.Connection) -> None:
@@ -317,3 +389,37 @@ def test_many_lists_are_counted_as_python_counts_them() -> None:
         assert con.execute("CHECK r").fetchall()[0][4] == min(supports.values()) >= 40
         exact = con.execute("SELECT count(*) FROM l WHERE list_contains(items, 'i0')").fetchall()[0][0]
         assert supports["i0",] == exact
+
+
+def test_neither_of_two_requirements_is_the_stricter(con: sqlanon.Connection) -> None:
+    policy = "CREATE POLICY p ON purchases (items QUASI IDENTIFIER USING products) REQUIRE "
+    message, hint = refused(con, policy + "km_anonymity(k => 5, m => 2), km_anonymity(k => 3, m => 3)")
+    assert "km_anonymity is required twice" in message
+    assert hint == "keep one km_anonymity(...), with the stricter of each number"
+
+
+def test_lists_in_a_csv_file_are_cast_in_a_query(con: sqlanon.Connection, tmp_path: Path) -> None:
+    path = tmp_path / "plain.csv"
+    con.duckdb.execute(f"COPY (SELECT items, 'x' AS region FROM purchases WHERE len(items) > 0) TO '{path}'")
+    required = "(items, region) REQUIRE km_anonymity(k => 2, m => 1)"
+    message, hint = refused(con, f"CHECK '{path}' {required}")
+    assert "no quasi-identifier has lists" in message
+    cast = "(SELECT items::VARCHAR[] AS items, ... FROM ...)"
+    assert cast in hint
+    query = cast.replace("...", "region", 1).replace("...", f"'{path}'")
+    assert con.execute(f"CHECK {query} {required}").fetchall()[0][3:] == (2.0, 2.0, True)
+
+
+def test_measure_gives_each_reason_once(con: sqlanon.Connection) -> None:
+    published(con)
+    events: list[StatementEvent] = []
+    con.script("MEASURE r", events.append)
+    said = "granularity_loss is not measured: items: it is published as labels of the items in lists"
+    assert said in events[1].remarks
+
+
+def test_a_report_says_what_is_promised_of_lists(con: sqlanon.Connection) -> None:
+    published(con)
+    text = page_of(con, "r").text
+    assert "by a whole list is not measured: what is required is about readers who know a few of its items" in text
+    assert "rows of one respondent count as one" not in text

@@ -169,7 +169,35 @@ def test_a_certificate_and_a_report_say_on_which_columns(con: Connection, tmp_pa
     with sqlanon.connect(config={"threads": 1}) as reader:
         checked = reader.execute(f"CHECK '{tmp_path}/out'").fetchall()
     assert [row[1] for row in checked if row[3] is not None] == [r["question"] for r in stated]
-    assert "Classes are by (zip, sex) alone: nothing is said to who knows more." in page_of(con, "r").text
+    assert "Classes are by (zip, sex) alone: nothing is said to anyone who knows more." in page_of(con, "r").text
+
+
+def test_a_certificate_does_not_promise_classes_by_all_columns(con: Connection, tmp_path: Path) -> None:
+    """Of the classes by all columns six of seven have a single row."""
+    con.execute(
+        "CREATE POLICY sets ON people (zip QUASI IDENTIFIER, born QUASI IDENTIFIER, sex QUASI IDENTIFIER) "
+        "REQUIRE k_anonymity(2, on => (zip, born)), k_anonymity(2, on => (zip, sex))"
+    )
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY sets")
+    con.execute(f"EXPORT r TO '{tmp_path}/out'")
+    for stated in json.loads((tmp_path / "out/certificate.json").read_text())["requirements"]:
+        alone = f" Classes are by ({', '.join(stated['on'])}) alone: nothing is said to anyone who knows more."
+        assert stated["meaning"].startswith("Every equivalence class holds at least k respondents.")
+        assert stated["meaning"].endswith(alone)
+    promised, not_promised = (tmp_path / "out/certificate.md").read_text().split("## What it does not promise")
+    assert promised.count("alone: nothing is said to anyone who knows more.") == 2
+    limit = "- A requirement on `(zip, born)` or on `(zip, sex)` is about readers who know these columns of a person"
+    assert limit in not_promised
+    assert "It promises nothing to anyone who knows more, such as readers of several sets" in not_promised
+
+
+def test_a_certificate_of_classes_by_all_columns_has_no_such_limit(con: Connection, tmp_path: Path) -> None:
+    con.execute(f"CREATE POLICY all_of_them ON people ({ROLES}) REQUIRE k_anonymity(2)")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY all_of_them")
+    con.execute(f"EXPORT r TO '{tmp_path}/out'")
+    text = (tmp_path / "out/certificate.md").read_text()
+    assert "anyone who knows more" not in text
+    assert "A requirement on" not in text
 
 
 def test_attacks_are_by_all_columns_and_nothing_bounds_them(con: Connection) -> None:

@@ -22,11 +22,12 @@ from sqlanon import PolicyError
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.questions.attacks import attack_names
-from sqlanon.questions.load import model_names
+from sqlanon.questions.load import model_names, questions_of
 from sqlanon.session import connect
 from sqlanon.statements.measure_figures import figure_names
 from sqlanon.syntax.parser import KEYWORDS, parse_script
 from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names, quoted
+from sqlanon.terminal.model_help import model_described
 from sqlanon.terminal.shell import history_file
 from tests.support.command_line import PATIENTS
 
@@ -205,6 +206,44 @@ def test_the_method_of_a_stream_is_completed() -> None:
     for typed, expected in (("st", {"stream", "STREAM", "STREAMS"}), ("stream(k => 3, ", {"delay => ", "reuse => "})):
         found = {each.text for each in completer.get_completions(Document(head + typed), CompleteEvent())}
         assert found == expected
+
+
+def test_help_on_one_method() -> None:
+    said = piped(".help itemsets\n").stdout
+    assert said.startswith("METHOD itemsets(search)")
+    assert "search => one of 'apriori', 'optimal' (by default 'apriori'): how the labels are found" in said
+    assert "mondrian" not in said
+
+
+def test_help_on_a_model_has_its_arguments() -> None:
+    said = piped(".help km_anonymity\n").stdout
+    assert said.startswith("REQUIRE km_anonymity(k, m)")
+    assert "m => the greatest number of items that an adversary knows of a list" in said
+    assert "on =>" not in said
+    assert "REQUIRE l_diversity(l, c, variant => 'recursive')" in piped(".help L_DIVERSITY\n").stdout
+    every = piped("".join(f".help {model}\n" for model in (*model_names(), *model_names("itemsets")))).stdout
+    for model in (*model_names(), *model_names("itemsets")):
+        takes = [parameter.name for question in questions_of(model) for parameter in question.parameters]
+        assert f"REQUIRE {model}(" in every
+        assert all(f"\n    {name} => " in every for name in takes)
+
+
+@pytest.mark.parametrize("model", model_names())
+def test_help_on_a_model_says_on_what_it_can_be(model: str) -> None:
+    """`on` is in the help of the models that take it, and of no others."""
+    con = sqlanon.connect()
+    con.execute("CREATE TABLE t (a INTEGER, b INTEGER)")
+    with pytest.raises(PolicyError) as raised:
+        con.execute(
+            f"CREATE POLICY p ON t (a QUASI IDENTIFIER, b SENSITIVE) AGAINST t REQUIRE {model}(on => (nothing))"
+        )
+    takes_none = "takes no columns to be on" in raised.value.message
+    assert ("on => (column, ...)" in model_described(model)) is not takes_none
+
+
+def test_help_on_statements_shows_the_columns_that_a_requirement_is_on() -> None:
+    assert "on => (column, ...)" in piped(".help create policy\n").stdout
+    assert "on => (column, ...)" in piped(".help check\n").stdout
 
 
 def test_completion_knows_tables_and_columns() -> None:

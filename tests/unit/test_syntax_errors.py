@@ -79,7 +79,7 @@ HEAD = "CREATE POLICY p ON t "
             + "(a ENTITY) REQUIRE l(l => 3, attribute => s, jointly => false), l(jointly => false, attribute => 'S')",
             "l(jointly",
             "l is required twice",
-            "the stricter",
+            "the stricter of each number",
         ),
         (HEAD + "(a ENTITY) REQUIRE k(k => null)", "null", "expected a value", "reserved"),
         (HEAD + "(a ENTITY) REQUIRE k(k => 4x)", "4x", "expected a number", "a correct form is"),

@@ -72,7 +72,7 @@ def test_what_cannot_be_measured_leaves_the_other_figures() -> None:
     con.script("MEASURE s", events.append)
     assert "p_loss" in {figure for _, figure, *_ in events[1].result.fetchall()}
     # What is left out is said, with the reason.
-    assert "u_loss is not measured: u_loss of main.s cannot be measured" in "\n".join(events[1].remarks)
+    assert [r for r in events[1].remarks if r.startswith("u_loss is not measured: ") and "cannot be" not in r]
 
 
 def test_many_quasi_identifiers_are_refused() -> None:

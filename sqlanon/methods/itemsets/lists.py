@@ -115,7 +115,7 @@ def _items(task: Task, attribute: BoundAttribute, rows: str) -> tuple[str, ItemT
     occurring = reading(query_file("lists", "items"), {"listed": rows})
     labels = task.scratch.table("item", generalized(item, occurring, stored_labels(item), counted=True))
     if item.stored:
-        require_listed(task.engine, item, labels, relation(("anon", "hierarchy_value")))
+        require_listed(task.engine, item, labels, relation(("anon", "hierarchy_value")), of_items=True)
     levels = [level_name(level) for level in range(1, item.height)]
     number = window(f.row_number(), order=order_by(ascending(column("value")))) - 1
     leaves = exp.select(alias(number, "leaf"), column("value"), column("n"), *map(column, levels))

@@ -27,6 +27,7 @@ from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.itemsets.apriori import apriori
 from sqlanon.methods.itemsets.item_tree import ItemTree
 from sqlanon.methods.itemsets.lists import coded_lists, column_name, list_attribute, required_lists
+from sqlanon.methods.itemsets.one_label import of_one_label
 from sqlanon.methods.itemsets.optimal import optimal
 from sqlanon.methods.itemsets.supports import Labelled, code_table
 from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
@@ -98,6 +99,7 @@ class Itemsets:
     searched: Searched | None = None
     suppressed: int = 0
     loss_name: str = "ncp"
+    remarks: tuple[str, ...] = ()
 
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
@@ -178,7 +180,9 @@ def choose(task: Task, options: Options) -> Itemsets:
         cut, steps = apriori(tree, labelled, least, task.watching)
     _require_told_apart(tree, cut)
     rows = rows_of_source(task.engine, task.policy)
-    return Itemsets(rows, tree.loss(cut), lists.rows, labelled.table, tree, tuple(sorted(cut)), steps, searched)
+    remarks = tuple(of_one_label(tree, cut, least[0], len(task.policy.quasi_identifiers) > 1))
+    codes = tuple(sorted(cut))
+    return Itemsets(rows, tree.loss(cut), lists.rows, labelled.table, tree, codes, steps, searched, remarks=remarks)
 
 
 def _require_enough(task: Task, rows: str, labelled: str, enough: int) -> None:
@@ -186,13 +190,13 @@ def _require_enough(task: Task, rows: str, labelled: str, enough: int) -> None:
     query = reading(query_file("lists", "least_lists"), {"listed": rows, "labelled": labelled})
     for mark in list(query.find_all(exp.Placeholder)):
         mark.replace(literal(enough))
-    ((classes, number),) = task.engine.rows(query)
+    ((classes, number, empty),) = task.engine.rows(query)
     if not classes:
         return
     if len(task.policy.quasi_identifiers) == 1:
+        lists = f"{counted(int(number), 'list')} {'without' if empty else 'with'} items"
         raise PrivacyViolation(
-            f"{task.name} would have {counted(int(number), 'list')} with items, or lists at all, and {enough} are "
-            "required; nothing was published",
+            f"{task.name} would have {lists}, and at least {enough} are required; nothing was published",
             hint="require a smaller k, or publish no lists",
         )
     raise PrivacyViolation(

@@ -60,7 +60,8 @@ ORDER BY
 
 SELECT
   COUNT(*) AS "classes",
-  COALESCE(SUM(CASE WHEN "lists" > 0 THEN "lists" ELSE "rows" END), 0) AS "lists"
+  COALESCE(SUM(CASE WHEN "lists" > 0 THEN "lists" ELSE "rows" END), 0) AS "lists",
+  COALESCE(MAX("lists"), 0) = 0 AS "empty"
 FROM (
   SELECT
     "listed"."class",
