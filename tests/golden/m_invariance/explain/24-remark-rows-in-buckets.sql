@@ -5,11 +5,7 @@ SELECT
   MAX("bucket")
 FROM (
   SELECT
-    "source"."dob" AS "dob",
-    "source"."sex" AS "sex",
-    "source"."zip" AS "zip",
-    "source"."bucket" AS "bucket",
-    "source"."__sqlanon_respondent" AS "__sqlanon_respondent"
+    "source"."bucket" AS "bucket"
   FROM (
     SELECT
       "column_0" AS "dob",
