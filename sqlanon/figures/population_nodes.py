@@ -71,8 +71,8 @@ def large_nodes(
     """
     # Of a value that occurs or is listed there is one row, so each is a leaf.
     of_values = generalized(bound, occurring_values(bound, source), stored_labels(bound), counted=True)
-    tree = scratch.table("tree", of_values)
-    labels = scratch.table("node", _numbered(bound, tree, least, each_level))
+    tree, leaves = scratch.counted_table("tree", of_values)
+    labels = scratch.table("node", _numbered(bound, tree, least, None if each_level else leaves))
     occurs = infix(column("n", "tree"), ">", literal(0))
     coded = scratch.table("coded", _coded(bound, labels, tree).select(alias(occurs, "occurs"), copy=False))
     occurring = select(column("value"), column("code"), of=relation(coded), where=[column("occurs")])
@@ -94,8 +94,11 @@ def _chains(coded: str, at_levels: Sequence[str]) -> exp.Query:
     return union_all([known, none], distinct=True)
 
 
-def _numbered(bound: BoundAttribute, tree: str, least: float, each_level: bool) -> exp.Select:
-    """node, level, label and the labels from there up, of each large node; two nodes may share a label."""
+def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int | None) -> exp.Select:
+    """node, level, label and the labels from there up, of each large node; two nodes may share a label.
+
+    With `leaves_of_all`, the number of all leaves, those with all of them or with the leaves of a child are none.
+    """
     steps: list[exp.Select] = []
     levels: list[Step] = []
     table = tree
@@ -114,10 +117,9 @@ def _numbered(bound: BoundAttribute, tree: str, least: float, each_level: bool) 
         outputs += map(column, above)
         outputs.append(alias(f.coalesce(name, literal("NULL")), "label"))
         large = [infix(support, ">=", literal(least))]
-        if not each_level:
-            leaves_of_all = select(f.count(), of=relation(tree)).subquery(copy=False)
+        if leaves_of_all is not None:
             leaves, of_child = (column("leaves"), column("child_leaves")) if level else (literal(1), literal(0))
-            large += [infix(leaves, ">", of_child), infix(leaves.copy(), "<", leaves_of_all)]
+            large += [infix(leaves, ">", of_child), infix(leaves.copy(), "<", literal(leaves_of_all))]
         steps.append(select(*outputs, of=relation(table), where=large))
     order = order_by(*map(ascending, map(column, ("level", *_from(bound, 0)))))
     number = cast(window(f.row_number(), order=order), "INTEGER")
