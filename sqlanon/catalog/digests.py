@@ -12,14 +12,14 @@ from sqlglot import exp
 
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, EngineError
 from sqlanon.sqlgen.build.expressions import in_utc
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["digests", "forgetting", "require_own_rows", "require_sealed", "seal", "table_digest"]
+__all__ = ["digests", "forgetting", "require_own_rows", "require_sealed", "rows_in_utc", "seal", "table_digest"]
 
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
@@ -53,12 +53,14 @@ def forgetting(name: QualifiedName) -> str:
 
 def table_digest(engine: Engine, name: QualifiedName) -> str:
     """The digest of the rows of one table, whatever the session's time zone."""
-    kinds = engine.columns(exp.select(exp.Star()).from_(relation(name)))
-    rows = exp.select(*(alias(in_utc(column_name, kind), column_name) for column_name, kind in kinds)).from_(
-        relation(name)
-    )
+    rows = rows_in_utc(relation(name), engine.columns(exp.select(exp.Star()).from_(relation(name))))
     [(digest,)] = engine.rows(sql_file("catalog", "queries", "table_digest"), [to_sql(rows)])
     return str(digest)
+
+
+def rows_in_utc(table: exp.Table, columns: Sequence[Column]) -> exp.Select:
+    """The rows of a table as no session's time zone changes them."""
+    return exp.select(*(alias(in_utc(name, kind), name) for name, kind in columns)).from_(table)
 
 
 def require_own_rows(engine: Engine, release: Release) -> None:

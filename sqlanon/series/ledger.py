@@ -84,10 +84,7 @@ def class_rows(
     itself, too, as entity.
     """
     number = numbered([column(key) for key in keys]) if keys else literal(0)
-    query = exp.select(alias(number, "class_no"))
-    if respondent is not None:
-        name, _ = respondent
-        query.select(alias(column(name), "entity"), alias(known_text(*respondent), "respondent"), copy=False)
+    query = exp.select(alias(number, "class_no"), *_respondent_columns(respondent))
     texts = [alias(known_text(name, kind), f"value_{index}") for index, (name, kind) in enumerate(sensitive)]
     return query.select(*texts, copy=False).from_(source.copy(), copy=False)
 
@@ -113,11 +110,16 @@ def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
 
 def bucket_rows(rows: exp.Table | exp.Subquery, bucket: str, respondent: tuple[str, str] | None = None) -> exp.Select:
     """class_no of each row of a table with buckets, and with a respondent the columns that `class_rows` has of it."""
-    query = exp.select(alias(column(bucket), "class_no"))
-    if respondent is not None:
-        name, _ = respondent
-        query.select(alias(column(name), "entity"), alias(known_text(*respondent), "respondent"), copy=False)
+    query = exp.select(alias(column(bucket), "class_no"), *_respondent_columns(respondent))
     return query.from_(rows.copy(), copy=False)
+
+
+def _respondent_columns(respondent: tuple[str, str] | None) -> list[exp.Expr]:
+    """entity and respondent, of a column and its type; none without one."""
+    if respondent is None:
+        return []
+    name, _ = respondent
+    return [alias(column(name), "entity"), alias(known_text(*respondent), "respondent")]
 
 
 def bucket_values(

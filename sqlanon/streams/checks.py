@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from sqlanon.catalog.digests import rows_in_utc
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.stream import Stream
 from sqlanon.engines.base import Engine
@@ -13,7 +14,7 @@ from sqlanon.errors import CatalogError, PrivacyViolation, UserError
 from sqlanon.inputs.source import find_relation, own_object
 from sqlanon.releases.same_rows import has_same_rows
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, ascending, in_utc, infix, order_by
+from sqlanon.sqlgen.build.expressions import as_text, ascending, infix, order_by
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.streams.axes import label_name
 from sqlanon.streams.columns import BATCH
@@ -60,9 +61,7 @@ def require_whole(engine: Engine, stream: Stream) -> None:
 
 def batch_digests(engine: Engine, stream: Stream, batch: int | None = None) -> dict[int, str]:
     """The SHA-256 of the rows of each batch, in whatever order they stand; of one batch if it is named."""
-    rows = exp.select(*(alias(in_utc(name, kind), name) for name, kind in stream.published)).from_(
-        _table(engine, stream)
-    )
+    rows = rows_in_utc(_table(engine, stream), stream.published)
     if batch is not None:
         rows.where(column(BATCH).eq(literal(batch)), copy=False)
     said = exp.select(column(BATCH), alias(as_text(f.call("to_json", column("said"))), "said")).from_(

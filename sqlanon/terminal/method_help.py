@@ -62,7 +62,8 @@ def methods_described() -> str:
 
 def method_described(name: str) -> str:
     """A method with its arguments, what they take, what they are by default, and a line about each."""
-    return f"METHOD {name}{_described(StreamOptions if name == STREAM else find_method(name).OPTIONS)}"
+    options = _options_of(name)
+    return f"METHOD {name}{_described(options) if options else ''}"
 
 
 def _options_of(name: str) -> type[Any] | None:

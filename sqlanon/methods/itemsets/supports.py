@@ -95,9 +95,7 @@ class Labelled:
 
     def raise_labels(self, raised: Mapping[int, int]) -> None:
         """Labels become those above them; the sets that have one of these are counted again."""
-        table = code_table(
-            self._scratch, "raised", {"code": ("BIGINT", list(raised)), "above": ("BIGINT", list(raised.values()))}
-        )
+        table = self._raised(raised)
         gone = exp.select(column("code")).from_(relation(table))
         tables = {"labelled": self.table, "raised": table}
         moved = self._scratch.table("moved", reading(query_file("lists", "raised"), tables))
@@ -112,13 +110,16 @@ class Labelled:
 
     def label_anew(self, labels: Mapping[int, int]) -> None:
         """The labels of the lists as they were at first; `labels` has that of each item."""
-        table = code_table(
-            self._scratch, "raised", {"code": ("BIGINT", list(labels)), "above": ("BIGINT", list(labels.values()))}
-        )
+        table = self._raised(labels)
         former = self.table
         query = reading(query_file("lists", "raised"), {"labelled": self._items_table, "raised": table})
         self.table = self._scratch.table("labelled", query)
         self._drop(table, *([] if former == self._items_table else [former]))
+
+    def _raised(self, above: Mapping[int, int]) -> str:
+        """The table of code and above."""
+        columns = {"code": ("BIGINT", list(above)), "above": ("BIGINT", list(above.values()))}
+        return code_table(self._scratch, "raised", columns)
 
     def _rare_of(self, labelled: exp.Table | exp.Subquery, items: int, and_code: int | None = None) -> exp.Select:
         """class, code_0, ..., n of the rare sets of labels; of one more than `items`, if all lists have that one."""
