@@ -8,7 +8,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["BoundAttribute", "BoundPolicy", "LongTable", "PublicTable"]
+__all__ = ["BoundAttribute", "BoundPolicy", "BoundRelatedTable", "LongTable", "PublicTable"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,20 @@ class LongTable:
 
 
 @dataclass(frozen=True)
+class BoundRelatedTable:
+    """A table that belongs to the policy's source, with typed columns."""
+
+    name: str
+    # A relation that can be read again and again with the same rows.
+    relation: QualifiedName
+    # Its column with the values of the source's ENTITY.
+    key: str
+    attributes: tuple[BoundAttribute, ...]
+    # Its columns that the policy does not name; the key is never among those that are published.
+    unpublished: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class BoundPolicy:
     """A policy whose source is a relation that can be read again and again with the same rows."""
 
@@ -82,6 +96,8 @@ class BoundPolicy:
     ranges: tuple[tuple[int, QualifiedName], ...] = ()
     # What was pivoted to make the rows of the source, if the policy says PIVOT.
     long_table: LongTable | None = None
+    # The tables with rows about the source's respondents.
+    related: tuple[BoundRelatedTable, ...] = ()
 
     def having(self, role: Role) -> tuple[BoundAttribute, ...]:
         """The attributes with this role, in the policy's order."""

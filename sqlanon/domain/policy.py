@@ -10,7 +10,7 @@ from enum import StrEnum
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source, Value
 
-__all__ = ["Attribute", "Pivot", "Policy", "Pseudonym", "Requirement", "Role"]
+__all__ = ["Attribute", "Pivot", "Policy", "Pseudonym", "RelatedTable", "Requirement", "Role"]
 
 
 class Role(StrEnum):
@@ -79,6 +79,20 @@ class Pivot:
 
 
 @dataclass(frozen=True)
+class RelatedTable:
+    """A table that belongs to the policy's source: each of its rows is about one respondent of the source.
+
+    `key` is its column with the values of the source's ENTITY, `name` what its part of a release is called after.
+    No two attributes of a policy have one name, whatever table they are in.
+    """
+
+    name: str
+    source: Source
+    key: str
+    attributes: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True)
 class Policy:
     """Roles and requirements for one source. A column that it does not name is not published.
 
@@ -91,6 +105,9 @@ class Policy:
 
     With a `pivot` the source has a row for each rating of an item by a respondent. The attributes that are IDENTIFIER
     are columns of the source and name the respondent; all others are items, whose values are the ratings.
+
+    `related` are tables with any number of rows for each respondent, who are what is counted (MultiR: Nergiz, Clifton
+    and Nergiz 2007). The source has one row for each of them then.
     """
 
     name: str
@@ -101,6 +118,7 @@ class Policy:
     confidential: tuple[tuple[str, ...], ...] = ()
     visible: tuple[tuple[str, ...], ...] = ()
     pivot: Pivot | None = None
+    related: tuple[RelatedTable, ...] = ()
 
     def __str__(self) -> str:
         """What errors call it; a policy that stands for a CHECK has no name but its source's."""
