@@ -6,11 +6,14 @@ REFRESH ANONYMIZED, ADVANCE and EXPLAIN ANONYMIZED, their DROPs, ALTER POLICY, D
 HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS, PROFILE, CHECK, ATTACK, ESTIMATE, MEASURE, FRONTIER,
 ADVISE and EXPORT.
 `anonymize()` does without a database: a data frame in, the anonymized one out.
+In a notebook `%load_ext sqlanon` makes the magics `%sqlanon` and `%%sqlanon` known.
 """
 
 from __future__ import annotations
 
 __version__ = "0.1.0"
+
+from typing import Any
 
 from sqlanon.errors import (
     CatalogError,
@@ -41,4 +44,12 @@ __all__ = [
     "__version__",
     "anonymize",
     "connect",
+    "load_ipython_extension",
 ]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext sqlanon` calls in a notebook."""
+    from sqlanon.notebook import load
+
+    load(shell)

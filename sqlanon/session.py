@@ -24,6 +24,7 @@ from sqlanon.syntax.parser import hint_for, parse_script
 from sqlanon.syntax.statements import PassThrough, Statement
 
 if TYPE_CHECKING:
+    from sqlanon.engines.base import Engine
     from sqlanon.engines.connection_methods import DuckDBConnection, DuckDBRelation, DuckDBStatement
 
 __all__ = ["Connection", "Observer", "StatementEvent", "connect"]
@@ -160,6 +161,12 @@ class Connection(ConnectionMethods):
                 result = self._run(statement) if answer is None else self._connection.sql(_answer_query(answer))
                 seconds, remarks = time.perf_counter() - begun, answer.remarks if answer else ()
                 on_statement(StatementEvent(statement, "end", result, seconds, remarks))
+
+    def page(self, statement: Statement, written: Callable[[Engine], str]) -> str:
+        """What `written` makes of the database, where it finds the data frames of policies as a statement does."""
+        frames = caller_frames()
+        with self._alone(), self._frames.visible(self._engine, statement, frames):
+            return written(self._engine)
 
     def cursor(self) -> Connection:
         """A second connection to the same database, with a transaction of its own."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pandas
@@ -13,35 +10,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from sqlanon import anonymize
-from tests.support.pages import blocks
-
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "how-to" / "notebooks.md").read_text(encoding="utf-8")
-SATISFIED = ("main.visits_release", "k_anonymity", None, 5.0, 6.0, True)
-
-
-def cells(heading: str) -> list[str]:
-    """The cells below a heading of the page."""
-    section = re.split(r"^## ", PAGE.partition(f"\n## {heading}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
-    return [block.text for block in blocks(section, heading) if block.language == "ipython"]
-
-
-@pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    InteractiveShell.clear_instance()
-    yield InteractiveShell.instance()
-    InteractiveShell.clear_instance()
-
-
-def variables(shell: InteractiveShell, heading: str) -> dict[str, Any]:
-    """The variables of a notebook in which the cells have been run."""
-    assert cells(heading)
-    for cell in cells(heading):
-        shell.run_cell(cell).raise_error()
-    names: dict[str, Any] = shell.user_ns
-    return names
+from tests.support.notebooks import SATISFIED, variables
 
 
 def test_polars(shell: InteractiveShell) -> None:

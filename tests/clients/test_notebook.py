@@ -1,0 +1,180 @@
+"""The magics of `%load_ext sqlanon`, cell by cell in IPython (make test-clients)."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+import sqlanon
+from sqlanon.notebook.result import Result
+from tests.support.notebooks import SATISFIED, variables
+
+NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "notebooks" / "patients.ipynb"
+POLICY = "CREATE POLICY p ON people (age QUASI IDENTIFIER, illness SENSITIVE) REQUIRE k_anonymity(k => 2)"
+
+
+@pytest.fixture
+def run(shell: InteractiveShell) -> Any:
+    """Runs a cell, and returns what it returns."""
+
+    def cell(text: str) -> Any:
+        done = shell.run_cell(text)
+        done.raise_error()
+        return done.result
+
+    cell("%load_ext sqlanon")
+    return cell
+
+
+@pytest.fixture
+def displayed(shell: InteractiveShell) -> list[dict[str, Any]]:
+    """What cells display besides what they return."""
+    publisher = CapturingDisplayPublisher()
+    shell.display_pub = publisher
+    outputs: list[dict[str, Any]] = publisher.outputs
+    return outputs
+
+
+class Cells(HTMLParser):
+    """The texts of a table's cells, row by row, and the elements that a page has."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.elements: set[str] = set()
+        self._in_cell = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.elements.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self._in_cell = True
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th"):
+            self._in_cell = False
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.rows[-1][-1] += data
+
+
+def test_what_the_page_shows(shell: InteractiveShell) -> None:
+    names = variables(shell, "In a notebook")
+    assert names["checked"].fetchall() == [SATISFIED]
+    assert names["satisfied"]
+
+
+def test_the_notebook_runs(run: Any, displayed: list[dict[str, Any]], tmp_path: Path) -> None:
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+    results = [run("".join(cell["source"])) for cell in cells]
+    assert any("Report of the release" in repr(result) for result in results)
+    assert displayed
+    assert (tmp_path / "published" / "certificate.json").is_file()
+
+
+def test_a_table_displays_what_is_there(run: Any) -> None:
+    """Text is escaped, NULL is no text, and a requirement that is not met stands out."""
+    answer = run('%sqlanon SELECT \'<script>a  b</script>\' AS "x""y", NULL AS n, 1.5 AS d, true AS b, [1, NULL] AS l')
+    page = Cells(answer._repr_html_())
+    assert page.rows == [['x"y', "n", "d", "b", "l"], ["<script>a  b</script>", "NULL", "1.5", "yes", "[1, None]"]]
+    assert "script" not in page.elements
+    answer = run("%sqlanon CHECK (SELECT 1 AS age) (age) REQUIRE k_anonymity(k => 2)")
+    assert "<strong>no</strong>" in answer._repr_html_()
+
+
+@pytest.mark.parametrize(("rows", "more"), [(0, False), (50, False), (51, True)])
+def test_the_first_rows_of_many(run: Any, rows: int, more: bool) -> None:
+    answer = run(f"%sqlanon FROM range({rows})")
+    page = answer._repr_html_()
+    assert len(Cells(page).rows) == min(rows, 50) + 1
+    assert ("first 50 rows" in page) == more
+    assert len(answer.df()) == rows
+
+
+def test_each_statement_is_answered(run: Any, displayed: list[dict[str, Any]]) -> None:
+    run("import pandas; people = pandas.DataFrame({'age': [1, 1], 'illness': ['Flu', 'Cold']})")
+    last = run(f"%%sqlanon\n{POLICY};\nCREATE ANONYMIZED TABLE r AS POLICY p;\nCHECK r")
+    assert last.fetchall() == [("main.r", "k_anonymity", None, 2.0, 2.0, True)]
+    assert [output["data"]["text/html"].partition('aria-label="')[2].partition('"')[0] for output in displayed] == [
+        "CREATE POLICY p",
+        "CREATE ANONYMIZED TABLE r",
+    ]
+
+
+def test_an_answer_becomes_a_variable(run: Any, shell: InteractiveShell) -> None:
+    assert run("%%sqlanon --output numbers\nSELECT 1; FROM range(3)") is None
+    assert shell.user_ns["numbers"].fetchall() == [(0,), (1,), (2,)]
+    assert run("%%sqlanon -o empty\nDROP HIERARCHY IF EXISTS h") is None
+    assert shell.user_ns["empty"].fetchall() == [("DROP HIERARCHY", "h", "absent")]
+
+
+def test_databases_and_connections(run: Any, shell: InteractiveShell, tmp_path: Path) -> None:
+    assert isinstance(run("%sqlanon"), sqlanon.Connection)
+    run(f"%sqlanon --database {tmp_path / 'a.duckdb'} CREATE TABLE t AS SELECT 1 AS a")
+    assert run("%sqlanon FROM t").fetchall() == [(1,)]
+    run("%sqlanon").close()
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as plain:
+        shell.user_ns["plain"] = plain
+        run("%sqlanon -c plain")
+        assert run("%sqlanon FROM t").fetchall() == [(1,)]
+        own = shell.user_ns["own"] = sqlanon.connect()
+        assert run("%sqlanon -c own") is None
+        assert run("%sqlanon") is own
+
+
+def test_a_policy_on_a_data_frame_has_a_page(run: Any) -> None:
+    run("import pandas; people = pandas.DataFrame({'age': [1, 1], 'illness': ['Flu', 'Cold']})")
+    run(f"%sqlanon {POLICY}")
+    page = run("%sqlanon_policy p")._repr_html_()
+    assert 'sandbox="allow-scripts"' in page
+    assert Cells(page).elements == {"iframe"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "error", "message"),
+    [
+        ("%%sqlanon SELECT 1\nSELECT 2", UsageError, "lines below"),
+        ("%sqlanon -c nobody", UsageError, "no variable nobody"),
+        ("%sqlanon -c nobody -d a.duckdb", UsageError, "not both"),
+        ("%sqlanon -o 1a SELECT 1", UsageError, "1a"),
+        ("%sqlanon_report", UsageError, "name a release"),
+        ("%sqlanon_policy", UsageError, "name a policy"),
+        ("%sqlanon_report nothing", sqlanon.UserError, "no release"),
+        ("%sqlanon_policy nothing", sqlanon.UserError, "no policies"),
+        ("%sqlanon CHECK nothing", sqlanon.UserError, "no release"),
+        ("%sqlanon SELEC 1", duckdb.ParserException, "SELEC"),
+    ],
+)
+def test_mistakes(
+    run: Any, capsys: pytest.CaptureFixture[str], cell: str, error: type[Exception], message: str
+) -> None:
+    """A mistake is told in a few lines, without frames of Python's."""
+    with pytest.raises(error, match=message):
+        run(cell)
+    output = capsys.readouterr()
+    told = output.out + output.err
+    assert message in told
+    assert "Traceback" not in told
+    assert len(told.splitlines()) < 10
+
+
+def test_an_answer_without_rows_says_its_remarks() -> None:
+    answer = Result(None, "nothing", ["<beware>"])
+    assert answer._repr_html_() == "<p>&lt;beware&gt;</p>"
+    assert repr(answer) == "<beware>"
+    with pytest.raises(AttributeError):
+        _ = answer.df
