@@ -239,7 +239,7 @@ def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Watchi
 
 def _check_export(engine: Engine, statement: s.CheckExport, progress: Watching | None) -> Answer:
     with about("path"):
-        checked = check_export(engine, statement.path)
+        checked = check_export(engine, statement.path, statement.key)
     measurements = [e.measurement for e in checked.evidence]
     remarks = unbounded(engine, checked.requirements, measurements, checked.sensitive)
     answer = _checked(checked.release, measurements, remarks)

@@ -12,9 +12,11 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PrivacyViolation
+from sqlanon.errors import PrivacyViolation, about
 from sqlanon.export.exported_rows import exported_tables, read_export, rows_of_export, values_of_export
+from sqlanon.export.paths import local_path
 from sqlanon.export.reader import Export
+from sqlanon.export.signature import public_key, signer_of
 from sqlanon.export.stated import stated_requirements
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.base import PublishedTables
@@ -57,15 +59,17 @@ class CheckedExport:
     requirements: tuple[BoundRequirement, ...] = ()
 
 
-def check_export(engine: Engine, path: str) -> CheckedExport:
+def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedExport:
     """Compares an export with its certificate; the path is that of its folder, of a data file or of the certificate.
 
     The files have to be those that the certificate names, by their hashes, with as many rows as it says. Requirements
-    that the files can answer are computed again. Of the others the certificate's word is given: nobody signs it.
+    that the files can answer are computed again. Of the others the certificate's word is given. With `key`, a file with
+    a public key, its holder has to have signed the certificate.
 
     Raises UserError where the files cannot be read, and PrivacyViolation where they are not what the certificate says.
     """
     read = read_export(engine, path)
+    signature = list(_signature(read.export, path, key))
     recorded, requirements = read.recorded, read.requirements
     method, arguments, stated = read.method, read.arguments, stated_requirements(read.export)
     with exported_tables(engine, read) as (engine, _, tables):
@@ -89,8 +93,29 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
     known_by = {name: FROM_FILES if figure.in_files else FROM_CERTIFICATE for name, figure in figures.items()}
     evidence += [Evidence(measurement, known_by[measurement.question]) for measurement in structure.measurements]
     sensitive = tuple(attribute.name for attribute in recorded.policy.having(Role.SENSITIVE))
-    evidence = [Evidence(_files_measured(read.export), FROM_FILES), *evidence]
+    evidence = [Evidence(_files_measured(read.export), FROM_FILES), *signature, *evidence]
     return CheckedExport(recorded.name, tuple(evidence), sensitive, tuple(requirements))
+
+
+def _signature(export: Export, path: str, key: str | None) -> Iterator[Evidence]:
+    """Whose signature the certificate has; nothing for one that nobody signed, if nobody has to have.
+
+    Raises PrivacyViolation where it is not that of the holder of the key.
+    """
+    with about("key"):
+        expected = None if key is None else public_key(local_path(key))
+    signer = signer_of(export.stated)
+    if expected is not None and (signer is None or signer.key != expected.key):
+        by = "nobody" if signer is None else f"the holder of another key, {signer.fingerprint}"
+        raise PrivacyViolation(
+            f"{path} was signed by {by}, and not by that of {key}, {expected.fingerprint}",
+            hint="a certificate within a data file has no signature: name the folder or certificate.json"
+            if signer is None
+            else "ask who published it, by a way that you trust, for the public key",
+        )
+    if signer is not None:
+        whose = f"signed with the key {signer.fingerprint}" + ("" if key else ", which nobody vouches for here")
+        yield Evidence(Measurement("signature", None, None, None, True if key else None), whose)
 
 
 def _files_measured(export: Export) -> Measurement:

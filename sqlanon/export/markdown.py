@@ -22,8 +22,8 @@ _LIMITS = (
     "quasi-identifier, may identify people.",
     "It speaks of this release alone: together with other data about the same people, another release "
     "of them included, more may be learned.",
-    "It is not signed: the hashes tell whether a file was changed, not who made it.",
 )
+_UNSIGNED = "It is not signed: the hashes tell whether a file was changed, not who made it."
 
 _READINGS: Mapping[Reading, str] = {
     Reading.EXACT: "the row's own value",
@@ -50,12 +50,12 @@ _WITH_COUNTERFEITS: Mapping[Reading, str] = {
 }
 
 
-def to_markdown(stated: dict[str, Any]) -> str:
-    """A certificate with the hashes of its files as Markdown."""
-    return "\n".join(_lines(stated)) + "\n"
+def to_markdown(stated: dict[str, Any], signer: str | None = None) -> str:
+    """A certificate with the hashes of its files as Markdown; `signer` is what the key is known by that signed it."""
+    return "\n".join(_lines(stated, signer)) + "\n"
 
 
-def _lines(stated: dict[str, Any]) -> Iterator[str]:
+def _lines(stated: dict[str, Any], signer: str | None) -> Iterator[str]:
     rows, time = stated["rows"], stated["time"]
     yield MARKDOWN_TITLE + _code(stated["release"])
     yield ""
@@ -69,6 +69,7 @@ def _lines(stated: dict[str, Any]) -> Iterator[str]:
         *_assumed(stated["assumptions"]),
         *_limits_of_sets(stated["requirements"]),
         *_LIMITS,
+        _UNSIGNED if signer is None else f"It is signed as JSON, and not this page, with the key {signer}.",
         *_limits_of_others(stated["other_releases"]),
         *_limits_of_pseudonyms(stated["policy"]),
     )

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -28,6 +28,7 @@ from sqlanon.export.formats.base import ExportFile, Format, export_format
 from sqlanon.export.layout import Layout, format_of, layout_of, require_known_suffix
 from sqlanon.export.markdown import to_markdown
 from sqlanon.export.previous_export import file_hash
+from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.target import require_free, require_no_database
 from sqlanon.export.verify import Expected, verify_file
@@ -40,6 +41,9 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.syntax.statements import ExportRelease
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 __all__ = ["Exported", "export_release"]
 
@@ -74,6 +78,8 @@ def export_release(
         kind = export_format(format_)
     with about("release"):
         _require_frozen(release)
+    with about("sign_key"):
+        key = None if statement.sign_key is None else signing_key(statement.sign_key)
     _require_settled(engine)
     with about("path"), file_errors(statement.path):
         layout = layout_of(statement.path, format_, *(made.name.name for made in release.published))
@@ -83,7 +89,7 @@ def export_release(
         require_free(layout, replace=statement.replace)
         others = others_of(engine, release)
         with staging(layout) as staged:
-            counts = _write(engine, release, kind, layout, staged, others)
+            counts = _write(engine, release, kind, layout, staged, others, key)
             with _remembered(engine, release, format_), appearing():
                 put(staged.files, layout, replace=statement.replace)
     stated = layout.path_of(layout.certificate)
@@ -140,9 +146,15 @@ class _Written:
 
 
 def _write(
-    engine: Engine, release: Release, kind: Format, layout: Layout, staged: Staging, others: Sequence[KnownRelease]
+    engine: Engine,
+    release: Release,
+    kind: Format,
+    layout: Layout,
+    staged: Staging,
+    others: Sequence[KnownRelease],
+    key: Ed25519PrivateKey | None,
 ) -> list[int]:
-    """The data files, verified, and both certificates; the number of rows of each table."""
+    """The data files, verified, and both certificates, signed with the key if there is one; each table's rows."""
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
         files = [staged.files / name for name in layout.tables]
@@ -158,8 +170,11 @@ def _write(
         )
         verify_file(engine, kind, written.file, expected, staged.spill)
     stated = with_files(stated, [_described(written.file.path) for written in tables])
+    signer = None
+    if key is not None:
+        stated, signer = signed(stated, key)
     (staged.files / layout.certificate).write_text(to_json(stated), encoding="utf-8")
-    (staged.files / layout.markdown).write_text(to_markdown(stated), encoding="utf-8")
+    (staged.files / layout.markdown).write_text(to_markdown(stated, signer), encoding="utf-8")
     return [written.count for written in tables]
 
 

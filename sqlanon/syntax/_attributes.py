@@ -12,7 +12,7 @@ from sqlanon.syntax._lexer import Kind, keyword_of
 from sqlanon.syntax._reader import SEPARATORS, Reader
 from sqlanon.syntax._wording import either, nearest_phrase, shortened
 
-__all__ = ["ROLES", "attribute", "attributes", "hierarchy_name", "role_words"]
+__all__ = ["ROLES", "attribute", "attributes", "hierarchy_name", "key_variable", "role_words"]
 
 ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
 _CLAUSES = {
@@ -121,11 +121,12 @@ def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | Pseudony
     if phrase == "WEIGHT":
         return Decimal(_values.number(reader))
     if phrase == "PSEUDONYM":
-        return Pseudonym(_key_variable(reader) if reader.accept("KEY") else None)
+        return Pseudonym(key_variable(reader) if reader.accept("KEY") else None)
     return _values.integer(reader, f"a level after {phrase}, which is a whole number")
 
 
-def _key_variable(reader: Reader) -> str:
+def key_variable(reader: Reader) -> str:
+    """The name behind KEY, that of an environment variable."""
     token = reader.peek()
     variable = _values.string(reader, "the name of an environment variable, as in KEY 'RELEASE_KEY'")
     if not variable:

@@ -9,9 +9,9 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
-from sqlanon.syntax._attributes import hierarchy_name
+from sqlanon.syntax._attributes import hierarchy_name, key_variable
 from sqlanon.syntax._head import if_not_exists, skip_kind
-from sqlanon.syntax._lexer import Kind
+from sqlanon.syntax._lexer import Kind, keyword_of
 from sqlanon.syntax._policy import against, requirements, sets, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
@@ -74,9 +74,10 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckSeries | Ch
         raise reader.refused("a policy has no rows to check", hint=hint, token=reader.peek())
     reader.mark("release")
     reader.mark("source")
-    if reader.peek().kind is Kind.STRING and reader.peek(1).kind is Kind.END:
-        reader.mark("path")
-        return CheckExport(_values.string(reader, "a path"), position=position)
+    if reader.peek().kind is Kind.STRING and (
+        reader.peek(1).kind is Kind.END or keyword_of(reader.peek(1)) == "SIGNED"
+    ):
+        return _check_export(reader, position)
     checked = source(reader)
     if checked.name and reader.peek().kind is Kind.END:
         return CheckRelease(checked.name, position=position)
@@ -98,6 +99,17 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckSeries | Ch
     return CheckRelation(checked, tuple(columns), names, required, hierarchies, public, position=position)
 
 
+def _check_export(reader: Reader, position: Position) -> CheckExport:
+    """'path' [SIGNED BY 'file with the public key']."""
+    reader.mark("path")
+    path, key = _values.string(reader, "a path"), None
+    if reader.accept("SIGNED", "BY"):
+        reader.mark("key")
+        key = _values.string(reader, "the file with the public key, as in 'publisher.pub'")
+    reader.end(*(() if key else ("SIGNED BY",)))
+    return CheckExport(path, key, position=position)
+
+
 def _joined(reader: Reader, name: QualifiedName, position: Position) -> CheckJoined:
     """JOINED WITH RELEASE other ON (column, ...) REQUIRE requirements."""
     reader.expect("JOINED", "WITH", "RELEASE")
@@ -112,7 +124,7 @@ def _joined(reader: Reader, name: QualifiedName, position: Position) -> CheckJoi
 
 
 def export(reader: Reader, position: Position) -> ExportRelease:
-    """EXPORT release TO 'path' [(FORMAT format, REPLACE [true|false], REPORT [true|false])]."""
+    """EXPORT release TO 'path' [(FORMAT format, REPLACE [true|false], REPORT [true|false], SIGN KEY 'variable')]."""
     reader.expect("EXPORT")
     skip_kind(reader)
     name = _release_name(reader)
@@ -224,11 +236,18 @@ def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
 def _option(reader: Reader, before: dict[str, Any]) -> None:
     """One option of EXPORT; REPLACE alone says true, and so does REPORT."""
     token = reader.peek()
-    option = reader.choose(("FORMAT", "REPLACE", "REPORT")).lower()
+    option = reader.choose(("FORMAT", "REPLACE", "REPORT", "SIGN KEY")).lower().replace(" ", "_")
     if option in before:
-        raise reader.refused(f"{option.upper()} stands twice", hint=f"keep one {option.upper()}", token=token)
+        words = option.upper().replace("_", " ")
+        raise reader.refused(f"{words} stands twice", hint=f"keep one {words}", token=token)
     reader.mark(option)
-    before[option] = _format(reader) if option == "format" else _switch(reader)
+    match option:
+        case "format":
+            before[option] = _format(reader)
+        case "sign_key":
+            before[option] = key_variable(reader)
+        case _:
+            before[option] = _switch(reader)
 
 
 def _format(reader: Reader) -> str:

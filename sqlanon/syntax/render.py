@@ -141,7 +141,8 @@ def to_sql(statement: Statement) -> str:
         case CheckJoined():
             return check_joined_text(statement)
         case CheckExport():
-            return f"CHECK {string_text(statement.path)}"
+            signed = "" if statement.key is None else f" SIGNED BY {string_text(statement.key)}"
+            return f"CHECK {string_text(statement.path)}{signed}"
         case CheckRelation():
             return _check_relation(statement)
         case Attack():
@@ -151,6 +152,7 @@ def to_sql(statement: Statement) -> str:
         case ExportRelease():
             options = [f"FORMAT {string_text(statement.format)}"] if statement.format is not None else []
             options += [f"{name} true" for name in ("REPLACE", "REPORT") if getattr(statement, name.lower())]
+            options += [f"SIGN KEY {string_text(statement.sign_key)}"] if statement.sign_key is not None else []
             behind = f" ({', '.join(options)})" if options else ""
             return f"EXPORT {qualified_text(statement.name)} TO {string_text(statement.path)}{behind}"
         case Estimate():

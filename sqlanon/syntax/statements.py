@@ -209,9 +209,13 @@ class CheckRelation(Placed):
 
 @dataclass(frozen=True)
 class CheckExport(Placed):
-    """CHECK 'path': an export, by its folder, a data file or its certificate."""
+    """CHECK 'path' [SIGNED BY 'file']: an export, by its folder, a data file or its certificate.
+
+    `key` is a file with the public key of who has to have signed it.
+    """
 
     path: str
+    key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -235,9 +239,10 @@ class Attack(Placed):
 
 @dataclass(frozen=True)
 class ExportRelease(Placed):
-    """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true] [, REPORT true])].
+    """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true] [, REPORT true] [, SIGN KEY 'variable'])].
 
-    Without a format it is that of the path's suffix, and Parquet where the path names a folder.
+    Without a format it is that of the path's suffix, and Parquet where the path names a folder. `sign_key` names the
+    environment variable with the private key that signs the certificate.
     """
 
     name: QualifiedName
@@ -245,6 +250,7 @@ class ExportRelease(Placed):
     format: str | None = None
     replace: bool = False
     report: bool = False
+    sign_key: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report`, `policy` and
+"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report`, `policy`, `keygen` and
 `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
@@ -133,13 +133,17 @@ def shell(
 @app.command(epilog=_examples("sqlanon verify out/", "sqlanon verify hospital.csv --json"))
 def verify(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The folder of an export, a data file or a certificate.")],
+    key: Annotated[
+        str | None,
+        typer.Option("--signed-by", metavar="FILE", help="The public key of who has to have signed the certificate."),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
     """Check an export that you received: its files against its certificate.
 
-    What the files show is computed again. The rest is the word of who wrote the certificate, which nobody signs.
+    What the files show is computed again. The rest is the word of who wrote the certificate; --signed-by says who.
 
     Exit code 0 if all of it holds, 1 if not.
     """
@@ -151,7 +155,7 @@ def verify(
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output), connected(":memory:") as connection:
         runner = ScriptRun(connection, output)
-        runner.run(to_sql(CheckExport(path)), "sqlanon verify", is_script=False)
+        runner.run(to_sql(CheckExport(path, key)), "sqlanon verify", is_script=False)
         raise typer.Exit(runner.exit_code)
 
 
@@ -216,6 +220,10 @@ def export(
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", metavar="", help="Replace an earlier export.")] = False,
     with_report: Annotated[bool, typer.Option("--report", metavar="", help="Write its report beside it, too.")] = False,
+    sign_key: Annotated[
+        str | None,
+        typer.Option("--sign-key", metavar="VARIABLE", help="Sign with the key in this environment variable."),
+    ] = None,
     read_only: ReadOnly = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -233,7 +241,7 @@ def export(
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
-        statement = to_sql(ExportRelease(release_name(name), path, format_, replace, with_report))
+        statement = to_sql(ExportRelease(release_name(name), path, format_, replace, with_report, sign_key))
         with connected(existing(database), read_only=read_only) as connection:
             runner = ScriptRun(connection, output)
             runner.run(statement, "sqlanon export", is_script=False)
@@ -242,6 +250,28 @@ def export(
 
 app.command(epilog=_examples("sqlanon report hospital_2026 -o report.html --database hospital.duckdb"))(report)
 app.command(epilog=_examples("sqlanon policy hospital -o policy.html --database hospital.duckdb"))(policy)
+
+
+@app.command(epilog=_examples("sqlanon keygen release.key"))
+def keygen(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file of the private key.")],
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Draw a pair of keys to sign exports with: FILE, which is secret, and FILE.pub for those who receive exports.
+
+    It needs the extra sign.
+    """
+    from sqlanon.export.signature import new_key_pair
+    from sqlanon.terminal.presentation import Output
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output):
+        public, signer = new_key_pair(file)
+        if as_json:
+            output.json_line({"private_key": str(file), "public_key": str(public), "fingerprint": signer.fingerprint})
+        output.status(f"wrote {file}, to be kept secret, and {public}; the key is {signer.fingerprint}")
 
 
 @app.command(epilog=_examples("sqlanon migrate hospital.duckdb"))

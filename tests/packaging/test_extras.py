@@ -86,12 +86,14 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "altair",
         "vl_convert",
         "IPython",
+        "cryptography",
         *COMMAND_LINE,
     }
     assert imported["scipy"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/ratings.py"}
     assert imported["sklearn"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/learning.py"}
     assert imported["altair"] == imported["vl_convert"] == {"sqlanon/report/charts.py"}
     assert imported["IPython"] == {"sqlanon/notebook/magics.py"}
+    assert imported["cryptography"] == {"sqlanon/export/signature.py"}
     assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/terminal/") for path in imported[name])
@@ -116,6 +118,7 @@ def test_the_documentation_names_what_each_extra_brings() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
     assert set(rows) == {"all", "arrow", "cli", "fast", "notebook", "report", "spark", "tasks"}
+    assert set(rows) == {"all", "arrow", "cli", "fast", "report", "sign", "spark", "tasks"}
     for extra in set(rows) - {"all", "fast"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}
         assert named == set(lower_bounds(extras[extra])), extra

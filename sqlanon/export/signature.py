@@ -1,0 +1,183 @@
+"""Signatures of certificates: who has the publisher's public key can tell that the publisher wrote one.
+
+Ed25519 (Josefsson and Liusvaara, RFC 8032), by the library cryptography. What is signed is the certificate without its
+signature as JSON with sorted keys and without spaces, in UTF-8. It has the hashes of the data files, so that the
+signature is one of these, too.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.errors import PrivacyViolation, UserError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+__all__ = ["Signer", "new_key_pair", "public_key", "signed", "signer_of", "signing_key"]
+
+ALGORITHM = "Ed25519"
+_FIELD = "signature"
+_PEM = "-----BEGIN"
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Who signed a certificate: the fingerprint of the key, and its bytes."""
+
+    fingerprint: str
+    key: bytes
+
+
+def signing_key(variable: str) -> Ed25519PrivateKey:
+    """The private key that an environment variable holds: a PEM text, or the path of a file with one.
+
+    Raises UserError where there is none, or where it is no Ed25519 key without a password.
+    """
+    with _cryptography():
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    text = os.environ.get(variable)
+    if not text:
+        raise _no_key(variable, "is not set")
+    try:
+        pem = text if text.lstrip().startswith(_PEM) else Path(text).read_text(encoding="ascii")
+    except (OSError, ValueError):
+        # A text that is no path may be the key itself, which no error prints.
+        raise _no_key(variable, "is neither a key in PEM nor the path of a file with one") from None
+    try:
+        key = load_pem_private_key(pem.strip().encode(), password=None)
+    except (ValueError, TypeError):
+        raise _no_key(variable, "is no private key in PEM, or one with a password") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise _no_key(variable, f"is a key of another kind than {ALGORITHM}")
+    return key
+
+
+def _no_key(variable: str, problem: str) -> UserError:
+    return UserError(
+        f"the environment variable {variable}, which should hold the key that signs, {problem}",
+        hint=f"make a pair of keys once, sqlanon keygen release.key, and export {variable}=release.key",
+    )
+
+
+def signed(stated: dict[str, Any], key: Ed25519PrivateKey) -> tuple[dict[str, Any], str]:
+    """The certificate with the signature of this key, and the key's fingerprint."""
+    public = key.public_key().public_bytes_raw()
+    value = key.sign(_message(stated))
+    signature = {"algorithm": ALGORITHM, "public_key": _base64(public), "value": _base64(value)}
+    return {**stated, _FIELD: signature}, _fingerprint(public)
+
+
+def signer_of(stated: dict[str, Any]) -> Signer | None:
+    """Who signed a certificate; None for one that nobody signed.
+
+    Raises PrivacyViolation for a signature that is not one of this certificate, UserError where what checks signatures
+    is not installed.
+    """
+    if _FIELD not in stated:
+        return None
+    with _cryptography():
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    try:
+        parts = stated[_FIELD]
+        if parts["algorithm"] != ALGORITHM:
+            raise ValueError("another algorithm")
+        public, value = (base64.b64decode(parts[name], validate=True) for name in ("public_key", "value"))
+        Ed25519PublicKey.from_public_bytes(public).verify(value, _message(stated))
+    except (InvalidSignature, KeyError, TypeError, ValueError, RecursionError):
+        raise PrivacyViolation(
+            "the certificate is not as it was signed: it was changed, or its signature was",
+            hint="ask who published it for the export again",
+        ) from None
+    return Signer(_fingerprint(public), public)
+
+
+def public_key(path: Path) -> Signer:
+    """The key in a file, in PEM: a public key, as `sqlanon keygen` writes it. Raises UserError for anything else."""
+    with _cryptography():
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+    try:
+        key = load_pem_public_key(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"the public key {path} cannot be read: {error.strerror}") from None
+    except ValueError:
+        key = None
+    if not isinstance(key, Ed25519PublicKey):
+        raise UserError(
+            f"{path} is no public key of {ALGORITHM} in PEM", hint="sqlanon keygen writes it beside the private one"
+        )
+    return _signer(key)
+
+
+def new_key_pair(path: Path) -> tuple[Path, Signer]:
+    """Draws a key and writes it to a new file that its owner alone can read, and the public one beside it.
+
+    Returns the path of the public one, and what it is known by. Raises UserError for a file that is there.
+    """
+    with _cryptography():
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    key = Ed25519PrivateKey.generate()
+    public = path.with_name(f"{path.name}.pub")
+    private_pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    public_pem = key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    if os.path.lexists(public):
+        raise UserError(f"{public} is there", hint="a key that signed something is never replaced: name another file")
+    _write_new(path, private_pem, 0o600)
+    _write_new(public, public_pem, 0o644)
+    return public, _signer(key.public_key())
+
+
+def _write_new(path: Path, content: bytes, mode: int) -> None:
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(content)
+    except FileExistsError:
+        hint = "a key that signed something is never replaced: name another file"
+        raise UserError(f"{path} is there", hint=hint) from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _signer(key: Ed25519PublicKey) -> Signer:
+    public = key.public_bytes_raw()
+    return Signer(_fingerprint(public), public)
+
+
+def _fingerprint(public: bytes) -> str:
+    """What people compare keys by, as of SSH keys."""
+    return f"SHA256:{base64.b64encode(hashlib.sha256(public).digest()).decode().rstrip('=')}"
+
+
+def _message(stated: dict[str, Any]) -> bytes:
+    """What is signed of a certificate. Raises ValueError for numbers and texts that no certificate has."""
+    others = {name: value for name, value in stated.items() if name != _FIELD}
+    text = json.dumps(others, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return text.encode()
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+@contextmanager
+def _cryptography() -> Iterator[None]:
+    try:
+        yield
+    except ImportError:
+        raise UserError("signatures need cryptography", hint="pip install 'sqlanon[sign]'") from None
