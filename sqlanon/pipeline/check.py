@@ -43,7 +43,7 @@ def measured(
     each = enumerate(zip(requirements, relation_names(requirements), strict=True))
     rows_of_report = union_all([report_row(index, requirement, names) for index, (requirement, names) in each])
     query = exp.select(exp.Star()).from_(rows_of_report.subquery("report", copy=False), copy=False)
-    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
     # A grouping that a statement needs both for what is achieved and for what violates is computed once.
     steps += shared_steps(query, [name for name, _ in steps])
     measurements = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
@@ -55,7 +55,7 @@ def violating_classes(
 ) -> exp.Query:
     """The query that returns the classes which violate the requirement at this index."""
     statement = requirements[index].statement("violations", relation_names(requirements)[index])
-    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
     # In parentheses, because the statement may begin with steps of its own.
     return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations", copy=False), copy=False), steps)
 
