@@ -9,6 +9,7 @@
 -- monotone under suppression: no -- more rows with a frequent value raise its share
 -- excess: size, for a class with fewer than k respondents or 1/alpha values; else size * (max p - alpha) / (1 - alpha)
 -- excess maximum: 1 - alpha
+-- several values: yes -- shares are of the respondents of a class
 -- reads: equivalence_class, class_sensitive_value
 -- Achieved is the greatest share, max p of the worst class; classes below k respondents are only among the violations.
 --
@@ -17,12 +18,11 @@
 -- in the shares, is at most the sum over the classes, which loses nothing where one of them counts in full instead.
 
 -- statement: achieved
-SELECT max(most / size) AS achieved
-FROM (
-  SELECT CAST(sum(n) AS DOUBLE) AS size, CAST(max(n) AS DOUBLE) AS most
-  FROM class_sensitive_value
-  GROUP BY class_id
-) AS class
+SELECT max(most / CAST(equivalence_class.size AS DOUBLE)) AS achieved
+FROM equivalence_class
+INNER JOIN (
+  SELECT class_id, CAST(max(n) AS DOUBLE) AS most FROM class_sensitive_value GROUP BY class_id
+) AS class ON class.class_id = equivalence_class.class_id
 
 -- statement: violations
 SELECT equivalence_class.class_id, equivalence_class.size, CASE

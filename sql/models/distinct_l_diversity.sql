@@ -8,6 +8,7 @@
 -- monotone under suppression: yes -- a class with l values keeps them whatever rows are added
 -- excess: size, for a class with fewer than l values
 -- excess maximum: 1
+-- several values: yes -- only different values are counted
 -- reads: class_sensitive_value
 
 -- statement: achieved

@@ -9,6 +9,7 @@
 -- monotone under suppression: yes -- a class keeps its respondents and its values whatever rows are added
 -- excess: size, for a class that violates
 -- excess maximum: 1
+-- several values: yes -- only respondents and different values are counted
 -- reads: equivalence_class, class_sensitive_value
 -- Achieved is the least number of values; classes below k respondents are only among the violations.
 

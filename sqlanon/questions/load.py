@@ -89,7 +89,8 @@ class Question:
     say in words by how many of its rows a class exceeds, and by what that is divided.
     `joint` is whether several sensitive attributes can be asked about together. `least_rows` names the whole number
     below which the rows of a class always violate, None where the header names none; `enough_rows` that from which on
-    a class never violates, if each of its rows is another respondent.
+    a class never violates, if each of its rows is another respondent. `several_values` is whether the statements are
+    right where a respondent may have several values or none: the counts of a class then do not add up to its size.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Question:
     statements: Mapping[str, str]
     least_rows: str | None = None
     enough_rows: str | None = None
+    several_values: bool = False
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -212,6 +214,7 @@ def parse_question(name: str, text: str) -> Question:
         statements=header.statements,
         least_rows=header.named("least rows"),
         enough_rows=header.named("enough rows"),
+        several_values=header.yes("several values") if "several values" in header.values else False,
     )
     _require_consistent(question)
     return question

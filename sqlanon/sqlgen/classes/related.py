@@ -100,12 +100,15 @@ def rows_of_people(
     knows: str,
     most: int | None = None,
     profiles: Sequence[Profile] | None = None,
+    valued: Sequence[PeopleTable] | None = None,
 ) -> Rows:
     """People in the classes by what an adversary may know of them; a sensitive value counts once for a person.
 
     `most` is how many combinations of labels of one table may be known where classes overlap, None for all. `profiles`
-    are those of the related tables where they are at hand.
+    are those of the related tables where they are at hand, `valued` the tables with their sensitive values, where these
+    are others.
     """
+    valued = related if valued is None else valued
     if is_partition(knows):
         if profiles is None:
             profiles = [known_profile(index, table, knows) for index, table in enumerate(related)]
@@ -120,8 +123,8 @@ def rows_of_people(
         member.class_id,
         {name: column(_value(place)) for place, name in enumerate(people.values)},
         steps=(*_persons(people), *steps),
-        apart=dict(_apart(related, member)),
-        whole=None if is_partition(knows) else _whole(people, related),
+        apart=dict(_apart(valued, member)),
+        whole=None if is_partition(knows) else _whole(people, valued),
     )
 
 
