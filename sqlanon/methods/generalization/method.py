@@ -92,6 +92,7 @@ def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
 def limits(options: Options) -> Limits:
     """What levels can promise: any model, of rows and of respondents, and of some columns if all rows have the same."""
     return Limits(
+        related=_no_related_rounds() if options.recoding == "local" else None,
         view=None,
         series=None,
         without_series=None,
@@ -115,6 +116,13 @@ def limits(options: Options) -> Limits:
 def _no_rounds() -> Refusal:
     return Refusal(
         "recoding => 'local' cannot meet {requirement}: its rounds are of classes by all quasi-identifiers",
+        "leave recoding out: all rows then have the same levels",
+    )
+
+
+def _no_related_rounds() -> Refusal:
+    return Refusal(
+        "recoding => 'local' cannot recode the rows of {table} further: a respondent has several, which are judged together",
         "leave recoding out: all rows then have the same levels",
     )
 
