@@ -64,7 +64,7 @@ def _named(statement: CreateRelease) -> CreateRelease:
 
 
 def bind_stage(state: State) -> State:
-    """The policy's columns in its source, its related tables and its public table, each of which is copied first unless it is a
+    """The policy's columns in its source, its related tables and its public table, each copied first unless it is a
     table.
 
     From here on the requirements are about the source's own columns.
@@ -114,8 +114,8 @@ def _require_one_table(state: State, policy: Policy) -> None:
     """Raises where a live view would have to be several, whose rows are linked by numbers that are drawn once."""
     if policy.related:
         raise PolicyError(
-            f"a live view is one query, and {policy} has related tables, WITH TABLE {policy.related[0].name}, whose rows "
-            "are linked by numbers drawn when they are published",
+            f"a live view is one query, and {policy} has related tables, WITH TABLE {policy.related[0].name}, whose "
+            "rows are linked by numbers drawn when they are published",
             hint=f"make a snapshot, CREATE ANONYMIZED TABLE {state.create.name}",
         )
 

@@ -122,7 +122,7 @@ def _no_rounds() -> Refusal:
 
 def _no_related_rounds() -> Refusal:
     return Refusal(
-        "recoding => 'local' cannot recode the rows of {table} further: a respondent has several, which are judged together",
+        "recoding => 'local' recodes rows of one table further, and {policy} has related tables, WITH TABLE {table}",
         "leave recoding out: all rows then have the same levels",
     )
 
