@@ -122,6 +122,11 @@ class BoundPolicy:
         return self.having(Role.SENSITIVE)
 
     @property
+    def all_sensitive(self) -> tuple[BoundAttribute, ...]:
+        """The sensitive attributes of the source, and after them those of the related tables."""
+        return (*self.sensitive, *(b for table in self.related for b in table.attributes if b.role is Role.SENSITIVE))
+
+    @property
     def entity(self) -> BoundAttribute | None:
         return next(iter(self.having(Role.ENTITY)), None)
 

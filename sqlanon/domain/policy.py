@@ -138,6 +138,16 @@ class Policy:
         return tuple(a for a in self.attributes if a.role is not Role.IDENTIFIER) if self.pivot else ()
 
     @property
+    def all_attributes(self) -> tuple[Attribute, ...]:
+        """The attributes of the source, and after them those of the related tables."""
+        return (*self.attributes, *(attribute for table in self.related for attribute in table.attributes))
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All that a release is made from: the source, and after it those of the related tables."""
+        return (self.source, *(table.source for table in self.related))
+
+    @property
     def entity(self) -> Attribute | None:
         """The attribute that names the respondent, if the policy has one."""
         return next(self.having(Role.ENTITY), None)

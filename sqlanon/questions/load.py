@@ -41,6 +41,8 @@ _SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
 _PLACEHOLDER = re.compile(r"\$(\w+)")
 _CONSTANT = re.compile(r"\d+(\.\d+)?")
 _NUMERIC = ("BIGINT", "DECIMAL")
+# What the classes of a policy with related tables have.
+_OF_RELATED_TABLES = ("equivalence_class", "class_sensitive_value", "sensitive_value")
 # What a policy may require: models of classes, and those of the items in lists, which no lattice is searched for.
 _OF_CLASSES, _OF_ITEMS = "models", "itemsets"
 
@@ -89,8 +91,10 @@ class Question:
     say in words by how many of its rows a class exceeds, and by what that is divided.
     `joint` is whether several sensitive attributes can be asked about together. `least_rows` names the whole number
     below which the rows of a class always violate, None where the header names none; `enough_rows` that from which on
-    a class never violates, if each of its rows is another respondent. `several_values` is whether the statements are
-    right where a respondent may have several values or none: the counts of a class then do not add up to its size.
+    a class never violates, if each of its rows is another respondent. `several_values` is whether it can be asked of an
+    attribute of which each respondent has any number of values: n counts respondents then, the shares of the values add
+    up to more than 1, or less, and the excess is no bound. `overlapping_classes` is whether it can be asked where a
+    respondent is in several classes.
     """
 
     name: str
@@ -110,6 +114,7 @@ class Question:
     least_rows: str | None = None
     enough_rows: str | None = None
     several_values: bool = False
+    overlapping_classes: bool = False
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -130,6 +135,16 @@ class Question:
     def of_some_columns(self) -> bool:
         """Whether it can be asked of the classes by some of the quasi-identifiers: of classes, and of them alone."""
         return not self.of_itemsets and "public_class" not in self.reads
+
+    @property
+    def of_one_table(self) -> tuple[str, ...]:
+        """The relations that it reads and that are made of one table of respondents alone."""
+        return tuple(name for name in self.reads if name not in _OF_RELATED_TABLES)
+
+    @property
+    def of_related_tables(self) -> bool:
+        """Whether it can be asked of the classes of a policy with related tables."""
+        return not self.of_one_table
 
     @property
     def of_itemsets(self) -> bool:
@@ -209,12 +224,13 @@ def parse_question(name: str, text: str) -> Question:
         monotone_under_suppression=header.yes("monotone under suppression"),
         excess=header.only_value("excess"),
         excess_maximum=header.only_value("excess maximum"),
-        joint=header.yes("joint") if "joint" in header.values else True,
+        joint=header.says_yes("joint", otherwise=True),
         reads=tuple(part.strip() for part in header.only_value("reads").split(",")),
         statements=header.statements,
         least_rows=header.named("least rows"),
         enough_rows=header.named("enough rows"),
-        several_values=header.yes("several values") if "several values" in header.values else False,
+        several_values=header.says_yes("several values"),
+        overlapping_classes=header.says_yes("overlapping classes"),
     )
     _require_consistent(question)
     return question
@@ -265,6 +281,10 @@ class Header:
         if word not in ("yes", "no"):
             raise InternalError(f"the header of {self._name} is to say yes or no after '{key}', not {word}")
         return word == "yes"
+
+    def says_yes(self, key: str, *, otherwise: bool = False) -> bool:
+        """What a line says that may be left out."""
+        return self.yes(key) if key in self.values else otherwise
 
     def named(self, key: str) -> str | None:
         """The parameter that a line names, before the reason why; None without the line."""

@@ -76,7 +76,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
             reuse=options.reuse,
             salt=secrets.token_hex(32),
         )
-        read = sources_of(engine, policy.source)
+        read = sources_of(engine, policy)
         warned = warning(others_than(engine, name, read))
         create_tables(engine, stream, columns, axes_of(columns), scratch)
         catalog.save(engine, stream, read)

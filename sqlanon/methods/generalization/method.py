@@ -99,6 +99,7 @@ def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
 def limits(options: Options) -> Limits:
     """What levels can promise: any model, of rows and of respondents, and of some columns if all rows have the same."""
     return Limits(
+        related=_no_related_rounds() if options.recoding == "local" else None,
         view=None,
         series=None,
         without_series=None,
@@ -122,6 +123,13 @@ def limits(options: Options) -> Limits:
 def _no_rounds() -> Refusal:
     return Refusal(
         "recoding => 'local' cannot meet {requirement}: its rounds are of classes by all quasi-identifiers",
+        "leave recoding out: all rows then have the same levels",
+    )
+
+
+def _no_related_rounds() -> Refusal:
+    return Refusal(
+        "recoding => 'local' recodes rows of one table further, and {policy} has related tables, WITH TABLE {table}",
         "leave recoding out: all rows then have the same levels",
     )
 
@@ -220,7 +228,7 @@ def _valued(report: Report | None, nodes: Nodes | RelatedNodes) -> Callable[[Pro
 
 
 def why(task: Task, choice: Generalization) -> Explanation | None:
-    """What the search's choice is owed to: nodes around it and cheaper ones are looked at again; not of several tables."""
+    """What the search's choice is owed to: nodes around it and cheaper ones are looked at again, of one table alone."""
     return None if isinstance(choice, RelatedGeneralization) else why_so(task, task.encoded, choice)
 
 

@@ -178,7 +178,7 @@ def _by_profile(people: PeopleTable, profiles: Sequence[Profile]) -> exp.Select:
 
 
 def _by_sets(people: PeopleTable, related: Sequence[PeopleTable], most: int | None) -> list[Step]:
-    """member(class_id, person, value_0, ...): each person by themselves, and with each set that may be known of them."""
+    """member(class_id, person, value_0, ...): each person as they are, and with each set that may be known of them."""
     steps: list[Step] = []
     nothing = {"known_table": literal(-1), "known": _set()}
     members = [exp.select(_member_class(people, nothing), *_others(people)).from_(relation("person"))]
@@ -211,7 +211,10 @@ def _known_sets(index: int, coded: str, most: int | None) -> list[Step]:
     listed = exp.select(column(_PERSON, "coded"), column("number", numbers)).from_(relation(coded, as_="coded"))
     listed = listed.join(relation(numbers), on=column("code", "coded").eq(column("code", numbers)))
     single = exp.select(
-        column(_PERSON), alias(_set(column("number")), "known"), alias(column("number"), "last"), alias(literal(1), "items")
+        column(_PERSON),
+        alias(_set(column("number")), "known"),
+        alias(column("number"), "last"),
+        alias(literal(1), "items"),
     ).from_(relation(f"combination_of_{index}"))
     steps: list[Step] = [(numbers, number), (f"combination_of_{index}", listed)]
     if most == 1:
@@ -247,4 +250,3 @@ def _person_values(table: PeopleTable, name: str) -> exp.Select:
     """The values of a sensitive attribute that each person has in any row: person, value."""
     parts = [alias(column(table.person), _PERSON), alias(column(name), "value")]
     return exp.select(*parts).distinct().from_(table.relation.copy())
-

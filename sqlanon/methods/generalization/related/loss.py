@@ -1,4 +1,4 @@
-"""Granularity loss over several tables: the mean of the attributes' losses, each the mean over the rows of its table."""
+"""Granularity loss over several tables: the mean of the attributes' losses, each the mean over its table's rows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.expressions import big, infix, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.queries import inner_join, select
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.cells.cells import key_name
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ __all__ = ["RelatedLoss"]
 
 
 class RelatedLoss:
-    """What a node loses: a label (leaves below it - 1) / (leaves - 1), as in a single table, each cell of who is left out 1.
+    """What a node loses: a label (leaves below it - 1) / (leaves - 1), as in a single table, a cell that is left out 1.
 
     An attribute loses the mean over all rows of its table, nothing where there are none; the loss is the mean over all
     attributes, weighted where the policy weighs. Losses are whole numbers of a unit.
@@ -107,8 +107,7 @@ class _TableLoss:
         """What the table loses at a node where nobody is left out."""
         levels = node[self.coded.levels]
         return sum(
-            leaf * spread[level]
-            for leaf, spread, level in zip(self.leaf, self.coded.cells.spread, levels, strict=True)
+            leaf * spread[level] for leaf, spread, level in zip(self.leaf, self.coded.cells.spread, levels, strict=True)
         )
 
 
@@ -124,7 +123,7 @@ def _spread(table: _TableLoss, levels: Sequence[int], gone: str, has_counts: boo
             outputs.append(literal(0))
             continue
         of = f"leaves_{index}"
-        on = [column("attribute", of).eq(index), column("level", of).eq(level)]
+        on: list[exp.Expr] = [column("attribute", of).eq(index), column("level", of).eq(level)]
         on += [_is_part(layout, index, level, word, of) for word in range(layout.words)]
         joins.append(inner_join(relation(table.leaves, as_=of), exp.and_(*on)))
         outputs.append(huge_total(infix(big(number.copy()), "*", column("others", of))))

@@ -126,4 +126,3 @@ def _violations(requirements: Sequence[BoundRequirement]) -> exp.Query:
 
 def _same_class(first: str, second: str) -> exp.Expr:
     return column("class_id", first).eq(column("class_id", second))
-

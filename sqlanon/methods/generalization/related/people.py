@@ -129,9 +129,7 @@ class People:
         for table, coded in zip(self.policy.related, self.tables, strict=True):
             rows = _masked(coded.table, coded.cells, self._low[coded.levels], [column(PERSON)])
             by_person = select(column(PERSON), alias(f.count(), "items"), of=rows, group_by=[column(PERSON)])
-            numbers = select(
-                column("items"), f.count(), of=by_person.subquery("of_person"), group_by=[column("items")]
-            )
+            numbers = select(column("items"), f.count(), of=by_person.subquery("of_person"), group_by=[column("items")])
             by_number = [(int(items), int(people)) for items, people in self._engine.rows(numbers)]
             longest = max((items for items, _ in by_number), default=0)
             if known.most is None and longest > _MOST_KNOWN:
@@ -250,8 +248,5 @@ def _masked(
 ) -> exp.Subquery:
     """The rows of a table of codes at some levels, with these columns: each once unless they are `counted`."""
     where = () if among is None else (among,)
-    query = select(
-        *columns, *_masked_keys(cells, levels), of=relation(table), where=where, distinct=not counted
-    )
+    query = select(*columns, *_masked_keys(cells, levels), of=relation(table), where=where, distinct=not counted)
     return query.subquery("masked")
-

@@ -91,10 +91,12 @@ def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation
     several = known_of(requirement).knows
     hint = f"raise MAX LEVEL of {', '.join(capped)}" if capped else "allow more suppression, or ask for less"
     if several == HISTORY:
-        hint += "; with knows => 'history' the number of rows tells people apart, which knows => 'values' takes as unknown"
+        hint += (
+            "; with knows => 'history' the number of rows tells people apart, which knows => 'values' takes as unknown"
+        )
     return PrivacyViolation(
-        f"{names} cannot be met with at most {count_of(limit, nodes.people.count, 'person', 'people')} left out: at the "
-        f"most general levels allowed, {counted(worst[0], 'person is', 'people are')} in classes that violate "
+        f"{names} cannot be met with at most {count_of(limit, nodes.people.count, 'person', 'people')} left out: at "
+        f"the most general levels allowed, {counted(worst[0], 'person is', 'people are')} in classes that violate "
         f"{requirement}, the smallest with {smallest}; nothing was published",
         hint=hint,
     )
@@ -120,7 +122,11 @@ def reasons_of(task: Task, choice: RelatedGeneralization) -> Iterator[tuple[str,
     yield "solve", choice.loss_name.replace("_", " "), f"{loss_text(choice.loss)}, {proof}"
     for known, fewest in _fewest(task, choice):
         people = counted(fewest, "person is", "people are")
-        yield "solve", f"knows => {known.written}", f"{people} in the smallest class for who knows {_IN_WORDS[known.knows]}"
+        yield (
+            "solve",
+            f"knows => {known.written}",
+            f"{people} in the smallest class for who knows {_IN_WORDS[known.knows]}",
+        )
     yield from (("solve", item, detail) for item, detail in searched(choice))
 
 

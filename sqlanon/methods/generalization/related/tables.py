@@ -20,7 +20,7 @@ from sqlanon.methods.generalization.related.people import PERSON
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, identical, not_, order_by, window
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.queries import select
 from sqlanon.sqlgen.cells.label_codes import label_at, shown_at
 from sqlanon.sqlgen.cells.labels import generalized, published_value, stored_labels
@@ -103,13 +103,14 @@ def _shown(task: Task, query: exp.Select, bound: BoundAttribute, level: int | No
     """What a column shows; the query is joined with its labels."""
     if not level:
         return published_value(bound, "source")
-    (shown,) = shown_at(bound, [level])
     if level == bound.height:
-        return shown.this
-    distinct = select(alias(published_value(bound, "source"), "value"), of=query.args["from_"].this.copy(), distinct=True)
+        return literal("*")
+    (shown,) = shown_at(bound, [level])
+    distinct = select(
+        alias(published_value(bound, "source"), "value"), of=query.args["from_"].this.copy(), distinct=True
+    )
     values = generalized(bound, distinct, stored_labels(bound), counted=False).subquery("generalized")
     labels = task.scratch.table("label", select(column("value"), shown, of=values))
     same = identical(published_value(bound, "source"), column("value", name))
     query.join(relation(labels, as_=name), on=same, copy=False)
     return column(label_at(level), name)
-

@@ -39,7 +39,9 @@ def structure_of(published: PublishedTables) -> Structure:
         )
     )[0]
     if unknown or rows != numbers:
-        return Structure(misfit=f"{counted(int(rows - numbers), 'row')} of {names[0]} are of nobody, or of somebody twice")
+        return Structure(
+            misfit=f"{counted(int(rows - numbers), 'row')} of {names[0]} are of nobody, or of somebody twice"
+        )
     for name in names[1:]:
         same = column(called, "about").eq(column(called, "of_person"))
         joins = [anti_join(named(people.copy(), "of_person"), same)]
@@ -66,4 +68,3 @@ def _miscounted(published: PublishedTables, names: list[str]) -> str | None:
         if rows != released[name]:
             return f"{name} has {counted(int(rows), 'row')}, and {released[name]} were chosen"
     return None
-
