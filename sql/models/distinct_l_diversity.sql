@@ -10,7 +10,6 @@
 -- overlapping classes: yes -- each class is judged by its own values
 -- excess: size, for a class with fewer than l values
 -- excess maximum: 1
--- several values: yes -- only different values are counted
 -- reads: class_sensitive_value
 
 -- statement: achieved

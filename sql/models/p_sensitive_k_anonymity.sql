@@ -11,7 +11,6 @@
 -- overlapping classes: yes -- each class is judged by its own respondents and values
 -- excess: size, for a class that violates
 -- excess maximum: 1
--- several values: yes -- only respondents and different values are counted
 -- reads: equivalence_class, class_sensitive_value
 -- Achieved is the least number of values; classes below k respondents are only among the violations.
 

@@ -28,6 +28,7 @@ _READINGS: Mapping[Reading, str] = {
     Reading.COUNTERFEITS: "how many values of a bucket no row has",
     Reading.GROUP: "number of the group",
     Reading.LINK: "the group that a row has in another table",
+    Reading.RESPONDENT: "number of the person, the same in all tables",
 }
 # Of a release that has counterfeits, or could have.
 _WITH_COUNTERFEITS: Mapping[Reading, str] = {
@@ -50,7 +51,7 @@ def role_of(facts: Facts, attribute: ReleaseAttribute) -> str:
 def _policy_role(facts: Facts, attribute: ReleaseAttribute) -> Role:
     """That of the column of the source; of a column that has another name, such as the end of a range, its own."""
     source = fold(attribute.source or attribute.name)
-    return next((known.role for known in facts.policy.attributes if fold(known.name) == source), attribute.role)
+    return next((known.role for known in facts.policy.all_attributes if fold(known.name) == source), attribute.role)
 
 
 def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str | None:

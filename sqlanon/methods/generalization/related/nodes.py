@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from sqlanon.methods.generalization.lattice.remaining import Node, Rank
 from sqlanon.methods.generalization.lattice.types import Counted, Lattice
-from sqlanon.methods.generalization.related.known import Known, by_known
 from sqlanon.methods.generalization.related.loss import RelatedLoss
 from sqlanon.methods.generalization.related.people import PERSON, People
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.known import Known, by_known
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, if_, is_null, not_, or_zero, union_all
 from sqlanon.sqlgen.build.names import alias, column, relation

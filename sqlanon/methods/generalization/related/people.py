@@ -16,9 +16,9 @@ from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
 from sqlanon.domain.counts import counted
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.inputs.sizes import sizes
-from sqlanon.methods.generalization.related.known import Known
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
+from sqlanon.questions.known import Known
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import big, infix, total, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation

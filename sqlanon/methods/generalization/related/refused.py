@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlanon.errors import PolicyError
 from sqlanon.methods.generalization.options import Options
-from sqlanon.methods.generalization.related.known import by_known
 from sqlanon.methods.shared.task import Task
+from sqlanon.questions.known import by_known
 
 __all__ = ["require_possible"]
 

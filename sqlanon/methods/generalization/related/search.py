@@ -17,12 +17,12 @@ from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, 
 from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.generalization.reasons import searched
 from sqlanon.methods.generalization.related.choice import RelatedGeneralization
-from sqlanon.methods.generalization.related.known import Known, known_of
 from sqlanon.methods.generalization.related.nodes import RelatedNodes
 from sqlanon.methods.generalization.related.tables import published_names
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.known import Known, known_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import not_
 from sqlanon.sqlgen.build.names import alias, column, relation
@@ -71,6 +71,9 @@ def best_levels(task: Task, options: Options, search: Search) -> RelatedGenerali
         nodes_searched=nodes,
         gone=gone,
         released=dict(zip(names, nodes.people.released(gone), strict=True)),
+        fewest=tuple(_fewest(task, nodes, optimum.node, gone))
+        if task.dry and optimum.suppressed < nodes.people.count
+        else (),
     )
 
 
@@ -120,7 +123,7 @@ def reasons_of(task: Task, choice: RelatedGeneralization) -> Iterator[tuple[str,
     yield "solve", "suppressed people", f"{choice.suppressed} of {choice.rows}, at most {choice.limit} allowed"
     proof = "proven least" if choice.proven else "the best before the time limit"
     yield "solve", choice.loss_name.replace("_", " "), f"{loss_text(choice.loss)}, {proof}"
-    for known, fewest in _fewest(task, choice):
+    for known, fewest in choice.fewest:
         people = counted(fewest, "person is", "people are")
         yield (
             "solve",
@@ -130,21 +133,18 @@ def reasons_of(task: Task, choice: RelatedGeneralization) -> Iterator[tuple[str,
     yield from (("solve", item, detail) for item, detail in searched(choice))
 
 
-def _fewest(task: Task, choice: RelatedGeneralization) -> Iterator[tuple[Known, int]]:
+def _fewest(task: Task, nodes: RelatedNodes, node: Sequence[int], gone: str | None) -> Iterator[tuple[Known, int]]:
     """How many people of those who are published are in the smallest class, by what is known."""
-    nodes = choice.nodes_searched
-    if nodes is None or choice.rows == choice.suppressed:
-        return
     for known in _KNOWN:
         try:
             if not known.is_partition:
                 nodes.people.require_countable(known)
         except PolicyError:
             continue
-        rows = nodes.people.rows_at(choice.levels, known, [])
+        rows = nodes.people.rows_at(node, known, [])
         kept: list[exp.Expr] = []
-        if choice.gone is not None:
-            kept.append(not_(column("person").isin(query=select(column("person"), of=relation(choice.gone)))))
+        if gone is not None:
+            kept.append(not_(column("person").isin(query=select(column("person"), of=relation(gone)))))
         size = alias(f.count(), "size")
         sizes = select(size, of=relation("member"), where=kept, group_by=[column("class_id")])
         query = select(f.min(column("size")), of=sizes.subquery("of_class"))

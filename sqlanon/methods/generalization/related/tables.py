@@ -13,7 +13,6 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
-from sqlanon.domain.values import variable_of
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.generalization.related.choice import RelatedGeneralization
 from sqlanon.methods.generalization.related.people import PERSON
@@ -29,23 +28,16 @@ from sqlanon.udfs import registered
 
 __all__ = ["published_names", "tables_of"]
 
-# What the table of people is called where the source is a query.
-_PEOPLE = "respondents"
 _NUMBER, _BITS = "number", "bits"
 
 
-def published_names(policy: Policy) -> list[str]:
-    """What stands behind the release's name in those of its tables: that of the people, and those of their rows.
-
-    Raises PolicyError where two would have one name.
-    """
-    source = policy.source.name
-    people = _PEOPLE if source is None else variable_of(source.name) or source.name
-    names = [people, *(table.name for table in policy.related)]
+def published_names(policy: Policy) -> tuple[str, ...]:
+    """What stands behind the release's name in those of its tables. Raises PolicyError where two would have one."""
+    names = policy.table_names
     if len({fold(name) for name in names}) < len(names):
         raise PolicyError(
-            f"{policy}: two of its tables are called {people}",
-            hint=f"tell them apart: WITH TABLE ... AS {people}_rows ON (...)",
+            f"{policy}: two of its tables are called {names[0]}",
+            hint=f"tell them apart: WITH TABLE ... AS {names[0]}_rows ON (...)",
         )
     return names
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -11,7 +11,6 @@ from sqlanon.domain.identifiers import same_name
 from sqlanon.errors import InternalError
 from sqlanon.methods.base import PublishedTables, Structure
 from sqlanon.methods.generalization.related.choice import RelatedGeneralization
-from sqlanon.methods.generalization.related.tables import published_names
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import named
 from sqlanon.sqlgen.build.names import column
@@ -25,9 +24,9 @@ def structure_of(published: PublishedTables) -> Structure:
     policy = published.policy
     if policy.entity is None:
         raise InternalError("a policy on several tables has no ENTITY")
-    names = published_names(policy)
-    if set(names) != set(published.tables):
-        return Structure(misfit=f"its tables are {', '.join(published.tables)}, and not {', '.join(names)}")
+    names = policy.tables_in_order(tuple(published.tables))
+    if names is None:
+        return Structure(misfit=f"its tables are {', '.join(published.tables)}")
     called = _number_of(published, names[0], policy.entity.name)
     people = published.tables[names[0]]
     rows, numbers, unknown = published.engine.rows(
@@ -58,7 +57,7 @@ def _number_of(published: PublishedTables, table: str, called: str) -> str:
     return next((name for name, _ in columns if same_name(name, called)), called)
 
 
-def _miscounted(published: PublishedTables, names: list[str]) -> str | None:
+def _miscounted(published: PublishedTables, names: Sequence[str]) -> str | None:
     """Which table has not the rows that were chosen, while the tables are made."""
     if not isinstance(published.choice, RelatedGeneralization):
         return None
