@@ -113,8 +113,10 @@ def _columns(state: State) -> Iterator[tuple[str, str, str]]:
     for table in bound.related:
         hidden = (attribute.column for attribute in table.attributes if attribute not in shown_columns)
         yield from (("bind", name, "not published: the policy hides it") for name in hidden)
-    for unpublished in (bound.unpublished, *(table.unpublished for table in bound.related)):
-        yield from (("bind", name, "not published: the policy does not name it") for name in unpublished)
+        hidden = (name for name in table.unpublished if name != table.key)
+        yield from (("bind", name, "not published: the policy does not name it") for name in hidden)
+    for name in bound.unpublished:
+        yield "bind", name, "not published: the policy does not name it"
 
 
 def _sql(state: State) -> Iterator[tuple[str, str, str]]:

@@ -124,7 +124,7 @@ def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
     Raises PolicyError for tables without buckets, whose rows are in no class; PrivacyViolation if it does not have the
     columns that its policy publishes, EngineError if it cannot be read.
     """
-    if shows_people([attribute.reading for attribute in release.attributes]):
+    if shows_people(release):
         raise people_in_no_class(release.name)
     several = any(made.fragment is not None for made in release.published)
     if several and not any(a.reading is Reading.BUCKET for a in release.attributes):

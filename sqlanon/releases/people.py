@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Release
 from sqlanon.errors import CatalogError, InternalError, PolicyError
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.known import by_known
@@ -28,9 +29,9 @@ def people_in_no_class(release: object) -> PolicyError:
     )
 
 
-def shows_people(readings: Sequence[Reading | None]) -> bool:
-    """Whether columns that are read so are those of people in several tables, who have numbers."""
-    return Reading.RESPONDENT in readings
+def shows_people(release: Release) -> bool:
+    """Whether a release shows people, who have numbers, in several tables."""
+    return any(attribute.reading is Reading.RESPONDENT for attribute in release.attributes)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.generalization.reasons import decision, searched
 from sqlanon.methods.generalization.reasons import reasons as around
 from sqlanon.methods.generalization.related.choice import RelatedGeneralization
+from sqlanon.methods.generalization.related.loss import DEFINITION as RELATED_DEFINITION
+from sqlanon.methods.generalization.related.loss import NAME as RELATED_LOSS
 from sqlanon.methods.generalization.related.nodes import RelatedNodes
 from sqlanon.methods.generalization.related.refused import require_possible
 from sqlanon.methods.generalization.related.search import best_levels, reasons_of
@@ -269,4 +271,5 @@ def verify(published: PublishedTables, _: Options) -> Structure:
 
 def wording(_: Options) -> Wording:
     """What a certificate says of the release, whose columns state their levels."""
-    return Wording(None, {name: loss.DEFINITION for name, loss in LOSSES.items()})
+    losses = {name: loss.DEFINITION for name, loss in LOSSES.items()}
+    return Wording(None, losses | {RELATED_LOSS: RELATED_DEFINITION})

@@ -17,6 +17,7 @@ from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, 
 from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.generalization.reasons import searched
 from sqlanon.methods.generalization.related.choice import RelatedGeneralization
+from sqlanon.methods.generalization.related.loss import NAME
 from sqlanon.methods.generalization.related.nodes import RelatedNodes
 from sqlanon.methods.generalization.related.tables import published_names
 from sqlanon.methods.shared.task import Task
@@ -56,6 +57,8 @@ def best_levels(task: Task, options: Options, search: Search) -> RelatedGenerali
     if optimum is None:
         raise _infeasible(task, nodes, limit)
     gone, _ = nodes.left_out(optimum.node)
+    is_empty = optimum.suppressed == nodes.people.count
+    fewest = tuple(_fewest(task, nodes, optimum.node, gone)) if task.dry and not is_empty else ()
     return RelatedGeneralization(
         rounds=(Round(optimum.node, nodes.people.count - optimum.suppressed),),
         loss=nodes.loss.value(optimum.loss),
@@ -67,13 +70,11 @@ def best_levels(task: Task, options: Options, search: Search) -> RelatedGenerali
         pruned=optimum.pruned,
         proven=optimum.proven,
         least=None if optimum.least is None else nodes.loss.value(optimum.least),
-        loss_name=options.loss,
+        loss_name=NAME,
         nodes_searched=nodes,
         gone=gone,
         released=dict(zip(names, nodes.people.released(gone), strict=True)),
-        fewest=tuple(_fewest(task, nodes, optimum.node, gone))
-        if task.dry and optimum.suppressed < nodes.people.count
-        else (),
+        fewest=fewest,
     )
 
 
