@@ -89,7 +89,7 @@ def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
         column for column in columns if column.reading not in _ADDED and _policy_role(facts, column) is Role.SENSITIVE
     ]
     has_buckets = Reading.BUCKET in readings
-    if attribute.reading not in _VALUES or not (has_buckets or attribute.fragment):
+    if attribute.reading not in _VALUES or not (has_buckets or attribute.fragment) or Reading.RESPONDENT in readings:
         return None
     if attribute in sensitive and has_buckets and attribute.reading is Reading.BUCKET_VALUE:
         return None
