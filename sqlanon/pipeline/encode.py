@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.pipeline.cells import encode
 from sqlanon.pipeline.kept_cells import kept_cells
 from sqlanon.pipeline.state import State, need
+from sqlanon.questions.ask import BoundRequirement
 
 __all__ = ["encode_stage"]
 
@@ -44,5 +47,11 @@ def _of_tables(state: State, policy: BoundPolicy) -> Cells:
     """The cells of the source, and of each table that belongs to it."""
     own = {bound.column for bound in policy.sensitive}
     requirements = [requirement for requirement in state.requirements if own.issuperset(requirement.attributes)]
-    related = (encode(state.engine, policy.of_related(table), state.scratch) for table in policy.related)
-    return replace(encode(state.engine, policy, state.scratch, requirements), related=tuple(related))
+    related = tuple(_cells(state, policy.of_related(table)) for table in policy.related)
+    return replace(_cells(state, policy, requirements), related=related)
+
+
+def _cells(state: State, policy: BoundPolicy, requirements: Sequence[BoundRequirement] = ()) -> Cells:
+    """The cells of one table, which may have no quasi-identifier by whose values its rows are counted."""
+    cells = encode(state.engine, policy, state.scratch, requirements)
+    return cells if policy.quasi_identifiers else replace(cells, rows=rows_of_source(state.engine, policy))

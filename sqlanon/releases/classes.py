@@ -148,8 +148,9 @@ def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
     Raises as `classes_of` does.
     """
     policy, columns = policy_of(release), tuple(_published_columns(engine, release))
+    # Labels are of another type than the values that a hierarchy fits.
     roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-    attributes = tuple(attribute for attribute in policy.all_attributes if attribute.role in roles)
+    attributes = tuple(Attribute(a.name, a.role) for a in policy.all_attributes if a.role in roles)
     bound = _bound(engine, release, replace(policy, attributes=attributes, related=()), columns)
     tables = {made.fragment or "": _readings(release, made.fragment) for made in release.published}
     people = PeopleColumns(policy, tables, tuple(b.column for b in bound.sensitive))
