@@ -64,9 +64,7 @@ def _columns(policy: Policy) -> Iterator[Markup]:
 
 def _requirements(policy: Policy) -> Iterator[Markup]:
     requirements = resolve_requirements(policy)
-    meanings = [
-        (requirement, title_of(requirement.question, policy) + requirement.scope) for requirement in requirements
-    ]
+    meanings = [(str(required), title_of(required.question, policy) + required.scope) for required in requirements]
     items = "".join(f"<li><strong>{text(required)}</strong>: {text(meaning)}</li>" for required, meaning in meanings)
     yield Markup(f"<ul>{items}</ul>") if items else paragraph("Nothing.")
 

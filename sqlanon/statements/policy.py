@@ -106,7 +106,7 @@ def _attributes(policy: Policy, action: str, attribute: Attribute | None, column
         if any(same_name(known.name, name) for known in table.attributes):
             raise PolicyError(
                 f"{name} is a column of {table.name}, and ALTER POLICY changes those of the source of {policy} alone",
-                hint=f"change the statement that DESCRIBE POLICY {policy.name} answers with: CREATE OR REPLACE POLICY ...",
+                hint=f"DESCRIBE POLICY {policy.name} answers with its statement: change it, and CREATE OR REPLACE",
                 part=("column", name),
             )
     is_there = any(same_name(known.name, name) for known in policy.attributes)
