@@ -10,7 +10,6 @@ from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import about
 from sqlanon.export.exported_rows import ReadExport, exported_tables, read_export, rows_of_export
-from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.syntax.statements import Attack
 
 __all__ = ["attack_export"]
@@ -29,7 +28,6 @@ def attack_export(engine: Engine, statement: Attack) -> list[AttackAnswer]:
 
 
 def _target(engine: Engine, read: ReadExport, tables: dict[str, exp.Table]) -> Target:
-    require_one_table(read.recorded.policy, "ATTACK", "an adversary is told what the class of a row says")
     sensitive = read.recorded.policy.having(Role.SENSITIVE)
     columns: list[Column] = []
     for table, recorded in zip(tables.values(), read.recorded.tables, strict=True):

@@ -25,7 +25,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, about
 from sqlanon.inputs.bind_policy import bind
-from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import bind_source, own_object, qualified
 from sqlanon.methods.registry import promised_by
@@ -54,9 +53,7 @@ def attack_release(engine: Engine, release: Release, statement: Attack) -> list[
 
 
 def _released(engine: Engine, release: Release) -> Target:
-    policy = policy_of(release)
-    require_one_table(policy, "ATTACK", "an adversary is told what the class of a row says")
-    classes = classes_of(engine, release)
+    classes, policy = classes_of(engine, release), policy_of(release)
     names = tuple(attribute.name for attribute in policy.quasi_identifiers)
     sensitive = tuple(b.column for b in classes.bound.sensitive)
     promised = promised_by(release.method, release.method_arguments)

@@ -23,7 +23,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
-from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import own_object
 from sqlanon.questions.statistics import bind_statistic, load_statistic, named_arguments, statistic_names
 from sqlanon.releases.objects import require_own_columns
@@ -67,7 +66,6 @@ def check_joined(engine: Engine, second: Release, first: Release, statement: Che
 
 def _side(engine: Engine, release: Release) -> _Side:
     require_own_columns(engine, release)
-    require_one_table(policy_of(release), "JOINED WITH", "releases are joined row by row", "release")
     if any(made.fragment is not None for made in release.published):
         raise PolicyError(f"{release.name} has several tables, of which none shows all of a row", part=("release",))
     return _Side(release, {fold(attribute.name): attribute for attribute in release.attributes})

@@ -27,7 +27,6 @@ from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import Templates, WorkloadQuery
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.figures.class_figures import ClassFigure
-from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import in_file, own_object
 from sqlanon.sqlgen.build.expressions import insert
 from sqlanon.sqlgen.build.names import relation
@@ -56,7 +55,6 @@ def measure(
     What was measured with the workload before is replaced. What the release cannot answer is a result without an
     estimate. Raises UserError, naming it, for a query that the source has no answer to.
     """
-    require_one_table(policy_of(release), "MEASURE", "a workload asks for rows of the source")
     measuring = _Measuring(engine, release, workload, progress)
     queries, refused = measuring.read()
     try:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlanon.catalog import releases
-from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.numbers import without_noise
 from sqlanon.domain.policy import Policy
@@ -20,7 +19,6 @@ from sqlanon.figures.granularity_loss import granularity_loss
 from sqlanon.figures.level_losses import non_uniform_entropy, precision
 from sqlanon.figures.membership import membership
 from sqlanon.figures.u_loss import u_loss, u_loss_of_policy
-from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.session_settings import is_writable
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 from sqlanon.syntax.statements import FigureCall
@@ -92,7 +90,6 @@ def measure_figures(
     """
     for call in calls:
         _require_known(call)
-    require_one_table(policy_of(release), "MEASURE", "figures are of classes of rows")
     with engine.transaction(), Scratch(engine) as scratch:
         measured = (
             _measured(engine, release, calls, scratch, computed) if calls else _all(engine, release, scratch, remark)
