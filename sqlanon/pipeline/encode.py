@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.methods.registry import find_method
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.pipeline.cells import encode
 from sqlanon.pipeline.kept_cells import kept_cells
 from sqlanon.pipeline.state import State, need
@@ -19,6 +21,8 @@ def encode_stage(state: State) -> State:
     if encoding is None:
         return state
     policy = need(state.bound)
+    if policy.related:
+        return state.having(cells=_of_tables(state, policy))
     if cells := kept_cells(state, encoding):
         return state.having(cells=cells)
     if not encoding.quasi_identifiers:
@@ -34,3 +38,11 @@ def encode_stage(state: State) -> State:
         besides=encoding.besides,
     )
     return state.having(cells=cells)
+
+
+def _of_tables(state: State, policy: BoundPolicy) -> Cells:
+    """The cells of the source, and of each table that belongs to it."""
+    own = {bound.column for bound in policy.sensitive}
+    requirements = [requirement for requirement in state.requirements if own.issuperset(requirement.attributes)]
+    related = (encode(state.engine, policy.of_related(table), state.scratch) for table in policy.related)
+    return replace(encode(state.engine, policy, state.scratch, requirements), related=tuple(related))
