@@ -87,11 +87,13 @@ def test_who_is_alone(name: str, knows: str) -> None:
     without, level = next((without, level) for called, without, level, *_ in RELEASES if called == name)
     alone = ALONE[name, knows]
     with clinic(without) as con:
-        con.execute(f"""
+        con.execute(
+            f"""
             CREATE POLICY clinic ON persons (id ENTITY, born QUASI IDENTIFIER, sex QUASI IDENTIFIER, name INSENSITIVE)
             WITH TABLE visits ON (id) (clinic QUASI IDENTIFIER USING regions MIN LEVEL {level} MAX LEVEL {level})
             REQUIRE k_anonymity(k => 2, knows => '{knows}')
-        """.replace("ON persons", "ON (SELECT *, 'p' || id AS name FROM persons)"))
+        """.replace("ON persons", "ON (SELECT *, 'p' || id AS name FROM persons)")
+        )
         con.execute("CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD generalization(suppression => 0.9)")
         left = con.duckdb.execute("SELECT name FROM made_respondents").fetchall()
     assert {f"p{person}" for person, *_ in PERSONS} - {name for (name,) in left} == {f"p{each}" for each in alone}
