@@ -16,7 +16,7 @@ def validate_related(policy: Policy) -> None:
     """
     _require_alone(policy)
     _require_entity(policy)
-    tables: dict[str, str] = {fold(policy.source.name.name): "the source"} if policy.source.name else {}
+    tables = {fold(policy.table_names[0]): "the source"}
     columns = {fold(attribute.name) for attribute in policy.attributes}
     for table in policy.related:
         _validate_table(policy, table)
@@ -80,7 +80,7 @@ def _require_entity(policy: Policy) -> None:
             f"{entity.name} cannot be a PSEUDONYM: what links the published tables is a number drawn anew for each "
             "release",
             f"write {entity.name} ENTITY",
-            ("column", entity.name, "pseudonym"),
+            ("column", entity.name),
         )
 
 
@@ -115,7 +115,7 @@ def _validate_table(policy: Policy, table: RelatedTable) -> None:
                 f"{attribute.name} of {table.name} cannot be a PSEUDONYM: what links the published tables is a number "
                 "drawn anew for each release",
                 f"write {attribute.name} IDENTIFIER",
-                ("column", attribute.name, "pseudonym"),
+                ("column", attribute.name),
             )
         if same_name(attribute.name, table.key):
             raise _wrong(

@@ -18,6 +18,7 @@ from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.hierarchy_fit import require_fitting
 from sqlanon.inputs.item_lists import asks_of_items, is_list, item_type
 from sqlanon.inputs.pivot import pivoted
+from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import BoundSource, bind_source
 
 __all__ = ["bind", "hierarchies_of", "policy_source", "public_source"]
@@ -69,12 +70,14 @@ def bind(
 ) -> BoundPolicy:
     """Finds each attribute's column, and checks its hierarchy against the column's type.
 
-    `related` are the policy's related tables, in its order; without them it is bound to its source alone.
+    `related` are the policy's related tables, in its order.
 
     Raises PolicyError for a column that the source lacks, a hierarchy that does not fit
     a column, a level above the top, two columns that differ in case only, or a
     quasi-identifier that the public table lacks or has in another type.
     """
+    if policy.related and not related:
+        require_one_table(policy, "this", "rows of one table are read")
     columns = _by_name(source.columns)
     called = f"the source {policy.source.called}"
     attributes = tuple(_bound(policy, a, called, columns, hierarchies) for a in policy.attributes)
@@ -82,7 +85,7 @@ def bind(
     with about("public table"):
         table = _public_table(policy, attributes, public) if public else None
     bound = BoundPolicy(policy, source.relation, source.stable, attributes, unpublished, fingerprint, table)
-    pairs = zip(policy.related, related, strict=True) if related else ()
+    pairs = zip(policy.related, related, strict=True)
     tables = tuple(_related(bound, table, rows, hierarchies) for table, rows in pairs)
     return replace(bound, long_table=source.long_table, related=tables)
 

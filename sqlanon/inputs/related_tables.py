@@ -16,7 +16,17 @@ from sqlanon.sqlgen.build.expressions import is_null
 from sqlanon.sqlgen.build.names import column, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["related_sources", "require_of_respondents"]
+__all__ = ["related_sources", "require_of_respondents", "require_one_table"]
+
+
+def require_one_table(policy: Policy, statement: str, why: str, *part: str) -> None:
+    """Raises PolicyError for a policy with related tables, which the statement cannot take in, and why it cannot."""
+    if policy.related:
+        raise PolicyError(
+            f"{policy} has related tables, WITH TABLE {policy.related[0].name}, and {statement} is about one: {why}",
+            hint="make another policy on a query that joins them, or leaves them out: ON (SELECT ...)",
+            part=part,
+        )
 
 
 def related_sources(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> tuple[BoundSource, ...]:

@@ -10,7 +10,7 @@ from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
-from sqlanon.inputs.related_tables import related_sources, require_of_respondents
+from sqlanon.inputs.related_tables import related_sources, require_of_respondents, require_one_table
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import passing
 from sqlanon.methods.registry import DEFAULT, find_method, promised_by
@@ -46,6 +46,9 @@ def resolve_stage(state: State) -> State:
     requirements = resolve_requirements(policy, promised=_promised(state))
     require_within(method.limits(options), state.create, policy, hierarchies, requirements)
     name = state.create.series
+    if name is not None:
+        with about("series"):
+            require_one_table(policy, "a series", "its ledger says in which one class a respondent was")
     return state.having(
         options=options,
         policy=policy,

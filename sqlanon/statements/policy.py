@@ -102,6 +102,13 @@ def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirem
 def _attributes(policy: Policy, action: str, attribute: Attribute | None, column: str) -> tuple[Attribute, ...]:
     """The attributes of a policy after one was added, altered or dropped."""
     name = attribute.name if attribute else column
+    for table in policy.related:
+        if any(same_name(known.name, name) for known in table.attributes):
+            raise PolicyError(
+                f"{name} is a column of {table.name}, and ALTER POLICY changes those of the source of {policy} alone",
+                hint=f"DESCRIBE POLICY {policy.name} answers with its statement: change it, and CREATE OR REPLACE",
+                part=("column", name),
+            )
     is_there = any(same_name(known.name, name) for known in policy.attributes)
     if is_there == (action == "add"):
         raise PolicyError(

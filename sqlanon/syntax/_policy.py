@@ -37,6 +37,9 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
     reader.mark("source")
     on = source(reader)
     pivot, columns = _pivot(reader), attributes(reader)
+    if pivot is not None and reader.sees("WITH"):
+        hint = "take WITH TABLE for the long table, or pivot it in a query, ON (SELECT ...)"
+        raise reader.refused("WITH TABLE does not go with PIVOT", hint=hint, token=reader.peek())
     related = related_tables(reader, columns)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
     public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
