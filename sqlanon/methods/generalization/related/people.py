@@ -135,7 +135,7 @@ class People:
             if known.most is None and longest > _MOST_KNOWN:
                 several = sum(people for items, people in by_number if items > _MOST_KNOWN)
                 raise PolicyError(
-                    f"{self.policy.policy}: {counted(several, 'person', 'people')} have more than {_MOST_KNOWN} "
+                    f"{self.policy.policy}: {counted(several, 'person has', 'people have')} more than {_MOST_KNOWN} "
                     f"different rows in {table.name}, of which knows => {known.written} knows any set",
                     hint="require knows => 'values', which is stricter, or knows => 'm_rows', m => 2, or say MIN LEVEL",
                 )
