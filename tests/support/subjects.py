@@ -37,8 +37,8 @@ _FILES = {
     "trivial": "methods methods_killed trivial",
     "models": (
         "add_a_model anatomy_models bind_requirements export_models explanation_models live_models models "
-        "models_end_to_end models_optimal normal_relations numbers portable projections pycanon questions related_policy "
-        "requirements t_closeness thresholds"
+        "models_end_to_end models_optimal normal_relations numbers portable projections pycanon questions "
+        "related_policy requirements t_closeness thresholds"
     ),
     "attacks": (
         "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks"
