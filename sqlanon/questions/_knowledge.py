@@ -41,9 +41,9 @@ def knowledge(
     those that the model is about, each by itself or some jointly. Takes the arguments out of `arguments`. Raises
     PolicyError for a value that means nothing, and for a model that is not defined where a person has several rows.
     """
-    own = {parameter.name for parameter in question.parameters}
+    parameters = {parameter.name for parameter in question.parameters}
     if several is None:
-        if KNOWS in arguments and KNOWS not in own:
+        if KNOWS in arguments and KNOWS not in parameters:
             raise _wrong(
                 question,
                 KNOWS,
@@ -56,7 +56,7 @@ def knowledge(
         choices = " or ".join(f"{KNOWS} => {written(value)}" for value in KNOWN)
         raise _wrong(question, KNOWS, f"there is no {KNOWS} {written(known)}", f"write {choices}")
     assert isinstance(known, str)
-    rows = _rows(question, known, arguments, own)
+    rows = _rows(question, known, arguments, parameters)
     _require_of_related_tables(question, arguments, jointly=any(len(attributes) > 1 for attributes in about))
     of_related = [name for attributes in about for name in attributes if name in several]
     if of_related and not question.several_values:
@@ -71,22 +71,22 @@ def knowledge(
         raise _wrong(
             question,
             KNOWS,
-            f"to an adversary with {KNOWS} => {written(known)} a person is in several classes, whose shares cannot be "
-            "compared so",
+            f"to an adversary with {KNOWS} => {written(known)} a person is in several classes, and it is defined "
+            "where classes do not overlap",
             f"write {KNOWS} => 'values', or require k_anonymity or l_diversity",
         )
     return known, rows
 
 
-def _rows(question: Question, known: str, arguments: dict[str, Value], own: Collection[str]) -> int | None:
+def _rows(question: Question, known: str, arguments: dict[str, Value], parameters: Collection[str]) -> int | None:
     """The number of rows known, which goes with `knows => 'm_rows'`, and has to be given there."""
     if known != _SOME_ROWS:
-        if ROWS in arguments and ROWS not in own:
+        if ROWS in arguments and ROWS not in parameters:
             raise _wrong(
                 question, ROWS, f"{ROWS} says how many rows are known", f"write {KNOWS} => '{_SOME_ROWS}' with it"
             )
         return None
-    if ROWS in own:
+    if ROWS in parameters:
         raise _wrong(
             question, KNOWS, f"its argument {ROWS} is its own", f"write another {KNOWS}, which takes no {ROWS}"
         )

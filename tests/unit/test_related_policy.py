@@ -177,7 +177,7 @@ WRONG: Sequence[tuple[str, type[SqlanonError], str, str]] = [
         created("WITH TABLE visits ON (patient) (clinic QUASI IDENTIFIER USING regions MAX LEVEL 9)", K),
         PolicyError,
         "clinic has no level 9",
-        "MAX",
+        "9",
     ),
     (
         created("WITH TABLE visits ON (patient) (clinic QUASI IDENTIFIER USING r)", K),
