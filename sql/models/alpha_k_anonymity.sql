@@ -7,6 +7,8 @@
 -- least rows: k -- a respondent has a row at least
 -- monotone: yes -- a union holds the respondents of its classes, and a value's share in it is at most the greatest of theirs
 -- monotone under suppression: no -- more rows with a frequent value raise its share
+-- several values: yes -- the share of a value is that of the class's respondents who have it
+-- overlapping classes: yes -- each class is judged by its own respondents and shares
 -- excess: size, for a class with fewer than k respondents or 1/alpha values; else size * (max p - alpha) / (1 - alpha)
 -- excess maximum: 1 - alpha
 -- reads: equivalence_class, class_sensitive_value
@@ -17,12 +19,13 @@
 -- in the shares, is at most the sum over the classes, which loses nothing where one of them counts in full instead.
 
 -- statement: achieved
-SELECT max(most / size) AS achieved
-FROM (
-  SELECT CAST(sum(n) AS DOUBLE) AS size, CAST(max(n) AS DOUBLE) AS most
+SELECT max(most / CAST(equivalence_class.size AS DOUBLE)) AS achieved
+FROM equivalence_class
+INNER JOIN (
+  SELECT class_id, CAST(max(n) AS DOUBLE) AS most, CAST(count(*) AS DOUBLE) AS distinct_values
   FROM class_sensitive_value
   GROUP BY class_id
-) AS class
+) AS class ON class.class_id = equivalence_class.class_id
 
 -- statement: violations
 SELECT equivalence_class.class_id, equivalence_class.size, CASE

@@ -6,6 +6,8 @@
 -- required: l
 -- monotone: yes -- a union of classes holds the values of each of them
 -- monotone under suppression: yes -- a class with l values keeps them whatever rows are added
+-- several values: yes -- a value counts once, whoever has it
+-- overlapping classes: yes -- each class is judged by its own values
 -- excess: size, for a class with fewer than l values
 -- excess maximum: 1
 -- reads: class_sensitive_value

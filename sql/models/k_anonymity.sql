@@ -7,6 +7,8 @@
 -- enough rows: k -- nothing but respondents is counted
 -- monotone: yes -- a union of classes holds the respondents of each of them
 -- monotone under suppression: yes -- a class with k respondents keeps them whatever rows are added
+-- several values: yes -- no value is looked at
+-- overlapping classes: yes -- each class is judged by its own respondents
 -- excess: size, for a class with fewer than k respondents
 -- excess maximum: 1
 -- reads: equivalence_class

@@ -7,6 +7,8 @@
 -- least rows: k -- a respondent has a row at least
 -- monotone: yes -- a union of classes holds the respondents and the values of each of them
 -- monotone under suppression: yes -- a class keeps its respondents and its values whatever rows are added
+-- several values: yes -- a value counts once, whoever has it
+-- overlapping classes: yes -- each class is judged by its own respondents and values
 -- excess: size, for a class that violates
 -- excess maximum: 1
 -- reads: equivalence_class, class_sensitive_value

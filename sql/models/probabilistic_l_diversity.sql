@@ -6,9 +6,11 @@
 -- required: l
 -- monotone: yes -- the share of a value in a union is at most the greatest of its shares in the classes
 -- monotone under suppression: no -- more rows with a frequent value raise its share
+-- several values: yes -- the share of a value is that of the class's respondents who have it
+-- overlapping classes: yes -- each class is judged by its own shares
 -- excess: size, for a class with fewer than l values; else size * (max p - 1/l) / (1 - 1/l)
 -- excess maximum: 1 - 1/l
--- reads: class_sensitive_value
+-- reads: equivalence_class, class_sensitive_value
 -- Achieved is 1 / max p of the worst class. Both statements count the same of each class, which is then counted once.
 --
 -- Why the excess never grows when classes merge: fewer than l values means max p > 1/l, and where a union has
@@ -16,23 +18,25 @@
 -- the shares and at most 1 - 1/l, so that size times its positive part is at most the sum over the classes.
 
 -- statement: achieved
-SELECT min(CAST(size AS DOUBLE) / most) AS achieved
-FROM (
-  SELECT class_id, CAST(sum(n) AS BIGINT) AS size, CAST(max(n) AS DOUBLE) AS most,
-    CAST(count(*) AS DOUBLE) AS distinct_values
+SELECT min(CAST(equivalence_class.size AS DOUBLE) / most) AS achieved
+FROM equivalence_class
+INNER JOIN (
+  SELECT class_id, CAST(max(n) AS DOUBLE) AS most, CAST(count(*) AS DOUBLE) AS distinct_values
   FROM class_sensitive_value
   GROUP BY class_id
-) AS class
+) AS class ON class.class_id = equivalence_class.class_id
 
 -- statement: violations
-SELECT class_id, size, CASE
-    WHEN CAST(distinct_values AS DECIMAL(38, 0)) * $l_denominator < $l_numerator THEN CAST(size AS DOUBLE)
-    ELSE (most * $l_numerator - CAST(size AS DOUBLE) * $l_denominator) / nullif($l_numerator - $l_denominator, 0)
+SELECT equivalence_class.class_id, equivalence_class.size, CASE
+    WHEN CAST(distinct_values AS DECIMAL(38, 0)) * $l_denominator < $l_numerator
+      THEN CAST(equivalence_class.size AS DOUBLE)
+    ELSE (most * $l_numerator - CAST(equivalence_class.size AS DOUBLE) * $l_denominator)
+      / nullif($l_numerator - $l_denominator, 0)
   END AS excess
-FROM (
-  SELECT class_id, CAST(sum(n) AS BIGINT) AS size, CAST(max(n) AS DOUBLE) AS most,
-    CAST(count(*) AS DOUBLE) AS distinct_values
+FROM equivalence_class
+INNER JOIN (
+  SELECT class_id, CAST(max(n) AS DOUBLE) AS most, CAST(count(*) AS DOUBLE) AS distinct_values
   FROM class_sensitive_value
   GROUP BY class_id
-) AS class
-WHERE CAST(most AS DECIMAL(38, 0)) * $l_numerator > CAST(size AS DECIMAL(38, 0)) * $l_denominator
+) AS class ON class.class_id = equivalence_class.class_id
+WHERE CAST(most AS DECIMAL(38, 0)) * $l_numerator > CAST(equivalence_class.size AS DECIMAL(38, 0)) * $l_denominator

@@ -18,7 +18,7 @@ from sqlanon.catalog._json import (
     value_to_json,
 )
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, RelatedTable, Requirement, Role
 from sqlanon.domain.values import Source
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
 
 
 # The keys of a policy that are left out where they are empty.
-_OPTIONAL = ("against", "confidential", "visible", "pivot")
+_OPTIONAL = ("against", "confidential", "visible", "pivot", "related")
 
 
 def definition_to_json(definition: HierarchyDefinition) -> dict[str, Any]:
@@ -75,6 +75,8 @@ def policy_to_json(policy: Policy) -> dict[str, Any]:
             fields[key] = [list(names) for names in sets]
     if policy.pivot is not None:
         fields["pivot"] = pivot_to_json(policy.pivot)
+    if policy.related:
+        fields["related"] = list(map(_related_to_json, policy.related))
     return fields
 
 
@@ -93,6 +95,22 @@ def policy_from_json(json_value: Any) -> Policy:
         confidential=_sets_from_json(fields.get("confidential", [])),
         visible=_sets_from_json(fields.get("visible", [])),
         pivot=pivot_from_json(fields["pivot"]) if "pivot" in optional_keys else None,
+        related=tuple(map(_related_from_json, list_of(fields.get("related", []), "the related tables"))),
+    )
+
+
+def _related_to_json(table: RelatedTable) -> dict[str, Any]:
+    attributes = [_attribute_to_json(attribute) for attribute in table.attributes]
+    return {"name": table.name, "source": _source_to_json(table.source), "key": table.key, "attributes": attributes}
+
+
+def _related_from_json(json_value: Any) -> RelatedTable:
+    fields = fields_of(json_value, "a related table", ("name", "source", "key", "attributes"))
+    return RelatedTable(
+        name=text_of(fields["name"], "a related table's name"),
+        source=_source_from_json(fields["source"]),
+        key=text_of(fields["key"], "a related table's key"),
+        attributes=tuple(map(_attribute_from_json, list_of(fields["attributes"], "the attributes"))),
     )
 
 

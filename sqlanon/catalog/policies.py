@@ -1,4 +1,4 @@
-"""Policies as rows of `anon.policy`, `policy_attribute`, `policy_requirement` and `policy_constraint`."""
+"""Policies as rows of `anon.policy` and of the tables whose names begin with `policy_`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sqlanon.catalog._domain_json import attributes_from_json, pivot_from_json, 
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
 from sqlanon.catalog._source_text import read_source, write_source
 from sqlanon.catalog.validation import validate
-from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.identifiers import fold, nearest, same_name
+from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, RelatedTable, Requirement, Role
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
@@ -31,7 +31,10 @@ _ATTRIBUTE = (
     "weight",
     "pseudonym",
     "key_variable",
+    "related_table",
 )
+_TABLES = ("policy", "policy_attribute", "policy_requirement", "policy_constraint", "policy_related_table")
+_RELATED = ("policy", "related_table", "source", "query", "key_column")
 
 
 def save(engine: Engine, policy: Policy) -> None:
@@ -45,14 +48,33 @@ def save(engine: Engine, policy: Policy) -> None:
     head = {**named, "source": source, "query": query, "against": against, "against_query": against_query}
     head["pivoted"] = dumps(pivot_to_json(policy.pivot)) if policy.pivot else None
     _rows.insert(engine, "policy", [head])
-    attributes = [{**named, "position": i, **_attribute_row(a)} for i, a in enumerate(policy.attributes, start=1)]
-    _rows.insert(engine, "policy_attribute", attributes)
+    _rows.insert(engine, "policy_attribute", _attribute_rows(policy))
+    _rows.insert(engine, "policy_related_table", _related_rows(policy))
     requirements = [
         {**named, "position": i, "model": r.model, "arguments": _arguments_text(policy.name, r)}
         for i, r in enumerate(policy.requirements, start=1)
     ]
     _rows.insert(engine, "policy_requirement", requirements)
     _rows.insert(engine, "policy_constraint", _constraint_rows(policy))
+
+
+def _attribute_rows(policy: Policy) -> list[dict[str, object]]:
+    """A row for each attribute, counted over all tables."""
+    tables = [(None, policy.attributes), *((table.name, table.attributes) for table in policy.related)]
+    attributes = [(table, attribute) for table, attributes in tables for attribute in attributes]
+    return [
+        {"policy": policy.name, "position": i, **_attribute_row(attribute), "related_table": table}
+        for i, (table, attribute) in enumerate(attributes, start=1)
+    ]
+
+
+def _related_rows(policy: Policy) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for i, table in enumerate(policy.related, start=1):
+        source, query = _source_row(table.source)
+        at = {"policy": policy.name, "position": i, "related_table": table.name}
+        rows.append({**at, "source": source, "query": query, "key_column": table.key})
+    return rows
 
 
 def _constraint_rows(policy: Policy) -> list[dict[str, object]]:
@@ -110,7 +132,7 @@ def delete(engine: Engine, name: str) -> bool:
     if not migrations.ready(engine):
         return False
     there_was = exists(engine, name)
-    for table in ("policy", "policy_attribute", "policy_requirement", "policy_constraint"):
+    for table in _TABLES:
         _rows.delete(engine, table, {"policy": name})
     return there_was
 
@@ -131,31 +153,58 @@ def load(engine: Engine, name: str) -> Policy:
         raise PolicyError(f"policy {name} stands {len(rows)} times in anon.policy", hint="delete all its rows but one")
     name = rows[0]["policy"]
     attributes = _rows.read(engine, "policy_attribute", _ATTRIBUTE, by_name, order=("position",))
+    related = _rows.read(engine, "policy_related_table", _RELATED, by_name, order=("position",))
     requirements = _rows.read(engine, "policy_requirement", ("model", "arguments"), by_name, order=("position",))
     sets = _constraints(name, _rows.read(engine, "policy_constraint", ("kind", "attributes"), by_name, ("position",)))
     policy = Policy(
         name=name,
         source=_source(rows[0], "source", "query") or Source(),
-        attributes=tuple(_attribute(name, row) for row in attributes),
+        attributes=tuple(_attribute(name, row) for row in attributes if row["related_table"] is None),
         requirements=tuple(_requirement(name, row) for row in requirements),
         against=_source(rows[0], "against", "against_query"),
         confidential=sets[_CONFIDENTIAL],
         visible=sets[_VISIBLE],
         pivot=_pivot(rows[0]),
+        related=_related(name, related, attributes),
     )
     validate(policy)
     return policy
 
 
-def _source(row: dict[str, Any], key: str, query: str) -> Source | None:
-    """The relation that the columns `key` and `query` of a policy's row name; None if both are empty."""
+def _related(name: str, rows: list[dict[str, Any]], attributes: list[dict[str, Any]]) -> tuple[RelatedTable, ...]:
+    """The related tables with their attributes. Raises PolicyError for an attribute of a table that is none of them."""
+    known = {fold(row["related_table"]) for row in rows}
+    for row in attributes:
+        if row["related_table"] is not None and fold(row["related_table"]) not in known:
+            raise PolicyError(
+                f"policy {name}: {row['attribute']} is of the table {row['related_table']} in anon.policy_attribute, "
+                "which anon.policy_related_table does not have",
+                hint="set related_table to NULL for a column of the source, or add the table",
+            )
+    return tuple(
+        RelatedTable(
+            row["related_table"],
+            _source(row, "source", "query", "policy_related_table") or Source(),
+            row["key_column"],
+            tuple(
+                _attribute(name, a)
+                for a in attributes
+                if a["related_table"] is not None and same_name(a["related_table"], row["related_table"])
+            ),
+        )
+        for row in rows
+    )
+
+
+def _source(row: dict[str, Any], key: str, query: str, table: str = "policy") -> Source | None:
+    """The relation that the columns `key` and `query` of a row of `anon.table` name; None if both are empty."""
     if row[key] is None:
         return Source(query=row[query]) if row[query] else None
     try:
         return Source(name=read_source(row[key]), query=row[query])
     except BadJson as problem:
         raise PolicyError(
-            f"policy {row['policy']}: its {key} in anon.policy cannot be read: {problem}",
+            f"policy {row['policy']}: its {key} in anon.{table} cannot be read: {problem}",
             hint=f'write main.patients, main."my table" or ["main", "my table"]; a SELECT belongs in {query}',
         ) from None
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from sqlanon.catalog._constraints import validate_constraints
+from sqlanon.catalog._related_tables import validate_related
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Pivot, Policy, Requirement, Role
 from sqlanon.errors import PolicyError
@@ -34,12 +35,14 @@ def validate(policy: Policy) -> None:
     if policy.against is not None and (policy.against.name is None) == (policy.against.query is None):
         raise _wrong(policy, "AGAINST needs one public table", "name a table or a view, or give a query, and not both")
     _require_unique(policy, (a.name for a in policy.attributes))
+    if policy.related:
+        validate_related(policy)
     if policy.pivot is not None:
         _validate_pivot(policy, policy.pivot)
-    for attribute in policy.attributes:
+    for attribute in policy.all_attributes:
         _validate_attribute(policy, attribute)
     # Where something is CONFIDENTIAL, that is what a release must satisfy.
-    if not policy.quasi_identifiers and not policy.confidential:
+    if not any(a.role is Role.QUASI_IDENTIFIER for a in policy.all_attributes) and not policy.confidential:
         raise _wrong(
             policy,
             "it has no quasi-identifier",

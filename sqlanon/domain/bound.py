@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
@@ -74,6 +74,10 @@ class BoundRelatedTable:
     # Its columns that the policy does not name; the key is never among those that are published.
     unpublished: tuple[str, ...]
 
+    @property
+    def quasi_identifiers(self) -> tuple[BoundAttribute, ...]:
+        return tuple(bound for bound in self.attributes if bound.role is Role.QUASI_IDENTIFIER)
+
 
 @dataclass(frozen=True)
 class BoundPolicy:
@@ -99,6 +103,12 @@ class BoundPolicy:
     # The tables with rows about the source's respondents.
     related: tuple[BoundRelatedTable, ...] = ()
 
+    def of_related(self, table: BoundRelatedTable) -> BoundPolicy:
+        """The attributes of a related table as those of a source of its own, whose respondents are in its key."""
+        key = replace(self.entity, column=table.key) if self.entity else None
+        attributes = ((key,) if key else ()) + table.attributes
+        return BoundPolicy(self.policy, table.relation, self.live, attributes, table.unpublished, self.fingerprint)
+
     def having(self, role: Role) -> tuple[BoundAttribute, ...]:
         """The attributes with this role, in the policy's order."""
         return tuple(bound for bound in self.attributes if bound.role is role)
@@ -110,6 +120,11 @@ class BoundPolicy:
     @property
     def sensitive(self) -> tuple[BoundAttribute, ...]:
         return self.having(Role.SENSITIVE)
+
+    @property
+    def all_sensitive(self) -> tuple[BoundAttribute, ...]:
+        """The sensitive attributes of the source, and after them those of the related tables."""
+        return (*self.sensitive, *(b for table in self.related for b in table.attributes if b.role is Role.SENSITIVE))
 
     @property
     def entity(self) -> BoundAttribute | None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.values import QualifiedName, Source, Value
+from sqlanon.domain.values import QualifiedName, Source, Value, variable_of
 
 __all__ = ["Attribute", "Pivot", "Policy", "Pseudonym", "RelatedTable", "Requirement", "Role"]
+
+# What the table of respondents is called in a release of several where the source is a query.
+_RESPONDENTS = "respondents"
 
 
 class Role(StrEnum):
@@ -136,6 +139,37 @@ class Policy:
     def items(self) -> tuple[Attribute, ...]:
         """The attributes that are items of the source's column that is pivoted; none without a pivot."""
         return tuple(a for a in self.attributes if a.role is not Role.IDENTIFIER) if self.pivot else ()
+
+    @property
+    def all_attributes(self) -> tuple[Attribute, ...]:
+        """The attributes of the source, and after them those of the related tables."""
+        return (*self.attributes, *(attribute for table in self.related for attribute in table.attributes))
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All that a release is made from: the source, and after it those of the related tables."""
+        return (self.source, *(table.source for table in self.related))
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """What stands behind a release's name in those of its tables: that of the source, and of each related table."""
+        source = self.source.name
+        called = _RESPONDENTS if source is None else variable_of(source.name) or source.name
+        return (called, *(table.name for table in self.related))
+
+    def tables_in_order(self, names: Collection[str]) -> tuple[str, ...] | None:
+        """Published tables in the policy's order, by what stands behind the release's name; None if these are others.
+
+        The source's is the one that is no related table's: a certificate does not say what a query is called after.
+        """
+        related = tuple(table.name for table in self.related)
+        (first, *more) = [name for name in names if name not in related] or [""]
+        return None if more or len(names) != len(related) + 1 else (first, *related)
+
+    @property
+    def hides_respondents(self) -> bool:
+        """Whether respondents are counted whom no release shows; with related tables it shows a number for each."""
+        return self.entity is not None and not self.related
 
     @property
     def entity(self) -> Attribute | None:

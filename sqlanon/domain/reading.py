@@ -47,3 +47,5 @@ class Reading(StrEnum):
     """The number of the row's group within its table (De Capitani di Vimercati et al. 2010)."""
     LINK = "link"
     """The group that the row has in another table: the first such column is of the first table with groups."""
+    RESPONDENT = "respondent"
+    """The number of the respondent whose row it is, drawn for the release, and the same in all its tables."""

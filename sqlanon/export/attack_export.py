@@ -10,6 +10,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import about
 from sqlanon.export.exported_rows import ReadExport, exported_tables, read_export, rows_of_export
+from sqlanon.releases.people import people_in_no_class
 from sqlanon.syntax.statements import Attack
 
 __all__ = ["attack_export"]
@@ -28,6 +29,8 @@ def attack_export(engine: Engine, statement: Attack) -> list[AttackAnswer]:
 
 
 def _target(engine: Engine, read: ReadExport, tables: dict[str, exp.Table]) -> Target:
+    if read.recorded.policy.related:
+        raise people_in_no_class(read.path)
     sensitive = read.recorded.policy.having(Role.SENSITIVE)
     columns: list[Column] = []
     for table, recorded in zip(tables.values(), read.recorded.tables, strict=True):

@@ -25,7 +25,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT
-from sqlanon.methods.base import Figure
+from sqlanon.methods.base import EXPORTED, Figure
 from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
@@ -118,7 +118,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             "statement": _statement(evidence.policy),
             "source": _kind(evidence.policy.source),
             "public": _kind(evidence.policy.against),
-            "attributes": [_attribute(attribute, evidence.types) for attribute in evidence.policy.attributes],
+            "attributes": [_attribute(attribute, evidence.types) for attribute in evidence.policy.all_attributes],
             "hierarchies": [
                 {"name": h.definition.name, "kind": h.definition.kind, "height": h.height} for h in evidence.hierarchies
             ],
@@ -190,6 +190,9 @@ def _requirement(proof: Proof, policy: Policy) -> dict[str, Any]:
     question, achieved = proof.requirement.question, proof.achieved
     chosen = {question.when.argument: question.when.value} if question.when else {}
     seen = f"snapshot with its {proof.hidden}, when it was made" if proof.hidden else "exported file"
+    if policy.related:
+        # No single file shows what is known of people.
+        seen = EXPORTED
     return {
         "requirement": str(proof.requirement),
         "model": question.model,
@@ -269,7 +272,9 @@ def _statement(policy: Policy) -> str:
     """The policy as SQL, without the queries that it may name and without where a key is kept."""
     attributes = tuple(replace(a, pseudonym=Pseudonym()) if a.pseudonym else a for a in policy.attributes)
     against = _unquoted(policy.against) if policy.against else None
-    return render.policy(replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against))
+    related = tuple(replace(table, source=_unquoted(table.source)) for table in policy.related)
+    shown = replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against, related=related)
+    return render.policy(shown)
 
 
 def _unquoted(source: Source) -> Source:

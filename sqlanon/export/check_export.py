@@ -92,7 +92,7 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
     known_by = {name: FROM_FILES if figure.in_files else FROM_CERTIFICATE for name, figure in figures.items()}
     evidence += [Evidence(measurement, known_by[measurement.question]) for measurement in structure.measurements]
-    sensitive = tuple(attribute.name for attribute in recorded.policy.having(Role.SENSITIVE))
+    sensitive = tuple(a.name for a in recorded.policy.all_attributes if a.role is Role.SENSITIVE)
     evidence = [Evidence(_files_measured(read.export), FROM_FILES), *signature, *evidence]
     return CheckedExport(recorded.name, tuple(evidence), sensitive, tuple(requirements))
 
@@ -128,7 +128,7 @@ def _recomputed(
 ) -> Iterator[tuple[int, Measurement]]:
     """The measurements of the requirements that the files can answer, by index."""
     guards = {index: fold(guard) for index, guard in guards_of(requirements).items()}
-    hidden = hidden_parts(requirements, guards, recorded.policy.entity is not None, ())
+    hidden = hidden_parts(requirements, guards, recorded.policy.hides_respondents, ())
     indexes = [i for i, r in enumerate(requirements) if i not in hidden and _IN_FILES.issuperset(r.reads)]
     if not indexes:
         return

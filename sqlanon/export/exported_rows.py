@@ -27,6 +27,7 @@ from sqlanon.plugins import names
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.classes import rows_of_each
 from sqlanon.releases.estimable import Recorded, RecordedTable
+from sqlanon.releases.people import PeopleColumns
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
@@ -43,7 +44,12 @@ _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 
 
 # The types of what no column of the source has: some formats have texts only.
-_KINDS = {Reading.COUNT: "BIGINT", Reading.COUNTERFEITS: "BIGINT", Reading.ITEM_LABELS: "VARCHAR[]"}
+_KINDS = {
+    Reading.COUNT: "BIGINT",
+    Reading.COUNTERFEITS: "BIGINT",
+    Reading.ITEM_LABELS: "VARCHAR[]",
+    Reading.RESPONDENT: "BIGINT",
+}
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ def read_export(engine: Engine, path: str) -> ReadExport:
         rows = stated_rows(export)
         method = str(export.stated["method"]["name"])
         arguments = stated_arguments(export.stated["method"]["arguments"])
-        sensitive = [a.name for a in recorded.policy.having(Role.SENSITIVE)]
+        sensitive = [a.name for a in recorded.policy.all_attributes if a.role is Role.SENSITIVE]
         requirements = resolve_requirements(recorded.policy, sensitive, promised_by(method, arguments))
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
         raise UserError(
@@ -120,7 +126,7 @@ def _rows_of_file(export: Export, file: ExportFile, table: RecordedTable, record
     Sensitive values have the source's type, whose order they are in, and numbers of rows are numbers: some formats have
     texts only.
     """
-    sensitive = {fold(a.name) for a in recorded.policy.having(Role.SENSITIVE)}
+    sensitive = {fold(a.name) for a in recorded.policy.all_attributes if a.role is Role.SENSITIVE}
     outputs: list[exp.Expr] = []
     for part in table.columns:
         kind = recorded.types.get(fold(part.source)) if fold(part.source) in sensitive else None
@@ -187,8 +193,10 @@ def _require_columns(engine: Engine, export: Export, files: Sequence[ExportFile]
 
 def _require_hidden(recorded: Recorded, path: str) -> None:
     """Raises PrivacyViolation for a column that the policy hides, and the certificate lists as published."""
-    hidden = {fold(a.name) for a in recorded.policy.attributes if a.role in _HIDDEN and not a.pseudonym}
+    hidden = {fold(a.name) for a in recorded.policy.all_attributes if a.role in _HIDDEN and not a.pseudonym}
     for part in (part for table in recorded.tables for part in table.columns):
+        if part.reading is Reading.RESPONDENT and recorded.policy.related:
+            continue
         if fold(part.source) in hidden or fold(part.name) in hidden:
             raise PrivacyViolation(f"{path}: its policy hides the column {part.source}, and it is published")
 
@@ -213,6 +221,13 @@ def rows_of_export(
     tables: Mapping[str, exp.Table],
 ) -> list[RowsOfRequirements]:
     """The rows of the files, in the classes that they show."""
+    if recorded.policy.related:
+        columns = {
+            fragment: [(part.name, part.reading) for part in table.columns]
+            for fragment, table in zip(tables, recorded.tables, strict=True)
+        }
+        sensitive_names = tuple(a.name for a in recorded.policy.all_attributes if a.role is Role.SENSITIVE)
+        return PeopleColumns(recorded.policy, columns, sensitive_names).rows(tables, requirements, indexes)
     if values := values_of_export(recorded, tables):
         readings = {
             fragment: [(part.name, part.reading) for part in table.columns]

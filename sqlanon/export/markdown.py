@@ -41,6 +41,7 @@ _READINGS: Mapping[Reading, str] = {
     Reading.COUNTERFEITS: "how many values of the bucket are counterfeits, which no row has",
     Reading.GROUP: "the number of the row's group in this table",
     Reading.LINK: "the group that the row has in another table",
+    Reading.RESPONDENT: "the number of the person whose row it is, drawn for this release and the same in its tables",
 }
 # Of a release that has counterfeits, or could have.
 _WITH_COUNTERFEITS: Mapping[Reading, str] = {

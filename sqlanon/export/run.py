@@ -31,7 +31,7 @@ from sqlanon.export.previous_export import file_hash
 from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.target import require_free, require_no_database
-from sqlanon.export.verify import Expected, verify_file
+from sqlanon.export.verify import Expected, require_together, verify_file
 from sqlanon.inputs.session_settings import is_writable
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
@@ -190,6 +190,9 @@ def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Wri
         recorded=releases.measurements(engine, release),
     )
     require_kept(release.method, release.method_arguments, published, release.name, "exported")
+    if snapshot.answerable.classes.people is not None:
+        files = {written.table.fragment: (written.rows, written.file.columns) for written in tables}
+        require_together(engine, snapshot.answerable, snapshot.achieved, files)
 
 
 def _as_read(written: _Written, release: Release) -> exp.Select:

@@ -25,7 +25,7 @@ from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, parameter
 from sqlanon.sqlgen.classes.normal_relations import Background
 
-__all__ = ["Expected", "verify_file"]
+__all__ = ["Expected", "require_together", "verify_file"]
 
 _LIMITS = "SELECT current_setting('memory_limit'), current_setting('threads')"
 # Types whose texts can be read back as the values they were. Of others the text itself is the value.
@@ -72,6 +72,24 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
             raise InternalError("the exported file reads back with another certificate; it was removed")
     finally:
         reader.connection.close()
+
+
+def require_together(
+    engine: Engine,
+    answerable: AnswerableRequirements,
+    achieved: Sequence[Measurement],
+    tables: Mapping[str | None, tuple[exp.Query, Sequence[Column]]],
+) -> None:
+    """Recomputes what the rows of several files answer together, in the types of the files. Raises as `verify_file`."""
+    sources = {
+        fragment: _typed(rows.copy(), columns, answerable, fragment).subquery("exported")
+        for fragment, (rows, columns) in tables.items()
+    }
+    for part in answerable.rows_of_requirements(dict(sources)):
+        requirements = answerable.requirements_at(part.indexes)
+        reached = measured(engine, requirements, part.rows, answerable.background(part.indexes))
+        for index, requirement, measurement in zip(part.indexes, requirements, reached, strict=True):
+            _require(requirement, measurement, achieved[index])
 
 
 def _require_requirements(reader: Engine, rows: exp.Query, columns: Sequence[Column], expected: Expected) -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy, BoundRelatedTable, PublicTable
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.policy import Attribute, Policy, RelatedTable, Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
@@ -18,6 +18,7 @@ from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.hierarchy_fit import require_fitting
 from sqlanon.inputs.item_lists import asks_of_items, is_list, item_type
 from sqlanon.inputs.pivot import pivoted
+from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import BoundSource, bind_source
 
 __all__ = ["bind", "hierarchies_of", "policy_source", "public_source"]
@@ -25,7 +26,7 @@ __all__ = ["bind", "hierarchies_of", "policy_source", "public_source"]
 
 def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]:
     """The hierarchies that a policy names, by folded name, each validated."""
-    names = dict.fromkeys(fold(a.hierarchy) for a in policy.attributes if a.hierarchy)
+    names = dict.fromkeys(fold(a.hierarchy) for a in policy.all_attributes if a.hierarchy)
     return {name: _hierarchy(engine, name) for name in names}
 
 
@@ -65,21 +66,67 @@ def bind(
     hierarchies: dict[str, StoredHierarchy],
     fingerprint: str,
     public: BoundSource | None = None,
+    related: Sequence[BoundSource] = (),
 ) -> BoundPolicy:
     """Finds each attribute's column, and checks its hierarchy against the column's type.
+
+    `related` are the policy's related tables, in its order.
 
     Raises PolicyError for a column that the source lacks, a hierarchy that does not fit
     a column, a level above the top, two columns that differ in case only, or a
     quasi-identifier that the public table lacks or has in another type.
     """
+    if policy.related and not related:
+        require_one_table(policy, "this", "rows of one table are read")
     columns = _by_name(source.columns)
-    attributes = tuple(_bound(policy, a, columns, hierarchies) for a in policy.attributes)
-    named = {bound.column for bound in attributes}
-    unpublished = tuple(name for name, _ in source.columns if name not in named)
+    called = f"the source {policy.source.called}"
+    attributes = tuple(_bound(policy, a, called, columns, hierarchies) for a in policy.attributes)
+    unpublished = _unnamed(source, attributes)
     with about("public table"):
         table = _public_table(policy, attributes, public) if public else None
     bound = BoundPolicy(policy, source.relation, source.stable, attributes, unpublished, fingerprint, table)
-    return replace(bound, long_table=source.long_table)
+    pairs = zip(policy.related, related, strict=True)
+    tables = tuple(_related(bound, table, rows, hierarchies) for table, rows in pairs)
+    return replace(bound, long_table=source.long_table, related=tables)
+
+
+def _unnamed(source: BoundSource, attributes: Sequence[BoundAttribute]) -> tuple[str, ...]:
+    named = {bound.column for bound in attributes}
+    return tuple(name for name, _ in source.columns if name not in named)
+
+
+def _related(
+    bound: BoundPolicy, table: RelatedTable, rows: BoundSource, hierarchies: dict[str, StoredHierarchy]
+) -> BoundRelatedTable:
+    """A related table with the columns of its attributes, and the one with the values of the source's ENTITY.
+
+    Raises PolicyError where it has no such column, or one whose type is not that of the ENTITY.
+    """
+    policy, entity, columns = bound.policy, bound.entity, _by_name(rows.columns)
+    assert entity is not None
+    called = f"the table {table.name}"
+    with about("table", table.name, "key"):
+        key, kind = _column(policy, called, table.key, columns)
+        if without_enums(kind) != entity.published_type:
+            raise PolicyError(
+                f"{policy}: {key} of {table.name} is of type {without_enums(kind)}, and {entity.column} of the source "
+                f"of type {entity.published_type}",
+                hint=f"cast it in a query, WITH TABLE (SELECT CAST(... AS {entity.published_type}) AS ..., ...) "
+                f"AS {table.name}",
+            )
+    attributes = tuple(_bound(policy, a, called, columns, hierarchies) for a in table.attributes)
+    return BoundRelatedTable(table.name, rows.relation, key, attributes, _unnamed(rows, attributes))
+
+
+def _column(policy: Policy, called: str, name: str, columns: dict[str, Column]) -> Column:
+    """The column of this name as the relation, `called` so, spells it, and its type. Raises PolicyError without it."""
+    if fold(name) not in columns:
+        raise PolicyError(
+            f"{policy}: {called} has no column {name}",
+            hint=nearest(name, [name for name, _ in columns.values()])
+            or f"it has {', '.join(name for name, _ in columns.values())}",
+        )
+    return columns[fold(name)]
 
 
 def _public_table(policy: Policy, attributes: Sequence[BoundAttribute], public: BoundSource) -> PublicTable:
@@ -112,22 +159,20 @@ def _by_name(columns: Sequence[Column]) -> dict[str, Column]:
 
 
 def _bound(
-    policy: Policy, attribute: Attribute, columns: dict[str, Column], hierarchies: dict[str, StoredHierarchy]
+    policy: Policy,
+    attribute: Attribute,
+    called: str,
+    columns: dict[str, Column],
+    hierarchies: dict[str, StoredHierarchy],
 ) -> BoundAttribute:
     with about("column", attribute.name):
-        return _attribute(policy, attribute, columns, hierarchies)
+        return _attribute(policy, attribute, _column(policy, called, attribute.name, columns), hierarchies)
 
 
 def _attribute(
-    policy: Policy, attribute: Attribute, columns: dict[str, Column], hierarchies: dict[str, StoredHierarchy]
+    policy: Policy, attribute: Attribute, column_and_type: Column, hierarchies: dict[str, StoredHierarchy]
 ) -> BoundAttribute:
-    if fold(attribute.name) not in columns:
-        raise PolicyError(
-            f"{policy}: the source {policy.source.called} has no column {attribute.name}",
-            hint=nearest(attribute.name, [name for name, _ in columns.values()])
-            or f"it has {', '.join(name for name, _ in columns.values())}",
-        )
-    column, kind = columns[fold(attribute.name)]
+    column, kind = column_and_type
     published = without_enums(kind)
     if not attribute.hierarchy:
         top, hierarchy, is_stored = 1, None, False

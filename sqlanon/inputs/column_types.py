@@ -23,5 +23,6 @@ def without_enums(column_type: str) -> str:
 
 
 def column_types(policy: BoundPolicy) -> dict[str, str]:
-    """The types of the source's columns that the policy names, without what an ENUM's dictionary lists."""
-    return {b.column: ENUM if _ENUM.fullmatch(b.type) else b.published_type for b in policy.attributes}
+    """The types of the columns that the policy names, without what an ENUM's dictionary lists."""
+    attributes = (*policy.attributes, *(bound for table in policy.related for bound in table.attributes))
+    return {b.column: ENUM if _ENUM.fullmatch(b.type) else b.published_type for b in attributes}

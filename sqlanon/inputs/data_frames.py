@@ -83,13 +83,15 @@ class DataFrames:
     ) -> CreatePolicy:
         """The policy on the stored names of its data frames, which `frames` then has."""
         policy = statement.policy
-        named = _named(engine, list(filter(None, (policy.source, policy.against))), callers)
+        named = _named(engine, list(filter(None, (*policy.sources, policy.against))), callers)
         if not named:
             return statement
         stored = {variable: self._stored_name(variable, frame) for variable, frame in named.items()}
         frames |= {stored[variable]: frame for variable, frame in named.items()}
         against = policy.against and _renamed(policy.against, stored)
-        return replace(statement, policy=replace(policy, source=_renamed(policy.source, stored), against=against))
+        related = tuple(replace(table, source=_renamed(table.source, stored)) for table in policy.related)
+        of_frames = replace(policy, source=_renamed(policy.source, stored), against=against, related=related)
+        return replace(statement, policy=of_frames)
 
     def _stored_name(self, variable: str, frame: object) -> str:
         for name, reference in self._frames.items():

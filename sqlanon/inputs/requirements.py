@@ -35,25 +35,28 @@ def resolve_requirements(
     """The policy's requirements, each once for every sensitive attribute that it is about.
 
     After them come those that a method has `promised` by itself. `sensitive` are the
-    columns of the sensitive attributes in the policy's order, by default as the policy
+    columns of the sensitive attributes of all tables in the policy's order, by default as the policy
     spells them. Raises what `bind_requirement` does; PolicyError
     where a requirement needs a hierarchy that the attribute does not name or a public
     table that the policy does not, for a public table that no requirement reads, and for a quasi-identifier that none
     is on.
     """
-    attributes = tuple(policy.having(Role.SENSITIVE))
+    attributes = [a for a in policy.all_attributes if a.role is Role.SENSITIVE]
     columns = [a.name for a in attributes] if sensitive is None else sensitive
-    quasi = [a.name for a in policy.quasi_identifiers]
+    quasi = [a.name for a in policy.all_attributes if a.role is Role.QUASI_IDENTIFIER]
+    several = columns[len(tuple(policy.having(Role.SENSITIVE))) :] if policy.related else None
     hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
     bound = [
         bound_requirement
         for requirement in policy.requirements
-        for bound_requirement in bind_requirement(requirement, columns, quasi)
+        for bound_requirement in bind_requirement(requirement, columns, quasi, several)
     ]
     _require_covered(policy, bound, quasi)
     # A promise that the policy requires, too, counts once.
     of_method = [
-        bound_requirement for requirement in promised for bound_requirement in bind_requirement(requirement, columns)
+        bound_requirement
+        for requirement in promised
+        for bound_requirement in bind_requirement(requirement, columns, several=several)
     ]
     bound += [bound_requirement for bound_requirement in of_method if bound_requirement not in bound]
     for requirement in bound:
@@ -106,7 +109,7 @@ def bind_requirements(
     Raises PolicyError as `resolve_requirements` and `bind_ranges` do, for values that a
     requirement cannot compare, and for a column of guarding nodes that is none.
     """
-    sensitive = {attribute.column: attribute for attribute in bound.sensitive}
+    sensitive = {attribute.column: attribute for attribute in bound.all_sensitive}
     requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
     guarding: list[str] = []
     ranges: list[tuple[int, QualifiedName]] = []

@@ -28,6 +28,7 @@ from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import Placed
 
 __all__ = [
+    "EXPORTED",
     "Encoding",
     "Figure",
     "Method",
@@ -99,7 +100,7 @@ class Structure:
     misfit: str | None = None
 
 
-_EXPORTED = "rows as exported"
+EXPORTED = "rows as exported"
 
 
 @dataclass(frozen=True)
@@ -111,13 +112,13 @@ class Figure:
 
     meaning: str
     paper: str
-    recomputed_from: str = _EXPORTED
+    recomputed_from: str = EXPORTED
     parameter: str | None = None
 
     @property
     def in_files(self) -> bool:
         """Whether it can be computed from the exported rows."""
-        return self.recomputed_from == _EXPORTED
+        return self.recomputed_from == EXPORTED
 
     def named(self, measurement: Measurement) -> str:
         """The measurement as a requirement, such as k_looseness(k => 4)."""

@@ -11,6 +11,7 @@ __all__ = [
     "no_confidential",
     "no_itemsets",
     "no_projections",
+    "no_related",
     "no_series",
     "no_sets",
 ]
@@ -36,6 +37,8 @@ class Limits:
     first that is refused ends it.
     """
 
+    # WITH TABLE: several tables about the same respondents.
+    related: Refusal | None
     # A live view, which makes the release anew at each query.
     view: Refusal | None
     # IN SERIES: who is in which class is remembered, and what several releases tell together is checked.
@@ -99,6 +102,14 @@ def no_projections() -> Refusal:
     return Refusal(
         "the method {method} cannot meet {requirement}: its classes are by all quasi-identifiers",
         "use METHOD generalization, or leave on out, which requires it of all quasi-identifiers together",
+    )
+
+
+def no_related() -> Refusal:
+    """The refusal of a method that publishes the rows of one table."""
+    return Refusal(
+        "METHOD {method} reads one table, and {policy} has related tables, WITH TABLE {table}",
+        "use METHOD generalization, or join the tables in a query, ON (SELECT ...)",
     )
 
 

@@ -18,6 +18,7 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import frozen_background
 from sqlanon.releases.classes import rows_of_each, rows_with_keys
+from sqlanon.releases.people import PeopleColumns
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import infix, union_all
 from sqlanon.sqlgen.build.names import column, relation
@@ -43,7 +44,7 @@ def measured(
     each = enumerate(zip(requirements, relation_names(requirements), strict=True))
     rows_of_report = union_all([report_row(index, requirement, names) for index, (requirement, names) in each])
     query = exp.select(exp.Star()).from_(rows_of_report.subquery("report", copy=False), copy=False)
-    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
     # A grouping that a statement needs both for what is achieved and for what violates is computed once.
     steps += shared_steps(query, [name for name, _ in steps])
     measurements = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
@@ -55,7 +56,7 @@ def violating_classes(
 ) -> exp.Query:
     """The query that returns the classes which violate the requirement at this index."""
     statement = requirements[index].statement("violations", relation_names(requirements)[index])
-    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
     # In parentheses, because the statement may begin with steps of its own.
     return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations", copy=False), copy=False), steps)
 
@@ -117,6 +118,8 @@ def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement
     """What is measured of the requirements at these indexes in the candidate's own rows."""
     bound, query = need(state.bound), state.compiled
     if isinstance(query, TablesQuery):
+        if bound.related:
+            return _of_people(state, query)
         return _of_lists(state) if query.is_one_table else _of_tables(state, query)
     requirements = [state.requirements[index] for index in indexes]
     guards = {index: name for index, name in guards_of(state.requirements).items() if index in indexes}
@@ -142,6 +145,17 @@ def _of_lists(state: State) -> dict[int, Measurement]:
         requirements = [state.requirements[index] for index in part.indexes]
         background = frozen_background(bound, requirements, state.compiled.release_id, part.indexes)
         measurements |= _required(state, part.indexes, part.rows, background)
+    return measurements
+
+
+def _of_people(state: State, query: TablesQuery) -> dict[int, Measurement]:
+    """What is measured of the requirements in the candidates of people and of the rows about them."""
+    sources = {made.fragment or "": relation(made.stands) for made in state.candidates}
+    readings = {table.name or "": [(part.name, part.reading) for part in table.columns] for table in query.tables}
+    people = PeopleColumns(need(state.policy), readings, tuple(b.column for b in need(state.bound).all_sensitive))
+    measurements: dict[int, Measurement] = {}
+    for part in people.rows(sources, state.requirements, range(len(state.requirements))):
+        measurements |= _required(state, part.indexes, part.rows, Background())
     return measurements
 
 

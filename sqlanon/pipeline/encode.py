@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.methods.registry import find_method
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.pipeline.cells import encode
 from sqlanon.pipeline.kept_cells import kept_cells
 from sqlanon.pipeline.state import State, need
+from sqlanon.questions.ask import BoundRequirement
 
 __all__ = ["encode_stage"]
 
@@ -19,6 +24,8 @@ def encode_stage(state: State) -> State:
     if encoding is None:
         return state
     policy = need(state.bound)
+    if policy.related:
+        return state.having(cells=_of_tables(state, policy))
     if cells := kept_cells(state, encoding):
         return state.having(cells=cells)
     if not encoding.quasi_identifiers:
@@ -34,3 +41,17 @@ def encode_stage(state: State) -> State:
         besides=encoding.besides,
     )
     return state.having(cells=cells)
+
+
+def _of_tables(state: State, policy: BoundPolicy) -> Cells:
+    """The cells of the source, and of each table that belongs to it."""
+    own = {bound.column for bound in policy.sensitive}
+    requirements = [requirement for requirement in state.requirements if own.issuperset(requirement.attributes)]
+    related = tuple(_cells(state, policy.of_related(table)) for table in policy.related)
+    return replace(_cells(state, policy, requirements), related=related)
+
+
+def _cells(state: State, policy: BoundPolicy, requirements: Sequence[BoundRequirement] = ()) -> Cells:
+    """The cells of one table, which may have no quasi-identifier by whose values its rows are counted."""
+    cells = encode(state.engine, policy, state.scratch, requirements)
+    return cells if policy.quasi_identifiers else replace(cells, rows=rows_of_source(state.engine, policy))

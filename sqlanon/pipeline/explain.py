@@ -47,11 +47,12 @@ def _published(state: State) -> dict[str, tuple[PublishedTable, PublishedColumn]
 
 def _shown_columns(state: State) -> tuple[BoundAttribute, ...]:
     """The attributes that are published: tables may leave some out."""
-    published = need(state.bound).published
+    bound = need(state.bound)
     if not isinstance(state.compiled, TablesQuery):
-        return published
+        return bound.published
     columns = _published(state)
-    return tuple(bound for bound in published if bound.column in columns)
+    others = (attribute for table in bound.related for attribute in table.attributes)
+    return tuple(attribute for attribute in (*bound.published, *others) if attribute.column in columns)
 
 
 def _is_value(state: State, attribute: BoundAttribute) -> bool:
@@ -104,9 +105,16 @@ def _columns(state: State) -> Iterator[tuple[str, str, str]]:
             form = "as a token" if attribute.attribute.pseudonym else _place_in_words(state, attribute)
             yield "bind", attribute.column, f"{attribute.role.value}, published {form}"
     for attribute in bound.attributes:
-        if attribute not in shown_columns:
+        if bound.related and attribute is bound.entity:
+            yield "bind", attribute.column, "entity, published as a number that is drawn for the release, in all tables"
+        elif attribute not in shown_columns:
             why_not = "the policy hides it" if attribute not in bound.published else "no fragment has it"
             yield "bind", attribute.column, f"not published: {why_not}"
+    for table in bound.related:
+        hidden = (attribute.column for attribute in table.attributes if attribute not in shown_columns)
+        yield from (("bind", name, "not published: the policy hides it") for name in hidden)
+        hidden = (name for name in table.unpublished if name != table.key)
+        yield from (("bind", name, "not published: the policy does not name it") for name in hidden)
     for name in bound.unpublished:
         yield "bind", name, "not published: the policy does not name it"
 

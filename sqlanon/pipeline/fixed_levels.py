@@ -39,11 +39,10 @@ def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, Stor
     the release does not state, or which has a hierarchy of another name or height now.
     """
     known = {fold(a.source or a.name): a for a in release.attributes if a.level is not None}
-    attributes: list[Attribute] = []
-    for attribute in policy.attributes:
+
+    def at_level(attribute: Attribute) -> Attribute:
         if attribute.role is not Role.QUASI_IDENTIFIER:
-            attributes.append(attribute)
-            continue
+            return attribute
         former = known.get(fold(attribute.name))
         if former is None:
             raise _refused(release, f"it does not state a level of {attribute.name}")
@@ -51,8 +50,10 @@ def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, Stor
         height = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
         if fold(attribute.hierarchy or "") != fold(former.hierarchy or "") or height != former.height:
             raise _refused(release, f"the hierarchy of {attribute.name} is another now")
-        attributes.append(replace(attribute, min_level=former.level, max_level=former.level))
-    return replace(policy, attributes=tuple(attributes))
+        return replace(attribute, min_level=former.level, max_level=former.level)
+
+    related = (replace(table, attributes=tuple(map(at_level, table.attributes))) for table in policy.related)
+    return replace(policy, attributes=tuple(map(at_level, policy.attributes)), related=tuple(related))
 
 
 def _refused(release: Release, why: str) -> PolicyError:

@@ -50,6 +50,8 @@ def _used(
     requirements: Sequence[BoundRequirement],
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """The abilities that are used, each with what its sentence may name."""
+    if policy.related:
+        yield "related", {"table": policy.related[0].name}
     if create.kind == "view":
         yield "view", {}
     yield ("without_series" if create.series is None else "series"), {}
@@ -86,7 +88,7 @@ def _constraints_used(create: CreateRelease, policy: Policy) -> Iterator[tuple[s
 def _attributes_used(
     policy: Policy, hierarchies: Mapping[str, StoredHierarchy]
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    for attribute in policy.attributes:
+    for attribute in policy.all_attributes:
         column: dict[str, object] = {"column": attribute.name}
         if attribute is policy.entity:
             yield "respondents", column

@@ -189,6 +189,8 @@ def _attributes_of(query: TablesQuery) -> tuple[ReleaseAttribute, ...]:
             name=part.name,
             role=part.role,
             hierarchy=part.bound.hierarchy.name if part.bound and part.bound.hierarchy else None,
+            level=part.level,
+            height=part.bound.height if part.bound and part.level is not None else None,
             weight=part.bound.attribute.weight if part.bound else Decimal(1),
             fragment=table.name,
             source=part.bound.column if part.bound and part.bound.column != part.name else None,

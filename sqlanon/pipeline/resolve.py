@@ -10,6 +10,7 @@ from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
+from sqlanon.inputs.related_tables import related_sources, require_of_respondents, require_one_table
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import passing
 from sqlanon.methods.registry import DEFAULT, find_method, promised_by
@@ -45,6 +46,9 @@ def resolve_stage(state: State) -> State:
     requirements = resolve_requirements(policy, promised=_promised(state))
     require_within(method.limits(options), state.create, policy, hierarchies, requirements)
     name = state.create.series
+    if name is not None:
+        with about("series"):
+            require_one_table(policy, "a series", "its ledger says in which one class a respondent was")
     return state.having(
         options=options,
         policy=policy,
@@ -63,20 +67,25 @@ def _named(statement: CreateRelease) -> CreateRelease:
 
 
 def bind_stage(state: State) -> State:
-    """The policy's columns in its source and its public table, each of which is copied first unless it is a table.
+    """The policy's columns in its source, its related tables and its public table, each copied first unless it is a
+    table.
 
     From here on the requirements are about the source's own columns.
     """
     engine, policy, scratch = state.engine, need(state.policy), state.scratch
     source = policy_source(engine, policy, scratch)
     public = public_source(engine, policy, scratch)
+    related = related_sources(engine, policy, scratch)
     if state.create.kind == "view":
         _require_columns(state, policy)
+        _require_one_table(state, policy)
         _require_here(state, policy.source, "source")
         if policy.against:
             _require_here(state, policy.against, "public table")
         _require_no_pseudonyms(state)
-    bound = bind(policy, source, state.hierarchies_by_name, fingerprint(policy, list(state.hierarchies)), public)
+    made_by = fingerprint(policy, list(state.hierarchies))
+    bound = bind(policy, source, state.hierarchies_by_name, made_by, public, related)
+    require_of_respondents(engine, bound)
     if not bound.published:
         raise PolicyError(f"{policy} publishes no column")
     bound, requirements = bind_requirements(engine, bound, source, scratch, _promised(state))
@@ -84,7 +93,7 @@ def bind_stage(state: State) -> State:
     if state.series is not None:
         require_same_columns(state.series, bound)
         respondents = Respondents(engine, state.series, bound, scratch)
-    read = sources_of(engine, policy.source)
+    read = sources_of(engine, policy)
     return state.having(
         source=source, public=public, sources=read, bound=bound, requirements=requirements, respondents=respondents
     )
@@ -100,6 +109,16 @@ def _require_columns(state: State, policy: Policy) -> None:
     if policy.pivot:
         raise PolicyError(
             f"a live view cannot pivot {policy.source.called}: its columns would be the items of the moment",
+            hint=f"make a snapshot, CREATE ANONYMIZED TABLE {state.create.name}",
+        )
+
+
+def _require_one_table(state: State, policy: Policy) -> None:
+    """Raises where a live view would have to be several, whose rows are linked by numbers that are drawn once."""
+    if policy.related:
+        raise PolicyError(
+            f"a live view is one query, and {policy} has related tables, WITH TABLE {policy.related[0].name}, whose "
+            "rows are linked by numbers drawn when they are published",
             hint=f"make a snapshot, CREATE ANONYMIZED TABLE {state.create.name}",
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
@@ -15,6 +15,7 @@ from sqlanon.domain.values import written
 from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question, with_names
 from sqlanon.questions._fractions import comparable
+from sqlanon.questions._knowledge import DEFAULT, knowledge, meaning
 from sqlanon.questions._projection import columns_on
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
@@ -28,18 +29,26 @@ class BoundRequirement:
 
     `attributes` are the sensitive columns that it is about: none, one, or several
     whose values together count as one. `on` are the quasi-identifiers whose classes it is asked about, in the policy's
-    order; empty if these are all of them.
+    order; empty if these are all of them. `knows` is what an adversary knows of a respondent's rows in the related
+    tables, and `rows_known` how many of them, if that is limited; None where the policy has no such tables.
     """
 
     question: Question
     arguments: tuple[tuple[str, Argument], ...]
     attributes: tuple[str, ...] = ()
     on: tuple[str, ...] = ()
+    knows: str | None = None
+    rows_known: int | None = None
 
     @property
     def question_name(self) -> str:
-        """What is measured: the name of the question's file, and of what classes it is asked if not of all columns."""
-        return self.question.name + self._on
+        """What is measured: the name of the question's file, and of what classes it is asked if not of all columns, or
+        by other knowledge than is assumed by default.
+        """
+        if self.knows in (None, DEFAULT):
+            return self.question.name + self._on
+        rows = "" if self.rows_known is None else f", m => {self.rows_known}"
+        return f"{self.question.name} knows {written(str(self.knows))}{rows}"
 
     @property
     def _on(self) -> str:
@@ -47,7 +56,11 @@ class BoundRequirement:
 
     @property
     def scope(self) -> str:
-        """A sentence that follows the model's title where not all quasi-identifiers tell classes apart; or nothing."""
+        """A sentence that follows the model's title where not all quasi-identifiers tell classes apart, or those of
+        several tables; or nothing.
+        """
+        if self.knows is not None:
+            return meaning(self.knows, self.rows_known)
         return f" Classes are by {listed(self.on)} alone: nothing is said to anyone who knows more." if self.on else ""
 
     @property
@@ -94,6 +107,10 @@ class BoundRequirement:
     def __str__(self) -> str:
         parts = [f"{name} => {written(value)}" for name, value in self.arguments]
         when = self.question.when
+        if self.knows not in (None, DEFAULT):
+            parts.append(f"knows => {written(str(self.knows))}")
+        if self.rows_known is not None:
+            parts.append(f"m => {self.rows_known}")
         if when:
             parts.append(f"{when.argument} => {written(when.value)}")
         about = f" of {', '.join(self.attributes)}" if self.attributes else ""
@@ -137,30 +154,38 @@ def _exact(value: int) -> exp.Expr:
 
 
 def bind_requirement(
-    requirement: Requirement, sensitive: Sequence[str] = (), quasi: Sequence[str] | None = None
+    requirement: Requirement,
+    sensitive: Sequence[str] = (),
+    quasi: Sequence[str] | None = None,
+    several: Collection[str] | None = None,
 ) -> tuple[BoundRequirement, ...]:
     """Checks a requirement's arguments against the model's header; `sensitive` are the columns to ask it about.
 
     One for each sensitive column, or for the one that `attribute` names, or one for all
     if `jointly` is true; exactly one for a model that is not about sensitive values. `quasi` are the quasi-identifiers,
-    some of which `on` may name; without them there is no such argument.
+    some of which `on` may name; without them there is no such argument. `several` are the sensitive columns of related
+    tables, None if there are no such tables, and no arguments `knows` and `m`.
     Raises UserError for an unknown model; PolicyError for an argument that is missing,
     unknown, of the wrong type or outside its bounds, and for a model about sensitive
     values where there are none.
     """
     with about("requirement", requirement.model):
-        return _bound(requirement, sensitive, quasi)
+        return _bound(requirement, sensitive, quasi, several)
 
 
 def _bound(
-    requirement: Requirement, sensitive: Sequence[str], quasi: Sequence[str] | None
+    requirement: Requirement,
+    sensitive: Sequence[str],
+    quasi: Sequence[str] | None,
+    several: Collection[str] | None,
 ) -> tuple[BoundRequirement, ...]:
     values = dict(requirement.arguments)
     question = chosen(questions_of(requirement.model), values)
     about = subjects_of_question(question, values, sensitive)
+    known = knowledge(question, values, several, about)
     on = () if quasi is None else columns_on(question, values, quasi)
     arguments = bound_arguments(question, values)
-    bound = tuple(BoundRequirement(question, arguments, attributes, on) for attributes in about)
+    bound = tuple(BoundRequirement(question, arguments, attributes, on, *known) for attributes in about)
     if not isfinite(bound[0].required):
         raise PolicyError(f"{question.model}: {question.required} is too large")
     return bound

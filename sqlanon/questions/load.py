@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.resources import files
 
@@ -19,6 +18,7 @@ from sqlanon.assets import listing, read
 from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import InternalError, UserError
 from sqlanon.plugins import incomplete, installed, installed_plugin
+from sqlanon.questions._header import NUMERIC, Header, Parameter, Selector
 
 __all__ = [
     "Header",
@@ -33,50 +33,12 @@ __all__ = [
     "questions_of",
 ]
 
-_HEADER = re.compile(r"-- ([a-z ]+): (.*)")
-_PARAMETER = re.compile(
-    r"(?P<name>\w+) (?P<type>[A-Z]+)(?P<domain>.*?)(?: DEFAULT (?P<default>\S+))? -- (?P<meaning>\S.*)"
-)
-_SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
 _PLACEHOLDER = re.compile(r"\$(\w+)")
 _CONSTANT = re.compile(r"\d+(\.\d+)?")
-_NUMERIC = ("BIGINT", "DECIMAL")
+# What the classes of a policy with related tables have.
+_OF_RELATED_TABLES = ("equivalence_class", "class_sensitive_value", "sensitive_value")
 # What a policy may require: models of classes, and those of the items in lists, which no lattice is searched for.
 _OF_CLASSES, _OF_ITEMS = "models", "itemsets"
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A named argument of a question.
-
-    `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its
-    choices; RELATION or COLUMN, which name something of the user's. Without a
-    `default` the user has to give it. `meaning` is what the header says of it.
-    """
-
-    name: str
-    type: str
-    low: Decimal | None = None
-    high: Decimal | None = None
-    choices: tuple[str, ...] = ()
-    default: int | Decimal | str | None = None
-    meaning: str = ""
-
-    @property
-    def placeholders(self) -> tuple[str, ...]:
-        """The names by which a statement refers to it, without their dollar sign."""
-        if self.type == "DECIMAL":
-            return (self.name, f"{self.name}_numerator", f"{self.name}_denominator")
-        return (self.name,) if self.type in ("BIGINT", "TEXT") else ()
-
-
-@dataclass(frozen=True)
-class Selector:
-    """The argument, and its value, by which one file among those of a model is meant; `default` if none is given."""
-
-    argument: str
-    value: str
-    default: bool
 
 
 @dataclass(frozen=True)
@@ -89,7 +51,10 @@ class Question:
     say in words by how many of its rows a class exceeds, and by what that is divided.
     `joint` is whether several sensitive attributes can be asked about together. `least_rows` names the whole number
     below which the rows of a class always violate, None where the header names none; `enough_rows` that from which on
-    a class never violates, if each of its rows is another respondent.
+    a class never violates, if each of its rows is another respondent. `several_values` is whether it can be asked of an
+    attribute of which each respondent has any number of values: n counts respondents then, the shares of the values add
+    up to more than 1, or less, and the excess is no bound. `overlapping_classes` is whether it can be asked where a
+    respondent is in several classes.
     """
 
     name: str
@@ -108,6 +73,8 @@ class Question:
     statements: Mapping[str, str]
     least_rows: str | None = None
     enough_rows: str | None = None
+    several_values: bool = False
+    overlapping_classes: bool = False
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -128,6 +95,16 @@ class Question:
     def of_some_columns(self) -> bool:
         """Whether it can be asked of the classes by some of the quasi-identifiers: of classes, and of them alone."""
         return not self.of_itemsets and "public_class" not in self.reads
+
+    @property
+    def of_one_table(self) -> tuple[str, ...]:
+        """The relations that it reads and that are made of one table of respondents alone."""
+        return tuple(name for name in self.reads if name not in _OF_RELATED_TABLES)
+
+    @property
+    def of_related_tables(self) -> bool:
+        """Whether it can be asked of the classes of a policy with related tables."""
+        return not self.of_one_table
 
     @property
     def of_itemsets(self) -> bool:
@@ -207,18 +184,20 @@ def parse_question(name: str, text: str) -> Question:
         monotone_under_suppression=header.yes("monotone under suppression"),
         excess=header.only_value("excess"),
         excess_maximum=header.only_value("excess maximum"),
-        joint=header.yes("joint") if "joint" in header.values else True,
+        joint=header.says_yes("joint", otherwise=True),
         reads=tuple(part.strip() for part in header.only_value("reads").split(",")),
         statements=header.statements,
         least_rows=header.named("least rows"),
         enough_rows=header.named("enough rows"),
+        several_values=header.says_yes("several values"),
+        overlapping_classes=header.says_yes("overlapping classes"),
     )
     _require_consistent(question)
     return question
 
 
 def _require_consistent(question: Question) -> None:
-    numeric = [parameter.name for parameter in question.parameters if parameter.type in _NUMERIC]
+    numeric = [parameter.name for parameter in question.parameters if parameter.type in NUMERIC]
     if question.required not in numeric and not _CONSTANT.fullmatch(question.required):
         raise InternalError(f"{question.name} requires {question.required}, which is none of its numeric parameters")
     whole = [parameter.name for parameter in question.parameters if parameter.type == "BIGINT"]
@@ -230,69 +209,3 @@ def _require_consistent(question: Question) -> None:
         unknown = question.placeholders(wanted) - fillable
         if unknown:
             raise InternalError(f"{wanted} of {question.name} asks for ${min(unknown)}, which no parameter gives")
-
-
-class Header:
-    """A file's text, cut into its header's values and its statements."""
-
-    def __init__(self, name: str, text: str) -> None:
-        self._name = name
-        self.values: dict[str, list[str]] = {}
-        self.statements: dict[str, str] = {}
-        lines: dict[str, list[str]] = {}
-        current: list[str] | None = None
-        for line in text.splitlines():
-            match = _HEADER.fullmatch(line)
-            if match and match[1] == "statement":
-                current = lines.setdefault(match[2].strip(), [])
-            elif current is not None:
-                current.append(line)
-            elif match:
-                self.values.setdefault(match[1], []).append(match[2].strip())
-        self.statements = {statement: "\n".join(body).strip() for statement, body in lines.items()}
-
-    def only_value(self, key: str) -> str:
-        values = self.values.get(key, [])
-        if len(values) != 1 or not values[0]:
-            raise InternalError(f"the header of {self._name} needs exactly one line '-- {key}: ...'")
-        return values[0]
-
-    def yes(self, key: str) -> bool:
-        word = self.only_value(key).split()[0]
-        if word not in ("yes", "no"):
-            raise InternalError(f"the header of {self._name} is to say yes or no after '{key}', not {word}")
-        return word == "yes"
-
-    def named(self, key: str) -> str | None:
-        """The parameter that a line names, before the reason why; None without the line."""
-        return self.only_value(key).split()[0] if key in self.values else None
-
-    def selector(self) -> Selector | None:
-        if "when" not in self.values:
-            return None
-        match = _SELECTOR.fullmatch(self.only_value("when"))
-        if not match:
-            raise InternalError(f"the header of {self._name} has a 'when' other than 'argument = value'")
-        return Selector(match[1], match[2], bool(match[3]))
-
-    def parameter(self, text: str) -> Parameter:
-        match = _PARAMETER.fullmatch(text)
-        domain = match["domain"].split() if match else []
-        if match and match["type"] in _NUMERIC and len(domain) == 2:
-            low, high = map(self._number, domain)
-            default: int | Decimal | None = self._number(match["default"]) if match["default"] else None
-            if default is not None and match["type"] == "BIGINT":
-                default = int(default)
-            return Parameter(match["name"], match["type"], low, high, default=default, meaning=match["meaning"])
-        if match and match["type"] == "TEXT" and len(domain) == 1:
-            choices = tuple(domain[0].split("|"))
-            return Parameter(match["name"], "TEXT", choices=choices, default=match["default"], meaning=match["meaning"])
-        if match and match["type"] in ("RELATION", "COLUMN") and not domain and match["default"] is None:
-            return Parameter(match["name"], match["type"], meaning=match["meaning"])
-        raise InternalError(f"the header of {self._name} has a parameter without name, type, domain or text: {text}")
-
-    def _number(self, text: str) -> Decimal:
-        try:
-            return Decimal(text)
-        except InvalidOperation:
-            raise InternalError(f"the header of {self._name} has {text} where a number is due") from None

@@ -18,7 +18,7 @@ from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.registry import promised_by
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.releases.classes import ReleaseClasses, classes_of, no_classes, not_released
+from sqlanon.releases.classes import ReleaseClasses, classes_of, classes_of_people, no_classes, not_released
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 from sqlanon.sqlgen.classes.buckets import BucketValues
 from sqlanon.sqlgen.classes.normal_relations import Background
@@ -144,7 +144,7 @@ def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
     if not (policy.requirements or promised):
         # There is no requirement of classes, and there may be no class.
         return AnswerableRequirements(no_classes(engine, release), (), {}, {}, release.release_id)
-    classes = classes_of(engine, release)
+    classes = classes_of_people(engine, release) if policy.related else classes_of(engine, release)
     try:
         requirements = resolve_requirements(policy, tuple(b.column for b in classes.bound.sensitive), promised)
     except PolicyError as error:
@@ -152,7 +152,7 @@ def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
     guards = guards_of(requirements)
     visible = _published_as_it_is(policy, classes.columns)
     folded_guards = {index: fold(guard) for index, guard in guards.items()}
-    hidden = hidden_parts(requirements, folded_guards, policy.entity is not None, visible)
+    hidden = hidden_parts(requirements, folded_guards, policy.hides_respondents, visible)
     published_guards = {index: visible[fold(guard)] for index, guard in guards.items() if index not in hidden}
     return AnswerableRequirements(classes, requirements, hidden, published_guards, release.release_id)
 

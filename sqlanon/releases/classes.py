@@ -19,12 +19,21 @@ from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.item_lists import list_column, most_items
 from sqlanon.inputs.source import BoundSource, own_object
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.releases.people import PeopleColumns, people_in_no_class, shows_people
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.classes.buckets import BucketRows, BucketValues, bucket_rows, rows_of_buckets, values_of_table
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Lists, Rows, RowsOfRequirements, rows_of
 
-__all__ = ["ReleaseClasses", "classes_of", "no_classes", "not_released", "rows_of_each", "rows_with_keys"]
+__all__ = [
+    "ReleaseClasses",
+    "classes_of",
+    "classes_of_people",
+    "no_classes",
+    "not_released",
+    "rows_of_each",
+    "rows_with_keys",
+]
 
 
 @dataclass(frozen=True)
@@ -33,13 +42,15 @@ class ReleaseClasses:
 
     `bound` has the columns that tell classes apart as quasi-identifiers, and the sensitive attributes. For a release of
     several tables, `values` says where the values of a sensitive attribute are, and `bucket_rows` where the rows
-    are, if some values are counterfeits. `columns` are those that are published.
+    are, if some values are counterfeits. `columns` are those that are published. `people` are there where they are in
+    several tables.
     """
 
     bound: BoundPolicy
     values: Mapping[str, BucketValues]
     columns: tuple[Column, ...]
     bucket_rows: BucketRows | None = None
+    people: PeopleColumns | None = None
 
     def rows(
         self,
@@ -56,6 +67,8 @@ class ReleaseClasses:
         indexes = tuple(range(len(requirements)) if indexes is None else indexes)
         if not requirements:
             return []
+        if self.people is not None:
+            return self.people.rows({name or "": rows for name, rows in sources.items()}, requirements, indexes)
         if self.values:
             named = {name: source for name, source in sources.items() if name is not None}
             return list(rows_of_buckets(named, requirements, indexes, self.values, rows=self.bucket_rows))
@@ -111,6 +124,8 @@ def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
     Raises PolicyError for tables without buckets, whose rows are in no class; PrivacyViolation if it does not have the
     columns that its policy publishes, EngineError if it cannot be read.
     """
+    if shows_people(release):
+        raise people_in_no_class(release.name)
     several = any(made.fragment is not None for made in release.published)
     if several and not any(a.reading is Reading.BUCKET for a in release.attributes):
         raise PolicyError(
@@ -125,6 +140,21 @@ def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
 
 def _readings(release: Release, fragment: str | None) -> list[tuple[str, Reading | None]]:
     return [(attribute.name, attribute.reading) for attribute in release.attributes_of(fragment)]
+
+
+def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
+    """A release of people in several tables, who are in classes by what a requirement says is known of them.
+
+    Raises as `classes_of` does.
+    """
+    policy, columns = policy_of(release), tuple(_published_columns(engine, release))
+    # Labels are of another type than the values that a hierarchy fits.
+    roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    attributes = tuple(Attribute(a.name, a.role) for a in policy.all_attributes if a.role in roles)
+    bound = _bound(engine, release, replace(policy, attributes=attributes, related=()), columns)
+    tables = {made.fragment or "": _readings(release, made.fragment) for made in release.published}
+    people = PeopleColumns(policy, tables, tuple(b.column for b in bound.sensitive))
+    return ReleaseClasses(bound, {}, columns, people=people)
 
 
 def no_classes(engine: Engine, release: Release) -> ReleaseClasses:

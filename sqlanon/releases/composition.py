@@ -28,7 +28,7 @@ _CURRENT_SCHEMA = "SELECT current_schema()"
 
 def sources_read(engine: Engine, release: Release) -> tuple[SourceRead, ...]:
     """What a release was made from; if that was not recorded yet, what its policy reads now."""
-    return sources_of(engine, policy_of(release).source) if release.sources is None else release.sources
+    return sources_of(engine, policy_of(release)) if release.sources is None else release.sources
 
 
 def others_of(engine: Engine, release: Release) -> list[KnownRelease]:

@@ -87,6 +87,11 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
 
     Raises PolicyError where nothing says how the tables belong together.
     """
+    if any(table.having(Reading.RESPONDENT) for table in recorded.tables):
+        raise PolicyError(
+            f"{recorded.name} shows people in several tables, and an estimate is of the rows of one",
+            hint="count in SQL what its tables show: they are joined by the numbers of the people",
+        )
     linking = [table for table in recorded.tables if table.having(Reading.LINK)]
     rows = (linking or recorded.tables)[0]
     exact: dict[str, str] = {}

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlanon.assets import read
 from sqlanon.catalog import exports
+from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import SourceRead
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
@@ -28,21 +29,23 @@ __all__ = ["sources_of"]
 _PARSED = "SELECT json_serialize_sql(?)"
 
 
-def sources_of(engine: Engine, source: Source) -> tuple[SourceRead, ...]:
-    """The tables that a policy's source reads, through views too; a relation or a query also counts by itself.
+def sources_of(engine: Engine, policy: Policy) -> tuple[SourceRead, ...]:
+    """The tables that a policy's source and its related tables read, through views too; a relation or a query also
+    counts by itself.
 
     A table of a release counts together with what that release was made from. A relation of this database is named by
     its schema and its name, a file as the query names it.
     """
     sources: set[SourceRead] = set()
-    for name in _names(engine, source):
-        full = find_source(engine, name)
-        sources.add(_without_database(engine, full[1]) if full else name)
+    for source in policy.sources:
+        for name in _names(engine, source):
+            full = find_source(engine, name)
+            sources.add(_without_database(engine, full[1]) if full else name)
     sources |= exports.made_from(
         engine, [source_read for source_read in sources if isinstance(source_read, QualifiedName)]
     )
-    if source.query:
-        sources.add(hashlib.sha256(source.query.strip().encode()).hexdigest())
+    queries = (source.query for source in policy.sources if source.query)
+    sources |= {hashlib.sha256(query.strip().encode()).hexdigest() for query in queries}
     # The objects beside live views in the catalog's schema each belong to one release.
     return tuple(sorted((source_read for source_read in sources if not _of_catalog(source_read)), key=str))
 

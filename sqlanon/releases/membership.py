@@ -24,6 +24,7 @@ _OTHER_VALUES = (
     ((Reading.ITEM_LABELS,), "as labels of the items in lists"),
     ((Reading.LOWER_BOUND, Reading.UPPER_BOUND), "as ends of ranges"),
     ((Reading.TOKEN,), "as tokens"),
+    ((Reading.RESPONDENT,), "as numbers of people"),
 )
 _HINT = (
     "membership can be measured where the source's values are published, in buckets, in fragments or in groups of a "

@@ -28,6 +28,7 @@ _READINGS: Mapping[Reading, str] = {
     Reading.COUNTERFEITS: "how many values of a bucket no row has",
     Reading.GROUP: "number of the group",
     Reading.LINK: "the group that a row has in another table",
+    Reading.RESPONDENT: "number of the person, the same in all tables",
 }
 # Of a release that has counterfeits, or could have.
 _WITH_COUNTERFEITS: Mapping[Reading, str] = {
@@ -50,7 +51,7 @@ def role_of(facts: Facts, attribute: ReleaseAttribute) -> str:
 def _policy_role(facts: Facts, attribute: ReleaseAttribute) -> Role:
     """That of the column of the source; of a column that has another name, such as the end of a range, its own."""
     source = fold(attribute.source or attribute.name)
-    return next((known.role for known in facts.policy.attributes if fold(known.name) == source), attribute.role)
+    return next((known.role for known in facts.policy.all_attributes if fold(known.name) == source), attribute.role)
 
 
 def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str | None:
@@ -88,7 +89,7 @@ def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
         column for column in columns if column.reading not in _ADDED and _policy_role(facts, column) is Role.SENSITIVE
     ]
     has_buckets = Reading.BUCKET in readings
-    if attribute.reading not in _VALUES or not (has_buckets or attribute.fragment):
+    if attribute.reading not in _VALUES or not (has_buckets or attribute.fragment) or Reading.RESPONDENT in readings:
         return None
     if attribute in sensitive and has_buckets and attribute.reading is Reading.BUCKET_VALUE:
         return None

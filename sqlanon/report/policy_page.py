@@ -12,6 +12,7 @@ from sqlanon.engines.statement_memo import within_statement
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.bind_policy import bind, hierarchies_of
 from sqlanon.inputs.pivot import source_rows
+from sqlanon.inputs.related_tables import related_sources
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.report import charts as plots
 from sqlanon.report.charts import Charts
@@ -40,7 +41,7 @@ def policy_page(engine: Engine, name: str) -> str:
             drawn = list(_hierarchies(engine, policy, scratch, charts))
     parts = [
         paragraph("This page is for the owner of the source."),
-        section("columns", "Columns", _columns(policy)),
+        section("columns", "Columns", *_columns(policy)),
         section("requirements", "What it requires", *_requirements(policy)),
         section("hierarchies", "How far values are generalized", *drawn),
         section("statement", "The statement that makes it", _code(render.policy(policy))),
@@ -48,20 +49,23 @@ def policy_page(engine: Engine, name: str) -> str:
     return document(f"The policy {policy.name}", parts, charts.data, charts.scripts)
 
 
-def _columns(policy: Policy) -> Markup:
-    return table(
-        f"Columns of {policy.source.called}",
-        ("column", "role", "hierarchy", "as the policy has it"),
-        [(a.name, a.role.value.replace("_", "-"), a.hierarchy, render.clauses(a)) for a in policy.attributes],
-    )
+def _columns(policy: Policy) -> Iterator[Markup]:
+    tables = [(policy.source.called, policy.attributes), *((part.name, part.attributes) for part in policy.related)]
+    for called, attributes in tables:
+        yield table(
+            f"Columns of {called}",
+            ("column", "role", "hierarchy", "as the policy has it"),
+            [(a.name, a.role.value.replace("_", "-"), a.hierarchy, render.clauses(a)) for a in attributes],
+        )
+    if policy.related and policy.entity:
+        linked = " and ".join(f"{part.key} of {part.name}" for part in policy.related)
+        yield paragraph(f"Rows are of one respondent where {linked} have the value of {policy.entity.name}.")
 
 
 def _requirements(policy: Policy) -> Iterator[Markup]:
     requirements = resolve_requirements(policy)
-    items = "".join(
-        f"<li><strong>{text(requirement)}</strong>: {text(title_of(requirement.question, policy))}</li>"
-        for requirement in requirements
-    )
+    meanings = [(str(required), title_of(required.question, policy) + required.scope) for required in requirements]
+    items = "".join(f"<li><strong>{text(required)}</strong>: {text(meaning)}</li>" for required, meaning in meanings)
     yield Markup(f"<ul>{items}</ul>") if items else paragraph("Nothing.")
 
 
@@ -70,13 +74,15 @@ def _hierarchies(engine: Engine, policy: Policy, scratch: Scratch, charts: Chart
         yield paragraph("Columns that are made of the rows of a long table have no plots.")
         return
     stored = hierarchies_of(engine, policy)
-    bound = bind(policy, source_rows(engine, policy, scratch), stored, fingerprint="")
-    used = [b for b in bound.attributes if b.hierarchy]
+    related = related_sources(engine, policy, scratch)
+    bound = bind(policy, source_rows(engine, policy, scratch), stored, fingerprint="", related=related)
+    tables = [(bound.relation, bound.attributes), *((part.relation, part.attributes) for part in bound.related)]
+    used = [(rows, b) for rows, attributes in tables for b in attributes if b.hierarchy]
     if not used:
         yield paragraph("No column has a hierarchy: a value is published as it is, or as *.")
-    for b in used:
+    for rows, b in used:
         assert b.hierarchy is not None
-        blocks = hierarchy_blocks(engine, b, bound.relation, scratch)
+        blocks = hierarchy_blocks(engine, b, rows, scratch)
         yield Markup(f"<h3>{text(b.column)} by {text(b.hierarchy.name)}</h3>")
         yield _code(render.hierarchy(b.hierarchy))
         yield _plot(b, blocks, charts)

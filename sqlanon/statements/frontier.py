@@ -23,6 +23,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
 from sqlanon.inputs.bind_policy import hierarchies_of
 from sqlanon.inputs.item_lists import asks_of_items
+from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import BASELINES, DEFAULT
 from sqlanon.pipeline.run import candidate
@@ -62,6 +63,7 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
         )
     with about("policy"):
         policy = policies.load(engine, statement.policy)
+        require_one_table(policy, "FRONTIER", "its figures are of classes of rows")
     if asks_of_items(policy):
         raise PolicyError(
             f"{policy} requires something of the items in lists, which METHOD itemsets alone can meet",

@@ -44,6 +44,10 @@ def _parts(policy: Policy) -> Iterator[tuple[str, str | None, str]]:
         yield "pivot", policy.pivot.item, f"VALUES {policy.pivot.rating}"
     for attribute in policy.attributes:
         yield "column", attribute.name, render.clauses(attribute)
+    for related in policy.related:
+        yield "related table", related.name, f"{related.source} ON ({related.key})"
+        for attribute in related.attributes:
+            yield "column", attribute.name, f"{render.clauses(attribute)}, of {related.name}"
     for kind, sets in (("confidential", policy.confidential), ("visible", policy.visible)):
         for columns in sets:
             yield kind, None, ", ".join(columns)
@@ -64,7 +68,7 @@ def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
             continue
         yield (
             policy.name,
-            str(policy.source),
+            ", ".join(map(str, policy.sources)),
             _named(policy, Role.QUASI_IDENTIFIER),
             _named(policy, Role.SENSITIVE),
             ", ".join(map(render.requirement, policy.requirements)),
@@ -72,7 +76,7 @@ def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
 
 
 def _named(policy: Policy, role: Role) -> str:
-    return ", ".join(attribute.name for attribute in policy.having(role))
+    return ", ".join(attribute.name for attribute in policy.all_attributes if attribute.role is role)
 
 
 def _hierarchies(engine: Engine) -> Iterator[tuple[Any, ...]]:

@@ -21,6 +21,7 @@ from sqlanon.figures.membership import membership
 from sqlanon.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.inputs.session_settings import is_writable
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
+from sqlanon.releases.people import people_in_no_class, shows_people
 from sqlanon.syntax.statements import FigureCall
 
 __all__ = ["figure_names", "measure_figures", "measured_names", "of_whole_release", "remember"]
@@ -125,6 +126,8 @@ def _measured(
     computed: Mapping[str, Computed] = COMPUTED,
 ) -> Iterator[ClassFigure]:
     """The figures in the order in which they were asked for, those of classes in one go."""
+    if shows_people(release):
+        raise people_in_no_class(release.name)
     statistics = {call: load_statistic("figures", call.name) for call in calls if call.name not in COMPUTED}
     of_classes: dict[FigureCall, list[ClassFigure]] = {}
     if statistics:
@@ -158,6 +161,8 @@ def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[s
     except PolicyError as error:
         # Rows that are in no classes have no figures of them.
         remark(f"figures of classes are not measured: {error.message}")
+    if shows_people(release):
+        return
     for name, computed in COMPUTED.items():
         try:
             figures = computed(engine, release, {}, scratch)

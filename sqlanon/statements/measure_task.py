@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.figures.class_figures import ClassFigure
+from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.statements.measure_figures import remember
 from sqlanon.tasks.arguments import TaskArguments
 
@@ -38,6 +40,7 @@ def measure_task(engine: Engine, release: Release, arguments: Sequence[tuple[str
 
     Raises UserError for arguments that the task does not take, and PolicyError for a release that it cannot learn from.
     """
+    require_one_table(policy_of(release), "MEASURE", "a task is learned from its rows")
     taken = TaskArguments(arguments)
     kind = "learning" if taken.has("target") and not taken.has("kind") else taken.choice("kind", tuple(TASKS))
     figures = TASKS[kind](engine, release, taken)

@@ -13,6 +13,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.inputs.pivot import with_items
+from sqlanon.inputs.related_tables import related_sources, require_of_respondents
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.questions.ask import with_names
 from sqlanon.statements.create_or_replace import to_be_made
@@ -63,7 +64,9 @@ def _save(engine: Engine, policy: Policy) -> None:
         resolve_requirements(policy)
         source = policy_source(engine, policy, scratch, copy=False)
         public = public_source(engine, policy, scratch, copy=False)
-        bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="", public=public)
+        related = related_sources(engine, policy, scratch, copy=False)
+        bound = bind(policy, source, hierarchies_of(engine, policy), "", public, related)
+        require_of_respondents(engine, bound)
         bind_requirements(engine, bound, source, scratch)
         catalog.save(engine, policy)
 
@@ -99,6 +102,13 @@ def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirem
 def _attributes(policy: Policy, action: str, attribute: Attribute | None, column: str) -> tuple[Attribute, ...]:
     """The attributes of a policy after one was added, altered or dropped."""
     name = attribute.name if attribute else column
+    for table in policy.related:
+        if any(same_name(known.name, name) for known in table.attributes):
+            raise PolicyError(
+                f"{name} is a column of {table.name}, and ALTER POLICY changes those of the source of {policy} alone",
+                hint=f"DESCRIBE POLICY {policy.name} answers with its statement: change it, and CREATE OR REPLACE",
+                part=("column", name),
+            )
     is_there = any(same_name(known.name, name) for known in policy.attributes)
     if is_there == (action == "add"):
         raise PolicyError(

@@ -18,6 +18,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
+from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import own_object
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.objects import require_own_columns
@@ -51,6 +52,7 @@ def create_series(engine: Engine, statement: CreateSeries) -> Series | None:
             )
         with about("policy"):
             policy = policies.load(engine, statement.policy)
+            require_one_table(policy, "a series", "its ledger says in which one class a respondent was")
         if policy.entity is None:
             raise PolicyError(
                 f"{policy} does not say whose its rows are, so that nobody is known again from one release to the next",

@@ -19,6 +19,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.inputs.bind_policy import hierarchies_of
+from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import find_relation, own_object, qualified
 from sqlanon.releases.composition import others_than, warning
 from sqlanon.releases.lineage import sources_of
@@ -59,6 +60,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
         require_interval(engine, options.delay)
         with about("policy"):
             policy = policies.load(engine, statement.policy)
+            require_one_table(policy, "a stream", "each of its rows leaves when it is due")
         hierarchies = hierarchies_of(engine, policy)
         require_admitted(policy, options)
         columns = bound_columns(engine, policy, hierarchies, statement.order_column, options.delay, scratch, copy=False)
@@ -76,7 +78,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
             reuse=options.reuse,
             salt=secrets.token_hex(32),
         )
-        read = sources_of(engine, policy.source)
+        read = sources_of(engine, policy)
         warned = warning(others_than(engine, name, read))
         create_tables(engine, stream, columns, axes_of(columns), scratch)
         catalog.save(engine, stream, read)

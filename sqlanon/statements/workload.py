@@ -20,6 +20,7 @@ from sqlanon.estimates.numbers import number
 from sqlanon.estimates.random_queries import LISTED, Queried, drawn_queries, values_of
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.inputs.column_types import ENUM
+from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -45,6 +46,7 @@ def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
             return None
         with about("policy"):
             policy = policies.load(engine, statement.policy)
+            require_one_table(policy, "a workload", "its queries count rows of the source")
         source = policy_source(engine, policy, scratch)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
         queried = _queried(engine, bound, options, scratch)

@@ -9,9 +9,9 @@ from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import skip_kind
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._policy import source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax._release import sensitive_columns
+from sqlanon.syntax._source import source
 from sqlanon.syntax.statements import Attack
 
 __all__ = ["attack"]

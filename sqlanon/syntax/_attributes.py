@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Pseudonym, Role
 from sqlanon.syntax import _values
-from sqlanon.syntax._lexer import Kind, keyword_of
+from sqlanon.syntax._lexer import Kind, Token, keyword_of
 from sqlanon.syntax._reader import SEPARATORS, Reader
 from sqlanon.syntax._wording import either, nearest_phrase, shortened
 
@@ -27,8 +28,10 @@ _OWNERS = {
 }
 
 
-def attributes(reader: Reader) -> tuple[Attribute, ...]:
-    """(column role ..., ...), no column twice."""
+def attributes(
+    reader: Reader, require: Callable[[Attribute, Token], None] = lambda attribute, token: None
+) -> tuple[Attribute, ...]:
+    """(column role ..., ...), no column twice. `require` is called with each column and the token of its name."""
     columns: dict[str, Attribute] = {}
 
     def item() -> None:
@@ -38,6 +41,7 @@ def attributes(reader: Reader) -> tuple[Attribute, ...]:
         if key in columns:
             hint = "give it one role; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
+        require(column, token)
         columns[key] = column
 
     reader.listed(item)

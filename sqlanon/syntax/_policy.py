@@ -13,17 +13,20 @@ from sqlanon.syntax import _values
 from sqlanon.syntax._attributes import ROLES, attribute, attributes
 from sqlanon.syntax._head import created, dropped, object_name
 from sqlanon.syntax._lexer import Kind, Token, keyword_of
-from sqlanon.syntax._reader import QUERY_WORDS, Reader
+from sqlanon.syntax._reader import Reader
+from sqlanon.syntax._related import refuse_late, related_tables
+from sqlanon.syntax._source import source
 from sqlanon.syntax._wording import either
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 
-__all__ = ["against", "alter", "create", "drop", "requirements", "sets", "source"]
+__all__ = ["against", "alter", "create", "drop", "requirements", "sets"]
 
 _EXAMPLE = "k_anonymity(k => 4)"
 
 
 def create(reader: Reader, position: Position) -> CreatePolicy:
     """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source [PIVOT item VALUES rating] (attributes)
+    [WITH TABLE source [AS name] ON (column) (attributes) ...]
     [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public] REQUIRE requirements.
 
     Where something is CONFIDENTIAL, REQUIRE may be left out.
@@ -34,9 +37,13 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
     reader.mark("source")
     on = source(reader)
     pivot, columns = _pivot(reader), attributes(reader)
+    if pivot is not None and reader.sees("WITH"):
+        hint = "take WITH TABLE for the long table, or pivot it in a query, ON (SELECT ...)"
+        raise reader.refused("WITH TABLE does not go with PIVOT", hint=hint, token=reader.peek())
+    related = related_tables(reader, columns)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
     public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
-    policy = Policy(name, on, columns, required, public, confidential, visible, pivot)
+    policy = Policy(name, on, columns, required, public, confidential, visible, pivot, related)
     return CreatePolicy(policy, or_replace, if_not_exists, position=position)
 
 
@@ -93,32 +100,6 @@ def _is_model(token: Token) -> bool:
     return token.kind is not Kind.END and keyword_of(token) not in {words.split()[0] for words in ROLES}
 
 
-def source(reader: Reader, *, before_list: bool = True) -> Source:
-    """A table or view by its name, (SELECT ...), a 'file', or a table function, read_csv('file').
-
-    Where a list in parentheses follows, `before_list`, a name before only one pair of them is a table's.
-    """
-    if reader.sees_query():
-        return Source(query=reader.query())
-    reader.refuse_bare_query("a table, a view, a 'file' or (SELECT ...)")
-    if reader.sees_symbol("("):
-        reader.take()
-        raise reader.expected(
-            f"a query in the parentheses, which begins with {either(*QUERY_WORDS)}", among=QUERY_WORDS
-        )
-    start = reader.peek().start
-    if reader.peek().kind is Kind.STRING and not reader.peek().text.startswith("$"):
-        reader.take()
-        return Source(query="FROM " + reader.sql_between(start))
-    name = reader.qualified_name("a table, a view, a 'file' or (SELECT ...)")
-    closing = reader.call_ends()
-    if closing is None or (before_list and not reader.sees_symbol("(", ahead=closing + 1)):
-        return Source(name=name)
-    for _ in range(closing + 1):
-        reader.take()
-    return Source(query="FROM " + reader.sql_between(start))
-
-
 def against(reader: Reader, *also: str) -> Source | None:
     """AGAINST public, the table that a source's respondents are a part of; None without the keyword.
 
@@ -151,10 +132,12 @@ def requirements(reader: Reader) -> tuple[Requirement, ...]:
 
 def _rest(reader: Reader, also: Sequence[str], *, optional: bool) -> tuple[Source | None, tuple[Requirement, ...]]:
     """[AGAINST public] REQUIRE requirements, up to the end; if `optional`, the end may come at once."""
+    refuse_late(reader)
     if optional and reader.peek().kind is Kind.END:
         return None, ()
     public = against(reader, *also)
     required = requirements(reader)
+    refuse_late(reader)
     reader.end()
     return public, required
 
@@ -163,7 +146,7 @@ def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -
     """What else than AGAINST and REQUIRE could stand next, for the message."""
     if visible:
         return ('","',)
-    return ('","', "VISIBLE") if confidential else ("CONFIDENTIAL", "VISIBLE")
+    return ('","', "VISIBLE") if confidential else ("WITH TABLE", "CONFIDENTIAL", "VISIBLE")
 
 
 def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlanon.domain.values import Source
 from sqlanon.errors import Position
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._policy import source
 from sqlanon.syntax._reader import Reader
+from sqlanon.syntax._source import source
 from sqlanon.syntax.statements import Profile
 
 __all__ = ["profile"]

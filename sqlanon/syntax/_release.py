@@ -12,8 +12,9 @@ from sqlanon.syntax import _values
 from sqlanon.syntax._attributes import hierarchy_name, key_variable
 from sqlanon.syntax._head import if_not_exists, skip_kind
 from sqlanon.syntax._lexer import Kind, keyword_of
-from sqlanon.syntax._policy import against, requirements, sets, source
+from sqlanon.syntax._policy import against, requirements, sets
 from sqlanon.syntax._reader import Reader
+from sqlanon.syntax._source import source
 from sqlanon.syntax.statements import (
     CheckExport,
     CheckJoined,

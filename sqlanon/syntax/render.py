@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Requirement
+from sqlanon.domain.policy import Attribute, Policy, RelatedTable, Requirement
 from sqlanon.domain.values import Source, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._attributes import role_words
@@ -216,7 +216,15 @@ def _create_policy(statement: CreatePolicy) -> str:
         _against(policy.against) + (_requirements(policy.requirements) if policy.requirements else ""),
     ]
     pivot = f" PIVOT {name_text(p.item)} VALUES {name_text(p.rating)}" if (p := policy.pivot) else ""
-    return f"{head}{_source(policy.source)}{pivot} (\n{attributes}\n) {' '.join(filter(None, parts))}"
+    tables = "".join(map(_related_table, policy.related))
+    return f"{head}{_source(policy.source)}{pivot} (\n{attributes}\n){tables} {' '.join(filter(None, parts))}"
+
+
+def _related_table(table: RelatedTable) -> str:
+    """A table that belongs to the source of a policy, on a line of its own, with its columns."""
+    name = "" if table.source.name and table.source.name.name == table.name else f" AS {name_text(table.name)}"
+    attributes = ",\n".join(f"    {_attribute(attribute)}" for attribute in table.attributes)
+    return f"\nWITH TABLE {_source(table.source)}{name} ON ({name_text(table.key)}) (\n{attributes}\n)"
 
 
 def _change(statement: AlterPolicy) -> str:

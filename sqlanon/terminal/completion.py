@@ -55,11 +55,17 @@ STATEMENTS: dict[str, str] = {
         "    column QUASI IDENTIFIER [USING hierarchy] [MIN LEVEL n] [MAX LEVEL n] [WEIGHT w],\n"
         "    column SENSITIVE [USING hierarchy],\n"
         "    column INSENSITIVE\n"
-        ") [CONFIDENTIAL (column, ...), ...] [VISIBLE (column, ...), ...] [AGAINST table | (SELECT ...)]\n"
+        ") [WITH TABLE table | (SELECT ...) | 'file' [AS name] ON (column of the entity) (column role ..., ...)] ...\n"
+        "  [CONFIDENTIAL (column, ...), ...] [VISIBLE (column, ...), ...] [AGAINST table | (SELECT ...)]\n"
         "    REQUIRE k_anonymity(k => 5), l_diversity(l => 3, variant => 'entropy');\n"
         + _wrapped(f"models: {', '.join(MODELS)}; .help l_diversity says what that one takes")
         + "\n"
         + _wrapped("k_anonymity(k => 5, on => (column, ...)): classes by some of the quasi-identifiers alone")
+        + "\n"
+        + _wrapped(
+            "k_anonymity(k => 5, knows => 'rows'): what is known of a person's rows in WITH TABLE; 'one_row', "
+            "'m_rows' (and m => 2), 'rows', 'values' or 'history'"
+        )
     ),
     "ALTER POLICY": (
         "ALTER POLICY [IF EXISTS] name ADD | ALTER [COLUMN] column role ...\n"
@@ -172,7 +178,7 @@ _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE PIVOT AGAINST REQUIRE METHOD FRAGMENTS
     COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES attribute jointly variant distance ranges guarding absent
-    METHODS SWEEP IN MEASURE LEAST
+    METHODS SWEEP IN MEASURE LEAST WITH knows
     parquet csv duckdb ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS SERIES
     STREAM STREAMS BY END INTERVAL delay reuse
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE

@@ -29,6 +29,8 @@ def _described(question: Question) -> str:
         lines.append("jointly => true: all sensitive columns at once, instead of each by itself")
     if question.of_some_columns:
         lines.append("on => (column, ...): the quasi-identifiers by which classes are told apart; by default all")
+    if question.of_related_tables:
+        lines.append("knows => 'values': what is known of a person's rows in related tables (WITH TABLE)")
     return "\n".join([f"REQUIRE {question.model}({arguments})", *map(_wrapped, lines)])
 
 

@@ -19,6 +19,7 @@ from tests.support.methods import limits_of
 SETUP = """
 CREATE TABLE visits AS SELECT 'v' || i AS visit, i % 6 AS age, 'z' || (i % 4) AS zip, 'd' || (i * 7 % 5) AS disease,
     'w' || (i // 7 % 3) AS ward, '*' AS guard, ['i' || (i % 3)] AS items FROM range(240) AS t(i);
+CREATE TABLE notes AS SELECT visit, 'n' AS note FROM visits;
 CREATE TABLE voters AS SELECT age, zip FROM visits;
 CREATE HIERARCHY diseases AS LEVELS (SELECT DISTINCT disease FROM visits);
 """
@@ -36,6 +37,7 @@ class Use:
     kind: str = "TABLE"
     fragments: str = ""
     series: str = ""
+    related: str = ""
     ward: str = "SENSITIVE"
 
 
@@ -52,6 +54,10 @@ CALLS = (
 )
 # One statement that uses the ability, and no other that a method may lack.
 USES: Mapping[str, Mapping[str, str]] = {
+    "related": {
+        "related": "WITH TABLE notes ON (visit) (note INSENSITIVE)",
+        **{"visit": "ENTITY", "confidential": "", "require": PLAIN.require, "series": ""},
+    },
     "view": {"kind": "VIEW"},
     "series": {"visit": "ENTITY", "series": "IN SERIES monthly"},
     "without_series": {"series": ""},
@@ -84,7 +90,7 @@ def publish(con: sqlanon.Connection, call: str, use: Use) -> None:
         f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward {use.ward}, "
         f"guard IDENTIFIER, items {use.items}"
     )
-    con.execute(f"CREATE POLICY p ON visits ({roles}) {use.confidential} {use.require}")
+    con.execute(f"CREATE POLICY p ON visits ({roles}) {use.related} {use.confidential} {use.require}")
     if use.series:
         con.execute("CREATE SERIES monthly ON POLICY p KEY 'SQLANON_TEST_KEY'")
     con.execute(f"CREATE ANONYMIZED {use.kind} made AS POLICY p METHOD {call} {use.fragments} {use.series}")

@@ -14,7 +14,7 @@ from sqlanon.catalog.digests import digests, seal
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.migrations import Condition
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, Policy, Pseudonym, RelatedTable, Requirement, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement
@@ -94,6 +94,7 @@ def engine(path):
         "0009_candidates",
         "0010_series",
         "0011_streams",
+        "0012_related_tables",
     ]
     yield made
     connection.close()
@@ -201,6 +202,14 @@ def test_constraints_can_be_written(engine):
     constrained = replace(POLICY, requirements=(), confidential=(("ssn", "zip"),))
     policies.save(engine, constrained)
     assert policies.load(engine, "hospital") == constrained
+
+
+def test_related_tables_can_be_written(engine):
+    entity = Attribute("ssn", Role.ENTITY)
+    visits = RelatedTable("visits", Source(query="FROM v"), "who", (Attribute("ward", Role.SENSITIVE),))
+    related = replace(POLICY, attributes=(entity, POLICY.attributes[1]), related=(visits,))
+    policies.save(engine, related)
+    assert policies.load(engine, "hospital") == related
 
 
 def test_a_new_catalog_and_a_migrated_one_are_the_same(engine):

@@ -53,6 +53,7 @@ def test_install_makes_the_catalog_once(engine):
         "policy_attribute",
         "policy_requirement",
         "policy_constraint",
+        "policy_related_table",
         "release",
         "release_attribute",
         "release_recoding",

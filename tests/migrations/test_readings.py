@@ -65,6 +65,8 @@ def earlier(connection: Connection) -> None:
     streams = ("stream", "stream_batch", "stream_member")
     for table in ("series", "series_requirement", "series_release", "series_member", "series_value", *streams):
         connection.duckdb.execute(f"DROP TABLE anon.{table}")
+    connection.duckdb.execute("DROP TABLE anon.policy_related_table")
+    connection.duckdb.execute("ALTER TABLE anon.policy_attribute DROP COLUMN related_table")
     connection.duckdb.execute("DROP TABLE anon.candidate")
     connection.duckdb.execute("DROP TABLE anon.release_figure")
     connection.duckdb.execute("ALTER TABLE anon.policy DROP COLUMN pivoted")

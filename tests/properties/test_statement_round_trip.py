@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, RelatedTable, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.syntax import render
 from sqlanon.syntax._frontier_statements import figure_of_workload, workload_of
@@ -127,8 +128,27 @@ several = st.lists(attributes, min_size=1, max_size=4, unique_by=lambda attribut
 sets = st.lists(st.lists(names, min_size=1, max_size=3, unique_by=str.lower).map(tuple), max_size=3).map(tuple)
 some_sets = sets.filter(bool)
 pivots = st.none() | st.builds(Pivot, names.map(str.lower), names.map(lambda name: name.lower() + " rated"))
+named_sources = st.tuples(names, sources) | qualified.map(lambda name: (name.name, Source(name=name)))
+columns_of_respondents = several.map(lambda some: tuple(a for a in some if a.role is not Role.ENTITY)).filter(bool)
+related_tables = st.builds(
+    lambda named, key, columns: RelatedTable(*named, key, columns), named_sources, names, columns_of_respondents
+)
+related = st.lists(related_tables, max_size=2, unique_by=lambda table: table.name.lower()).map(tuple)
+
+
+def told_apart(policy: Policy) -> Policy:
+    """The policy with the number of its table before the name of each column: no two tables have one of one name."""
+
+    def renamed(number: int, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+        return tuple(replace(column, name=f"{number}{column.name}") for column in columns)
+
+    tables = (replace(table, attributes=renamed(n, table.attributes)) for n, table in enumerate(policy.related, 1))
+    return replace(policy, attributes=renamed(0, policy.attributes), related=tuple(tables))
+
+
 policies = st.one_of(
     st.builds(Policy, names, sources, several, requirements, publics, sets, sets, pivots),
+    st.builds(Policy, names, sources, several, requirements, related=related).map(told_apart),
     # Where something is confidential, nothing else need be required.
     st.builds(Policy, names, sources, several, st.just(()), st.none(), some_sets, sets),
 )

@@ -34,11 +34,12 @@ _FILES = {
         "slicing_fakes slicing_ranges"
     ),
     "itemsets": "itemsets methods methods_killed",
+    "related_tables": "related_policy related_releases related_tables",
     "trivial": "methods methods_killed trivial",
     "models": (
         "add_a_model anatomy_models bind_requirements export_models explanation_models live_models models "
-        "models_end_to_end models_optimal normal_relations numbers portable projections pycanon questions requirements "
-        "t_closeness thresholds"
+        "models_end_to_end models_optimal normal_relations numbers portable projections pycanon questions "
+        "related_policy requirements t_closeness thresholds"
     ),
     "attacks": (
         "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks"
@@ -79,11 +80,11 @@ _FILES = {
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
-        "from_former_versions migrations readings"
+        "from_former_versions migrations readings related_policy"
     ),
     "syntax": (
-        "common_mistakes error_places friendly_sql hostile_names identifiers listings parameters statement_round_trip "
-        "statements_end_to_end syntax_errors syntax_parser syntax_script"
+        "common_mistakes error_places friendly_sql hostile_names identifiers listings parameters related_policy "
+        "statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (
         "adjustable anonymize clients data_frames engine fixed_cost notebook session session_settings settings "

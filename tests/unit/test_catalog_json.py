@@ -28,7 +28,7 @@ from sqlanon.catalog._source_text import read_source, write_source
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, Policy, Pseudonym, RelatedTable, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
@@ -58,15 +58,17 @@ attributes = st.builds(
 )
 sources = names.map(lambda name: Source(name=name)) | texts.map(lambda query: Source(query=query))
 sets = st.lists(st.lists(texts, max_size=3).map(tuple), max_size=3).map(tuple)
+columns = st.lists(attributes, max_size=3).map(tuple)
 policies = st.builds(
     Policy,
     name=texts,
     source=sources,
-    attributes=st.lists(attributes, max_size=3).map(tuple),
+    attributes=columns,
     requirements=st.lists(st.builds(Requirement, texts, arguments), max_size=2).map(tuple),
     against=st.none() | sources,
     confidential=sets,
     visible=sets,
+    related=st.lists(st.builds(RelatedTable, texts, sources, texts, columns), max_size=2).map(tuple),
 )
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.catalog import hierarchies, policies
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, Policy, Pseudonym, RelatedTable, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError
@@ -93,6 +93,14 @@ def test_any_name_works(engine, name, source, column, hierarchy, key):
     policies.save(engine, HOSPITAL)
     policies.save(engine, policy)
     assert policies.load(engine, name) == policy
+    related = RelatedTable(source + "x", policy.source, column + "k", (Attribute(column + "y", Role.SENSITIVE),))
+    of_two = (*policy.attributes[:1], Attribute(column + "x", Role.ENTITY))
+    several = replace(policy, attributes=of_two, related=(related, replace(related, name=source + "y", attributes=())))
+    with pytest.raises(PolicyError, match="has a role"):
+        policies.save(engine, several)
+    several = replace(several, related=several.related[:1])
+    policies.save(engine, several)
+    assert policies.load(engine, name) == several
     assert name in hierarchies.used_by(engine, hierarchy or column) or hierarchy is None
     assert policies.delete(engine, name)
     assert not policies.exists(engine, name)

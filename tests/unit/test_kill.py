@@ -282,7 +282,7 @@ def consistent(engine: DuckDBEngine) -> None:
     for table in ("release_attribute", "release_object", "release_recoding", "measurement"):
         orphans = f"SELECT count(*) FROM anon.{table} WHERE release_id NOT IN (SELECT release_id FROM anon.release)"
         assert engine.rows(orphans) == [(0,)]
-    for table in ("policy_attribute", "policy_requirement", "policy_constraint"):
+    for table in ("policy_attribute", "policy_requirement", "policy_constraint", "policy_related_table"):
         orphans = f"SELECT count(*) FROM anon.{table} WHERE policy NOT IN (SELECT policy FROM anon.policy)"
         assert engine.rows(orphans) == [(0,)]
     for name in hierarchies.listing(engine):

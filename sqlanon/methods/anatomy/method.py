@@ -33,6 +33,7 @@ from sqlanon.methods.limits import (
     no_confidential,
     no_itemsets,
     no_projections,
+    no_related,
     no_series,
     no_sets,
 )
@@ -126,6 +127,7 @@ def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
 def limits(_: Options) -> Limits:
     """What buckets can promise: they know the source's rows only, and of these the sensitive values."""
     return Limits(
+        related=no_related(),
         view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
         series=no_series(),
         without_series=None,

@@ -10,7 +10,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.minimal_fragmentation import Fragmentation, fragmentation, require_correct
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_series
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_related, no_series
 
 __all__ = ["Sets", "constraints_of", "fragments_of", "limits_of_fragments", "loss_of", "publishable"]
 
@@ -37,6 +37,7 @@ def limits_of_fragments() -> Limits:
         "leave REQUIRE out, or use METHOD generalization with a policy without CONFIDENTIAL",
     )
     return Limits(
+        related=no_related(),
         view=Refusal(
             "a live view cannot publish the fragments of METHOD {method}: their rows are in the source's order, "
             "which links them",

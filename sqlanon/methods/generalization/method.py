@@ -31,8 +31,17 @@ from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.generalization.reasons import decision, searched
 from sqlanon.methods.generalization.reasons import reasons as around
+from sqlanon.methods.generalization.related.choice import RelatedGeneralization
+from sqlanon.methods.generalization.related.loss import DEFINITION as RELATED_DEFINITION
+from sqlanon.methods.generalization.related.loss import NAME as RELATED_LOSS
+from sqlanon.methods.generalization.related.nodes import RelatedNodes
+from sqlanon.methods.generalization.related.refused import require_possible
+from sqlanon.methods.generalization.related.search import best_levels, reasons_of
+from sqlanon.methods.generalization.related.tables import tables_of
+from sqlanon.methods.generalization.related.verify import structure_of
 from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_itemsets, no_sets
 from sqlanon.methods.shared.arguments import parsed
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.recode import Recoding
 
 __all__ = [
@@ -92,6 +101,7 @@ def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
 def limits(options: Options) -> Limits:
     """What levels can promise: any model, of rows and of respondents, and of some columns if all rows have the same."""
     return Limits(
+        related=_no_related_rounds() if options.recoding == "local" else None,
         view=None,
         series=None,
         without_series=None,
@@ -119,8 +129,17 @@ def _no_rounds() -> Refusal:
     )
 
 
-def encoding(_: Task, __: Options) -> Encoding:
-    """Codes along the hierarchies of the quasi-identifiers."""
+def _no_related_rounds() -> Refusal:
+    return Refusal(
+        "recoding => 'local' recodes rows of one table further, and {policy} has related tables, WITH TABLE {table}",
+        "leave recoding out: all rows then have the same levels",
+    )
+
+
+def encoding(task: Task, options: Options) -> Encoding:
+    """Codes along the hierarchies of the quasi-identifiers. Raises PolicyError for what several tables cannot have."""
+    if task.policy.related:
+        require_possible(task, options)
     return Encoding()
 
 
@@ -130,11 +149,13 @@ def choose(task: Task, options: Options) -> Generalization:
     Raises PrivacyViolation, with the class that makes it so, where not even the most general node that MAX LEVEL allows
     meets the requirements.
     """
+    searches = _Searches(options, _reporter(task.watching))
+    if task.policy.related:
+        return best_levels(task, options, searches.of_related)
     engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
     limit = int(Fraction(options.suppression) * cells.rows)
     low = tuple(b.min_level for b in policy.quasi_identifiers)
     nodes = Nodes(task, cells, low, limit, options.loss, lasting=True)
-    searches = _Searches(options, _reporter(task.watching))
     optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
     if optimum is None:
         raise infeasible(engine, policy, requirements, cells, nodes.batch, nodes.steps(nodes.lattice.high), limit)
@@ -187,6 +208,11 @@ class _Searches:
             expired=None if self._until is None else self.expired,
         )
 
+    def of_related(self, nodes: RelatedNodes, limit: int, count: Count, settle: Settle) -> Found | None:
+        """The best of the nodes of several tables that leave out at most `limit` people; each is a query of its own."""
+        expired = None if self._until is None else self.expired
+        return search(nodes.lattice, limit, count, settle, progress=_valued(self._report, nodes), expired=expired)
+
     def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
         """The best of the nodes that suppress at most `limit` rows, by classes that violate by themselves only."""
         return self.search(nodes, limit, nodes.count_last, nodes.settle_at_once)
@@ -196,28 +222,34 @@ class _Searches:
         return self._until is not None and monotonic() > self._until
 
 
-def _valued(report: Report | None, nodes: Nodes) -> Callable[[Progress], None] | None:
+def _valued(report: Report | None, nodes: Nodes | RelatedNodes) -> Callable[[Progress], None] | None:
     """Reports losses as they are published, not in the units of the search."""
     if report is None:
         return None
     return lambda seen: report(seen, None if seen.loss is None else nodes.loss.value(seen.loss))
 
 
-def why(task: Task, choice: Generalization) -> Explanation:
-    """What the search's choice is owed to: nodes around it and cheaper ones are looked at again."""
-    return why_so(task, task.encoded, choice)
+def why(task: Task, choice: Generalization) -> Explanation | None:
+    """What the search's choice is owed to: nodes around it and cheaper ones are looked at again, of one table alone."""
+    return None if isinstance(choice, RelatedGeneralization) else why_so(task, task.encoded, choice)
 
 
-def reasons(task: Task, choice: Generalization, explained: Explanation) -> Iterator[tuple[str, str, str]]:
+def reasons(task: Task, choice: Generalization, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): each attribute's level, the rows left out, the loss, and why it is that node."""
+    if isinstance(choice, RelatedGeneralization) or explained is None:
+        if isinstance(choice, RelatedGeneralization):
+            yield from reasons_of(task, choice)
+        return
     quasi = task.policy.quasi_identifiers
     yield from (("solve", item, detail) for item, detail in decision(choice, explained, quasi))
     yield from (("explain", item, detail) for item, detail in around(choice, explained, quasi))
     yield from (("solve", item, detail) for item, detail in searched(choice))
 
 
-def compile(task: Task, choice: Generalization, _: str, __: Mapping[str, str]) -> Recoded:
-    """Each attribute with its level in each round."""
+def compile(task: Task, choice: Generalization, release_id: str, _: Mapping[str, str]) -> Recoded | TablesQuery:
+    """Each attribute with its level in each round; of several tables, the SELECT of each."""
+    if isinstance(choice, RelatedGeneralization):
+        return tables_of(task, choice, release_id)
     levels = list(zip(*(round_.levels for round_ in choice.rounds), strict=True))
     quasi = task.policy.quasi_identifiers
     return Recoded(
@@ -232,11 +264,12 @@ def compile(task: Task, choice: Generalization, _: str, __: Mapping[str, str]) -
     )
 
 
-def verify(_: PublishedTables, __: Options) -> Structure:
-    """Nothing: what generalization promises are requirements of classes."""
-    return Structure()
+def verify(published: PublishedTables, _: Options) -> Structure:
+    """How several tables belong together; else nothing: what generalization promises are requirements of classes."""
+    return structure_of(published) if published.policy.related else Structure()
 
 
 def wording(_: Options) -> Wording:
     """What a certificate says of the release, whose columns state their levels."""
-    return Wording(None, {name: loss.DEFINITION for name, loss in LOSSES.items()})
+    losses = {name: loss.DEFINITION for name, loss in LOSSES.items()}
+    return Wording(None, losses | {RELATED_LOSS: RELATED_DEFINITION})

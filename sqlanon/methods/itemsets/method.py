@@ -30,7 +30,7 @@ from sqlanon.methods.itemsets.lists import coded_lists, column_name, list_attrib
 from sqlanon.methods.itemsets.one_label import of_one_label
 from sqlanon.methods.itemsets.optimal import optimal
 from sqlanon.methods.itemsets.supports import Labelled, code_table
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_related, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.wording import loss_text
@@ -124,6 +124,7 @@ def limits(_: Options) -> Limits:
         "require km_anonymity alone, or leave the list out of the policy and use METHOD generalization",
     )
     return Limits(
+        related=no_related(),
         view=Refusal("a live view cannot find labels anew, as METHOD {method} does", "make a snapshot"),
         series=Refusal(
             "METHOD {method} publishes lists in no classes, and a series has to know who is in which class",

@@ -20,7 +20,16 @@ from sqlanon.domain.values import Value
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.base import Figure, PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_itemsets, no_projections, no_sets
+from sqlanon.methods.limits import (
+    Limits,
+    Refusal,
+    no_columns,
+    no_confidential,
+    no_itemsets,
+    no_projections,
+    no_related,
+    no_sets,
+)
 from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.m_invariance.deal import Deal, step
 from sqlanon.methods.m_invariance.reasons import dealt_out
@@ -94,6 +103,7 @@ def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
 def limits(_: Options) -> Limits:
     """What can be promised of respondents who are known again, in buckets that no other requirement has made."""
     return Limits(
+        related=no_related(),
         view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
         series=None,
         without_series=Refusal(

@@ -23,6 +23,7 @@ from sqlanon.methods.limits import (
     no_confidential,
     no_itemsets,
     no_projections,
+    no_related,
     no_series,
     no_sets,
 )
@@ -98,6 +99,7 @@ def limits(options: Options) -> Limits:
     )
     mixed = options.publish == "none"
     return Limits(
+        related=no_related(),
         view=_divided() if options.mode == "relaxed" else _mixed() if mixed else None,
         series=no_series() if mixed else None,
         without_series=None,

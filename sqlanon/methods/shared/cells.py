@@ -50,3 +50,6 @@ class Cells:
 
     ranked: tuple[str, ...] = ()
     """For each attribute the table of its values in their order; none where codes are no ranks."""
+
+    related: tuple[Cells, ...] = ()
+    """The cells of each table that belongs to the source, by respondent."""

@@ -22,7 +22,16 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task
-from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_itemsets, no_projections, no_series, no_sets
+from sqlanon.methods.limits import (
+    Limits,
+    Refusal,
+    no_confidential,
+    no_itemsets,
+    no_projections,
+    no_related,
+    no_series,
+    no_sets,
+)
 from sqlanon.methods.shared.diversity import promised_diversity
 from sqlanon.methods.shared.partition.solve import points_of
 from sqlanon.methods.shared.random_worlds import of_buckets
@@ -82,6 +91,7 @@ def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
 def limits(_: Options) -> Limits:
     """What buckets and columns can promise: they know the source's rows only."""
     return Limits(
+        related=no_related(),
         view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
         series=no_series(),
         without_series=None,

@@ -30,6 +30,7 @@ from sqlanon.methods.limits import (
     no_confidential,
     no_itemsets,
     no_projections,
+    no_related,
     no_series,
     no_sets,
 )
@@ -124,6 +125,7 @@ def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
 def limits(_: Options) -> Limits:
     """What two tables without a link can promise."""
     return Limits(
+        related=no_related(),
         view=Refusal("a live view is one table, and METHOD {method} publishes two", "make a snapshot"),
         series=no_series(),
         without_series=None,

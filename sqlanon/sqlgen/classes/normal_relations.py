@@ -119,11 +119,11 @@ def relations_of(
     """
     background = background or Background()
     about = subjects(requirements)
-    steps: list[Step] = []
+    steps: list[Step] = [*rows.steps]
     if not rows.counted:
         steps += [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
     # Reading rows is expensive: where a subject's values have been counted, their sums are the sizes.
-    summed = bool(about) and rows.entity is None
+    summed = bool(about) and rows.entity is None and rows.of_subject(about[0]) is rows
     classes = _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)
     steps.append(("equivalence_class", projected_classes(classes, requirements, rows.projected)))
     for number, subject in enumerate(about):
@@ -191,6 +191,7 @@ def _values(width: int, of: str | None = None) -> list[exp.Expr]:
 
 def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
     """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
+    rows = rows.of_subject(subject)
     values = [rows.value(name) for name in subject]
     named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
     if rows.counted:
@@ -251,10 +252,26 @@ def sensitive_value(class_values: str) -> exp.Select:
     return exp.select(column("value"), rows).from_(relation(class_values)).group_by(column("value"))
 
 
-def sensitive_values(requirements: Sequence[SqlRequirement]) -> list[Step]:
-    """sensitive_value_i over all classes, for the subjects of which a requirement reads it."""
+def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None = None) -> list[Step]:
+    """sensitive_value_i over all classes, for the subjects of which a requirement reads it.
+
+    It is the sum over the classes, unless these `rows` say who is in several of them.
+    """
+    whole = rows.whole if rows is not None else None
     names = (names.get("sensitive_value") for names in relation_names(requirements))
-    return [(name, sensitive_value("class_" + name)) for name in dict.fromkeys(names) if name]
+    about = {f"sensitive_value_{number}": subject for number, subject in enumerate(subjects(requirements))}
+    return [
+        (name, sensitive_value("class_" + name) if whole is None else _whole_value(whole, about[name], name))
+        for name in dict.fromkeys(names)
+        if name
+    ]
+
+
+def _whole_value(whole: Rows, subject: Sequence[str], name: str) -> exp.Select:
+    """sensitive_value_i of rows that have each respondent once."""
+    counted = _class_value(whole, subject).subquery("counted")
+    values = _class_sensitive_value(counted, name.replace("value", "code"), len(subject)).subquery("whole")
+    return exp.select(column("value"), column("n")).from_(values)
 
 
 def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:

@@ -11,6 +11,7 @@ from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import entry, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal
+from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.classes.requirement import Projected
 
 __all__ = ["Lists", "Rows", "RowsOfRequirements", "class_label", "rows_of"]
@@ -35,6 +36,10 @@ class Rows:
     If `counted`, no two rows agree on their class and their value. `projected` names the class of some of the
     quasi-identifiers in which a class_id lies; there is none where classes are of all of them only. `lists` are there
     where sets of items are counted.
+
+    `steps` make what the relation reads. `apart` has the rows of each column that a respondent may have several values
+    in: one for each respondent, class and value. `whole` has each respondent once, in one class of all; it is there
+    where classes share respondents.
     """
 
     relation: exp.Table | exp.Subquery
@@ -46,6 +51,13 @@ class Rows:
     counted: bool = False
     projected: Projected | None = None
     lists: Lists | None = None
+    steps: tuple[Step, ...] = ()
+    apart: Mapping[str, Rows] = field(default_factory=dict)
+    whole: Rows | None = None
+
+    def of_subject(self, subject: Sequence[str]) -> Rows:
+        """The rows in which the values of a subject are counted."""
+        return self.apart.get(subject[0], self) if len(subject) == 1 else self
 
     def count(self) -> exp.Expr:
         """How many rows there are."""

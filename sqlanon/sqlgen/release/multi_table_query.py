@@ -20,12 +20,16 @@ __all__ = ["PublishedColumn", "PublishedTable", "TablesQuery"]
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """A column of a published table, how it is read, and the attribute behind it where there is one."""
+    """A column of a published table, how it is read, and the attribute behind it where there is one.
+
+    `level` is that of the attribute's hierarchy if all rows have the same.
+    """
 
     name: str
     role: Role
     reading: Reading
     bound: BoundAttribute | None = None
+    level: int | None = None
 
 
 @dataclass(frozen=True)

@@ -82,27 +82,28 @@ FROM (
     UNION ALL
     (
       SELECT
-        "class_id",
-        "size",
+        "equivalence_class"."class_id",
+        "equivalence_class"."size",
         CASE
           WHEN CAST("distinct_values" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0)) < CAST('3' AS DECIMAL(38, 0))
-          THEN CAST("size" AS DOUBLE)
+          THEN CAST("equivalence_class"."size" AS DOUBLE)
           ELSE (
-            "most" * CAST('3' AS DECIMAL(38, 0)) - CAST("size" AS DOUBLE) * CAST('1' AS DECIMAL(38, 0))
+            "most" * CAST('3' AS DECIMAL(38, 0)) - CAST("equivalence_class"."size" AS DOUBLE) * CAST('1' AS DECIMAL(38, 0))
           ) / NULLIF(CAST('3' AS DECIMAL(38, 0)) - CAST('1' AS DECIMAL(38, 0)), 0)
         END AS "excess"
-      FROM (
+      FROM "equivalence_class"
+      INNER JOIN (
         SELECT
           "class_id",
-          CAST(SUM("n") AS BIGINT) AS "size",
           CAST(MAX("n") AS DOUBLE) AS "most",
           CAST(COUNT(*) AS DOUBLE) AS "distinct_values"
         FROM "class_sensitive_value_0" AS "class_sensitive_value"
         GROUP BY
           "class_id"
       ) AS "class"
+        ON "class"."class_id" = "equivalence_class"."class_id"
       WHERE
-        CAST("most" AS DECIMAL(38, 0)) * CAST('3' AS DECIMAL(38, 0)) > CAST("size" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0))
+        CAST("most" AS DECIMAL(38, 0)) * CAST('3' AS DECIMAL(38, 0)) > CAST("equivalence_class"."size" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0))
     )
   ) AS "violation"
   GROUP BY

@@ -69,15 +69,6 @@ FROM (
     FROM "class_value_0" AS "counted"
     JOIN "sensitive_code_0" AS "coded"
       ON "counted"."value_0" IS NOT DISTINCT FROM "coded"."value_0"
-  ), "grouping_0" AS (
-    SELECT
-      "class_id",
-      CAST(SUM("n") AS BIGINT) AS "size",
-      CAST(MAX("n") AS DOUBLE) AS "most",
-      CAST(COUNT(*) AS DOUBLE) AS "distinct_values"
-    FROM "class_sensitive_value_0" AS "class_sensitive_value"
-    GROUP BY
-      "class_id"
   )
   SELECT
     *
@@ -86,26 +77,46 @@ FROM (
       0 AS "place",
       CAST((
         SELECT
-          MIN(CAST("size" AS DOUBLE) / "most") AS "achieved"
-        FROM "grouping_0" AS "class"
+          MIN(CAST("equivalence_class"."size" AS DOUBLE) / "most") AS "achieved"
+        FROM "equivalence_class"
+        INNER JOIN (
+          SELECT
+            "class_id",
+            CAST(MAX("n") AS DOUBLE) AS "most",
+            CAST(COUNT(*) AS DOUBLE) AS "distinct_values"
+          FROM "class_sensitive_value_0" AS "class_sensitive_value"
+          GROUP BY
+            "class_id"
+        ) AS "class"
+          ON "class"."class_id" = "equivalence_class"."class_id"
       ) AS DOUBLE) AS "achieved",
       (
         SELECT
           COUNT(*)
         FROM (
           SELECT
-            "class_id",
-            "size",
+            "equivalence_class"."class_id",
+            "equivalence_class"."size",
             CASE
               WHEN CAST("distinct_values" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0)) < CAST('2' AS DECIMAL(38, 0))
-              THEN CAST("size" AS DOUBLE)
+              THEN CAST("equivalence_class"."size" AS DOUBLE)
               ELSE (
-                "most" * CAST('2' AS DECIMAL(38, 0)) - CAST("size" AS DOUBLE) * CAST('1' AS DECIMAL(38, 0))
+                "most" * CAST('2' AS DECIMAL(38, 0)) - CAST("equivalence_class"."size" AS DOUBLE) * CAST('1' AS DECIMAL(38, 0))
               ) / NULLIF(CAST('2' AS DECIMAL(38, 0)) - CAST('1' AS DECIMAL(38, 0)), 0)
             END AS "excess"
-          FROM "grouping_0" AS "class"
+          FROM "equivalence_class"
+          INNER JOIN (
+            SELECT
+              "class_id",
+              CAST(MAX("n") AS DOUBLE) AS "most",
+              CAST(COUNT(*) AS DOUBLE) AS "distinct_values"
+            FROM "class_sensitive_value_0" AS "class_sensitive_value"
+            GROUP BY
+              "class_id"
+          ) AS "class"
+            ON "class"."class_id" = "equivalence_class"."class_id"
           WHERE
-            CAST("most" AS DECIMAL(38, 0)) * CAST('2' AS DECIMAL(38, 0)) > CAST("size" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0))
+            CAST("most" AS DECIMAL(38, 0)) * CAST('2' AS DECIMAL(38, 0)) > CAST("equivalence_class"."size" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0))
         ) AS "violations"
       ) AS "violating"
   ) AS "report"

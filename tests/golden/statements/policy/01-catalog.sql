@@ -17,6 +17,10 @@ DELETE FROM "anon"."policy_constraint"
 WHERE
   translate("policy", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
 
+DELETE FROM "anon"."policy_related_table"
+WHERE
+  translate("policy", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
+
 INSERT INTO "anon"."policy" (
   "policy",
   "source",
@@ -38,10 +42,11 @@ INSERT INTO "anon"."policy_attribute" (
   "max_level",
   "weight",
   "pseudonym",
-  "key_variable"
+  "key_variable",
+  "related_table"
 )
 VALUES
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."policy_requirement" (
   "policy",

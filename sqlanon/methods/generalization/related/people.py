@@ -1,0 +1,252 @@
+"""The people of a policy on several tables, and the rows about them, as tables of codes that a search looks at.
+
+Each person has a number. What is known of their rows in a table at the lowest levels is that of some person, the first
+who has it: at higher levels only the rows of these are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
+from sqlanon.domain.counts import counted
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.inputs.sizes import sizes
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.task import Task
+from sqlanon.questions.known import Known
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, infix, total, window
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.queries import inner_join, left_join, select
+from sqlanon.sqlgen.build.steps import with_steps
+from sqlanon.sqlgen.cells.cells import carried_code, key_name
+from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sqlgen.classes.related import PeopleTable, known_profile, rows_of_people
+from sqlanon.sqlgen.classes.rows import Rows
+
+__all__ = ["PERSON", "CodedTable", "People"]
+
+PERSON = "person"
+# With this many combinations a person has a million sets of them.
+_MOST_KNOWN = 20
+
+
+@dataclass(frozen=True)
+class CodedTable:
+    """A table of codes, the cells that it was made of, and where its levels begin among all levels of a node."""
+
+    table: str
+    cells: Cells
+    first: int
+
+    @property
+    def levels(self) -> slice:
+        return slice(self.first, self.first + len(self.cells.layout.fields))
+
+
+class People:
+    """The people of a policy and their rows, at any levels of the quasi-identifiers of all tables.
+
+    `person` is the table of people: person, entity, key_0, ...; `rows` has for each related table that of its rows:
+    person, key_0, ..., n.
+    """
+
+    def __init__(self, task: Task, low: Sequence[int]) -> None:
+        self._task, self._engine, self._scratch = task, task.engine, task.scratch
+        self.policy: BoundPolicy = task.policy
+        cells = task.encoded
+        number = alias(window(f.row_number()), PERSON)
+        keys = [column(key_name(word)) for word in range(cells.layout.words)]
+        person = select(number, column("entity"), *keys, of=relation(cells.table))
+        self.person = self._scratch.table("person", person)
+        self.count = cells.rows
+        self.tables: list[CodedTable] = []
+        first = len(cells.layout.fields)
+        self.of_person = CodedTable(self.person, cells, 0)
+        for table, of_table in zip(self.policy.related, cells.related, strict=True):
+            self.tables.append(CodedTable(self._rows(of_table), of_table, first))
+            self._require_known(table, self.tables[-1])
+            first += len(of_table.layout.fields)
+        self._low = tuple(low)
+        self._values: dict[str, str] = {}
+        self._bases: dict[str, str] = {}
+        self._profiles: dict[tuple[str, int, tuple[int, ...]], str] = {}
+
+    def _rows(self, cells: Cells) -> str:
+        keys = [column(key_name(word), "row") for word in range(cells.layout.words)]
+        same = column("entity", "row").eq(column("entity", PERSON))
+        joins = [inner_join(relation(self.person, as_=PERSON), same)]
+        number = column(PERSON, PERSON)
+        rows = select(number, *keys, column("n", "row"), of=relation(cells.table, as_="row"), joins=joins)
+        return self._scratch.table("about", rows)
+
+    def _require_known(self, table: BoundRelatedTable, coded: CodedTable) -> None:
+        """Raises InternalError for rows of nobody, or of several people of one name."""
+        rows = self._number(select(total(column("n")), of=relation(coded.table)))
+        if rows != coded.cells.rows:
+            raise InternalError(f"{table.name} has {coded.cells.rows} rows, and {rows} of them are those of one person")
+
+    def _number(self, query: exp.Query) -> int:
+        return int(self._engine.rows(query)[0][0] or 0)
+
+    def released(self, gone: str | None) -> list[int]:
+        """The rows of each table that are published if the people in the table `gone` are left out."""
+        numbers = []
+        for coded, weight in ((self.of_person, literal(1)), *((table, column("n", "row")) for table in self.tables)):
+            left_out = 0
+            if gone is not None:
+                same = column(PERSON, "gone").eq(column(PERSON, "row"))
+                joins = [inner_join(relation(gone, as_="gone"), same)]
+                left_out = self._number(select(total(weight), of=relation(coded.table, as_="row"), joins=joins))
+            numbers.append(coded.cells.rows - left_out)
+        return numbers
+
+    def value_table(self, index: int, name: str) -> str:
+        """Who has which values of a sensitive attribute of a related table: person and the attribute, each once."""
+        if name not in self._values:
+            table = self.policy.related[index]
+            bound = next(b for b in table.attributes if b.column == name)
+            entity = self.policy.entity
+            if entity is None:
+                raise InternalError("a policy on several tables has no ENTITY")
+            same = column(table.key, "row").eq(column("entity", PERSON))
+            joins = [inner_join(relation(self.person, as_=PERSON), same)]
+            value = alias(published_value(bound, "row"), name)
+            rows = select(
+                column(PERSON, PERSON), value, of=relation(table.relation, as_="row"), joins=joins, distinct=True
+            )
+            self._values[name] = self._scratch.table("value", rows)
+        return self._values[name]
+
+    def require_countable(self, known: Known) -> None:
+        """Raises PolicyError where people would be in more classes than are counted."""
+        sets = 0
+        for table, coded in zip(self.policy.related, self.tables, strict=True):
+            rows = _masked(coded.table, coded.cells, self._low[coded.levels], [column(PERSON)])
+            by_person = select(column(PERSON), alias(f.count(), "items"), of=rows, group_by=[column(PERSON)])
+            numbers = select(column("items"), f.count(), of=by_person.subquery("of_person"), group_by=[column("items")])
+            by_number = [(int(items), int(people)) for items, people in self._engine.rows(numbers)]
+            longest = max((items for items, _ in by_number), default=0)
+            if known.most is None and longest > _MOST_KNOWN:
+                several = sum(people for items, people in by_number if items > _MOST_KNOWN)
+                raise PolicyError(
+                    f"{self.policy.policy}: {counted(several, 'person has', 'people have')} more than {_MOST_KNOWN} "
+                    f"different rows in {table.name}, of which knows => {known.written} knows any set",
+                    hint="require knows => 'values', which is stricter, or knows => 'm_rows', m => 2, or say MIN LEVEL",
+                )
+            most = longest if known.most is None else known.most
+            sets += sum(people * sum(comb(items, n) for n in range(1, most + 1)) for items, people in by_number)
+        if sets > sizes().most_itemsets:
+            raise PolicyError(
+                f"{self.policy.policy}: people have {sets:,} sets of up to "
+                f"{'all' if known.most is None else known.most} of their different rows, and no more than "
+                f"{sizes().most_itemsets:,} are counted",
+                hint="require a smaller m, or knows => 'values', which is stricter, or say MIN LEVEL",
+            )
+
+    def rows_at(self, node: Sequence[int], known: Known, values: Sequence[tuple[str, ...]]) -> Rows:
+        """The people in their classes at a node; `values` are the sensitive attributes that are asked about."""
+        wanted = dict.fromkeys(name for subject in values for name in subject)
+        cells = self.of_person.cells
+        own = [name for name in wanted if name in cells.carried]
+        codes = [alias(carried_code(cells.layout, [cells.carried.index(name)], PERSON), name) for name in own]
+        of_others = [
+            PeopleTable(relation(self.value_table(index, name)), PERSON, (), (name,))
+            for index, table in enumerate(self.policy.related)
+            for name in (b.column for b in table.attributes)
+            if name in wanted
+        ]
+        labels = tuple(key_name(word) for word in range(cells.layout.words))
+        keys = _masked_keys(cells, node[self.of_person.levels], PERSON)
+        if known.is_partition:
+            people = self._with_profiles(node, known, [*keys, *codes])
+            numbers = tuple(_profile(index) for index in range(len(self.tables)))
+            table = PeopleTable(people.subquery("people"), PERSON, (*labels, *numbers), tuple(own))
+            return rows_of_people(table, [], known.knows, profiles=(), valued=of_others)
+        query = select(column(PERSON, PERSON), *keys, *codes, of=relation(self.person, as_=PERSON))
+        table = PeopleTable(query.subquery("people"), PERSON, labels, tuple(own))
+        about = [self._at(coded, node) for coded in self.tables]
+        return rows_of_people(table, about, known.knows, known.most, valued=of_others)
+
+    def _at(self, coded: CodedTable, node: Sequence[int], among: exp.Expr | None = None) -> PeopleTable:
+        """The rows of a related table with their labels at a node, as codes."""
+        columns = [column(PERSON), column("n")]
+        rows = _masked(coded.table, coded.cells, node[coded.levels], columns, counted=True, among=among)
+        labels = tuple(key_name(word) for word in range(coded.cells.layout.words))
+        return PeopleTable(rows, PERSON, labels, coded=True, count="n")
+
+    def _with_profiles(self, node: Sequence[int], known: Known, outputs: Sequence[exp.Expr]) -> exp.Select:
+        """Everybody with the number of what is known of their rows in each table, 0 for who has none."""
+        joins = []
+        numbers: list[exp.Expr] = []
+        for index, coded in enumerate(self.tables):
+            name, of = self._profile_table(index, coded, known, tuple(node[coded.levels])), f"of_{index}"
+            base = column(_profile(index), PERSON).eq(column(PERSON, of))
+            joins.append(left_join(relation(name, as_=of), base))
+            numbers.append(alias(f.coalesce(column("known", of), 0), _profile(index)))
+        people = relation(self._base(known), as_=PERSON)
+        return select(column(PERSON, PERSON), *outputs, *numbers, of=people, joins=joins)
+
+    def _base(self, known: Known) -> str:
+        """The people, each with the first person who has the same rows in a table at the lowest levels."""
+        if known.knows not in self._bases:
+            columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(PERSON, quoted=True))]
+            outputs: list[exp.Expr] = list(columns)
+            joins = []
+            for index, coded in enumerate(self.tables):
+                name, of = self._numbered(index, self._at(coded, self._low), known, "base"), f"of_{index}"
+                joins.append(left_join(relation(name, as_=of), column(PERSON, of).eq(column(PERSON, PERSON))))
+                outputs.append(alias(f.coalesce(column("known", of), 0), _profile(index)))
+            query = select(*outputs, of=relation(self.person, as_=PERSON), joins=joins)
+            self._bases[known.knows] = self._scratch.table("base", query)
+        return self._bases[known.knows]
+
+    def _profile_table(self, index: int, coded: CodedTable, known: Known, levels: tuple[int, ...]) -> str:
+        """For each first person of `_base` the first of those that are the same at these levels: person and known."""
+        key = (known.knows, index, levels)
+        if key not in self._profiles:
+            first = select(column(_profile(index)), of=relation(self._base(known)))
+            node = [*self._low]
+            node[coded.levels] = levels
+            rows = self._at(coded, node, column(PERSON).isin(query=first))
+            self._profiles[key] = self._numbered(index, rows, known, "profile")
+        return self._profiles[key]
+
+    def _numbered(self, index: int, table: PeopleTable, known: Known, purpose: str) -> str:
+        """Everybody in a table with the number of the first person of whom the same is known."""
+        profile = known_profile(index, table, known.knows)
+        first = alias(window(f.min(column(PERSON)), [column("known")]), "known")
+        query = with_steps(select(column(PERSON), first, of=relation(profile.relation)), profile.steps)
+        return self._scratch.table(purpose, query)
+
+
+def _profile(index: int) -> str:
+    return f"profile_{index}"
+
+
+def _masked_keys(cells: Cells, levels: Sequence[int], of: str | None = None) -> list[exp.Expr]:
+    """The words of a key as far as they are the same at these levels."""
+    return [
+        alias(big(infix(column(key_name(word), of), "&", mask)), key_name(word))
+        for word, mask in enumerate(cells.layout.masks(levels))
+    ]
+
+
+def _masked(
+    table: str,
+    cells: Cells,
+    levels: Sequence[int],
+    columns: Sequence[exp.Expr],
+    *,
+    counted: bool = False,
+    among: exp.Expr | None = None,
+) -> exp.Subquery:
+    """The rows of a table of codes at some levels, with these columns: each once unless they are `counted`."""
+    where = () if among is None else (among,)
+    query = select(*columns, *_masked_keys(cells, levels), of=relation(table), where=where, distinct=not counted)
+    return query.subquery("masked")

@@ -1,0 +1,152 @@
+"""The best levels for several tables, by the search of the lattice of all their quasi-identifiers together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.counts import count_of, counted
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.inputs.source import qualified
+from sqlanon.inputs.target_names import fragment_name, require_free
+from sqlanon.methods.generalization.choice import Round
+from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Settle
+from sqlanon.methods.generalization.options import Options
+from sqlanon.methods.generalization.reasons import searched
+from sqlanon.methods.generalization.related.choice import RelatedGeneralization
+from sqlanon.methods.generalization.related.loss import NAME
+from sqlanon.methods.generalization.related.nodes import RelatedNodes
+from sqlanon.methods.generalization.related.tables import published_names
+from sqlanon.methods.shared.task import Task
+from sqlanon.methods.shared.wording import loss_text
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.known import Known, known_of
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import not_
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.queries import select
+from sqlanon.sqlgen.build.steps import with_steps
+from sqlanon.sqlgen.classes.related import HISTORY, VALUES
+
+__all__ = ["best_levels", "reasons_of"]
+
+Count = Callable[[Sequence[Node]], Sequence[Counted]]
+Search = Callable[[RelatedNodes, int, Count, Settle], Found | None]
+
+_KNOWN = (Known("one_row", 1), Known("m_rows", 2), Known("rows"), Known(VALUES), Known(HISTORY))
+_IN_WORDS = {
+    "one_row": "one row of one table",
+    "m_rows": "two rows of one table",
+    "rows": "any rows of one table",
+    VALUES: "all rows, but not how many are alike",
+    HISTORY: "all rows",
+}
+
+
+def best_levels(task: Task, options: Options, search: Search) -> RelatedGeneralization:
+    """The levels of least loss at which the requirements are met. Raises PrivacyViolation where there are none."""
+    names = published_names(task.policy.policy)
+    if not task.dry:
+        require_free(task.engine, qualified(task.engine, task.name), names)
+    limit = int(Fraction(options.suppression) * task.encoded.rows)
+    nodes = RelatedNodes(task, limit)
+    optimum = search(nodes, limit, nodes.count, nodes.settle)
+    if optimum is None:
+        raise _infeasible(task, nodes, limit)
+    gone, _ = nodes.left_out(optimum.node)
+    is_empty = optimum.suppressed == nodes.people.count
+    fewest = tuple(_fewest(task, nodes, optimum.node, gone)) if task.dry and not is_empty else ()
+    return RelatedGeneralization(
+        rounds=(Round(optimum.node, nodes.people.count - optimum.suppressed),),
+        loss=nodes.loss.value(optimum.loss),
+        rows=nodes.people.count,
+        suppressed=optimum.suppressed,
+        limit=limit,
+        nodes=nodes.lattice.size,
+        checked=optimum.checked,
+        pruned=optimum.pruned,
+        proven=optimum.proven,
+        least=None if optimum.least is None else nodes.loss.value(optimum.least),
+        loss_name=NAME,
+        nodes_searched=nodes,
+        gone=gone,
+        released=dict(zip(names, nodes.people.released(gone), strict=True)),
+        fewest=fewest,
+    )
+
+
+def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation:
+    """The error that names a requirement and how many people are in its way at the most general levels allowed."""
+    names = ", ".join(map(str, task.requirements))
+    node = nodes.lattice.high
+    worst: tuple[int, BoundRequirement] | None = None
+    for requirement in task.requirements:
+        people, _ = nodes.violating(node, known_of(requirement), [requirement])
+        if worst is None or people > worst[0]:
+            worst = people, requirement
+    if worst is None or not worst[0]:
+        return PrivacyViolation(f"{names} cannot be met; nothing was published")
+    requirement = worst[1]
+    smallest = nodes.smallest_class(node, known_of(requirement), [requirement])
+    capped = [b.column for b in _quasi(task) if b.max_level < b.height]
+    several = known_of(requirement).knows
+    hint = f"raise MAX LEVEL of {', '.join(capped)}" if capped else "allow more suppression, or ask for less"
+    if several == HISTORY:
+        hint += (
+            "; with knows => 'history' the number of rows tells people apart, which knows => 'values' takes as unknown"
+        )
+    return PrivacyViolation(
+        f"{names} cannot be met with at most {count_of(limit, nodes.people.count, 'person', 'people')} left out: at "
+        f"the most general levels allowed, {counted(worst[0], 'person is', 'people are')} in classes that violate "
+        f"{requirement}, the smallest with {smallest}; nothing was published",
+        hint=hint,
+    )
+
+
+def _quasi(task: Task) -> list[BoundAttribute]:
+    policy = task.policy
+    return [*policy.quasi_identifiers, *(b for table in policy.related for b in table.quasi_identifiers)]
+
+
+def reasons_of(task: Task, choice: RelatedGeneralization) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): the levels of each table, who is left out, and what each reader could know."""
+    names = published_names(task.policy.policy)
+    tables = [task.policy.quasi_identifiers, *(table.quasi_identifiers for table in task.policy.related)]
+    levels = iter(choice.levels)
+    for name, attributes in zip(names, tables, strict=True):
+        for bound in attributes:
+            yield "solve", bound.column, f"level {next(levels)} of {bound.height}, in {name}"
+    for name, rows in choice.released.items():
+        yield "solve", "table", f"{fragment_name(task.name, name).name}: {counted(rows, 'row')}"
+    yield "solve", "suppressed people", f"{choice.suppressed} of {choice.rows}, at most {choice.limit} allowed"
+    proof = "proven least" if choice.proven else "the best before the time limit"
+    yield "solve", choice.loss_name.replace("_", " "), f"{loss_text(choice.loss)}, {proof}"
+    for known, fewest in choice.fewest:
+        people = counted(fewest, "person is", "people are")
+        yield (
+            "solve",
+            f"knows => {known.written}",
+            f"{people} in the smallest class for who knows {_IN_WORDS[known.knows]}",
+        )
+    yield from (("solve", item, detail) for item, detail in searched(choice))
+
+
+def _fewest(task: Task, nodes: RelatedNodes, node: Sequence[int], gone: str | None) -> Iterator[tuple[Known, int]]:
+    """How many people of those who are published are in the smallest class, by what is known."""
+    for known in _KNOWN:
+        try:
+            if not known.is_partition:
+                nodes.people.require_countable(known)
+        except PolicyError:
+            continue
+        rows = nodes.people.rows_at(node, known, [])
+        kept: list[exp.Expr] = []
+        if gone is not None:
+            kept.append(not_(column("person").isin(query=select(column("person"), of=relation(gone)))))
+        size = alias(f.count(), "size")
+        sizes = select(size, of=relation("member"), where=kept, group_by=[column("class_id")])
+        query = select(f.min(column("size")), of=sizes.subquery("of_class"))
+        yield known, int(task.engine.rows(with_steps(query, rows.steps))[0][0] or 0)

@@ -1,0 +1,108 @@
+"""The tables of a release of people: one of them, and one for each table with rows about them.
+
+All have a column with the number of the person, which is drawn anew for each release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.reading import Reading
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.methods.generalization.related.choice import RelatedGeneralization
+from sqlanon.methods.generalization.related.people import PERSON
+from sqlanon.methods.shared.task import Task
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending, identical, not_, order_by, window
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.queries import select
+from sqlanon.sqlgen.cells.label_codes import label_at, shown_at
+from sqlanon.sqlgen.cells.labels import generalized, published_value, stored_labels
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.udfs import registered
+
+__all__ = ["published_names", "tables_of"]
+
+_NUMBER, _BITS = "number", "bits"
+
+
+def published_names(policy: Policy) -> tuple[str, ...]:
+    """What stands behind the release's name in those of its tables. Raises PolicyError where two would have one."""
+    names = policy.table_names
+    if len({fold(name) for name in names}) < len(names):
+        raise PolicyError(
+            f"{policy}: two of its tables are called {names[0]}",
+            hint=f"tell them apart: WITH TABLE ... AS {names[0]}_rows ON (...)",
+        )
+    return names
+
+
+def tables_of(task: Task, choice: RelatedGeneralization, release_id: str) -> TablesQuery:
+    """The tables, each with the labels of its rows at the levels that were chosen."""
+    policy = task.policy
+    entity = policy.entity
+    if entity is None or choice.nodes_searched is None:
+        raise InternalError("a policy on several tables has no ENTITY, or no levels")
+    numbers = _numbers(task, choice.nodes_searched.people.person, choice.gone)
+    names, first = published_names(policy.policy), 0
+    tables: list[PublishedTable] = []
+    for place, name in enumerate(names):
+        part = policy.of_related(policy.related[place - 1]) if place else policy
+        key = policy.related[place - 1].key if place else entity.column
+        levels = choice.levels[first : first + len(part.quasi_identifiers)]
+        first += len(levels)
+        number = PublishedColumn(entity.column, Role.ENTITY, Reading.RESPONDENT, entity)
+        columns, query = _labelled(task, part, levels, key, numbers, entity.column)
+        tables.append(PublishedTable(name, (number, *columns), query, words=()))
+    return TablesQuery(policy, release_id, tuple(tables))
+
+
+def _numbers(task: Task, person: str, gone: str | None) -> str:
+    """entity and number: everybody who is published, in a random order that nobody can draw again."""
+    kept = []
+    if gone is not None:
+        kept.append(not_(column(PERSON).isin(query=select(column(PERSON), of=relation(gone)))))
+    with registered(task.engine, "random_draw") as draw:
+        drawn = select(column("entity"), alias(f.call(draw, 0), _BITS), of=relation(person), where=kept)
+        number = window(f.row_number(), order=order_by(ascending(column(_BITS))))
+        query = select(column("entity"), alias(number, _NUMBER), of=drawn.subquery("drawn"))
+        return task.scratch.table("number", query)
+
+
+def _labelled(
+    task: Task, policy: BoundPolicy, levels: Sequence[int], key: str, numbers: str, called: str
+) -> tuple[list[PublishedColumn], exp.Select]:
+    """The columns of a table beside the number of the person, and the query of its rows."""
+    at = dict(zip((b.column for b in policy.quasi_identifiers), levels, strict=True))
+    published = [b for b in policy.attributes if b.role not in (Role.ENTITY, Role.IDENTIFIER)]
+    query = select(alias(column(_NUMBER, "drawn"), called), of=relation(policy.relation, as_="source"))
+    query.join(relation(numbers, as_="drawn"), on=column("entity", "drawn").eq(column(key, "source")), copy=False)
+    columns: list[PublishedColumn] = []
+    for index, bound in enumerate(published):
+        level = at.get(bound.column)
+        query.select(alias(_shown(task, query, bound, level, f"label_{index}"), bound.column), copy=False)
+        reading = Reading.LABEL if level else Reading.EXACT
+        columns.append(PublishedColumn(bound.column, bound.role, reading, bound, level))
+    return columns, query
+
+
+def _shown(task: Task, query: exp.Select, bound: BoundAttribute, level: int | None, name: str) -> exp.Expr:
+    """What a column shows; the query is joined with its labels."""
+    if not level:
+        return published_value(bound, "source")
+    if level == bound.height:
+        return literal("*")
+    (shown,) = shown_at(bound, [level])
+    distinct = select(
+        alias(published_value(bound, "source"), "value"), of=query.args["from_"].this.copy(), distinct=True
+    )
+    values = generalized(bound, distinct, stored_labels(bound), counted=False).subquery("generalized")
+    labels = task.scratch.table("label", select(column("value"), shown, of=values))
+    same = identical(published_value(bound, "source"), column("value", name))
+    query.join(relation(labels, as_=name), on=same, copy=False)
+    return column(label_at(level), name)

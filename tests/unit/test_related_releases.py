@@ -1,0 +1,229 @@
+"""Releases of several tables that belong together: what is published, refused, checked, exported and dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sqlanon
+from sqlanon import PolicyError, PrivacyViolation, SqlanonError, UserError
+from sqlanon.inputs.sizes import sizes
+from sqlanon.pipeline import run
+from tests.support.database import tables
+from tests.support.names import quoted
+from tests.support.reports import page_of
+
+SETUP = """
+CREATE TABLE persons AS SELECT 100 + i AS id, 1950 + i // 6 * 10 AS born, 'note ' || i AS note FROM range(12) AS t(i);
+CREATE TABLE visits AS
+SELECT 100 + i % 10 AS id, 1 + i % 3 * 10 AS clinic, 'd' || i % 4 AS diagnosis FROM range(40) AS t(i);
+CREATE HIERARCHY tens AS INTERVALS (10, 20);
+CREATE POLICY clinic ON persons (id ENTITY, born QUASI IDENTIFIER)
+    WITH TABLE visits ON (id) (clinic QUASI IDENTIFIER USING tens, diagnosis SENSITIVE)
+    REQUIRE k_anonymity(k => 2), l_diversity(l => 2, attribute => diagnosis);
+"""
+MAKE = "CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD generalization(suppression => {})"
+
+
+@pytest.fixture
+def con() -> Iterator[sqlanon.Connection]:
+    with sqlanon.connect(config={"threads": "1"}) as connection:
+        connection.execute(SETUP)
+        yield connection
+
+
+def satisfied(con: sqlanon.Connection, release: str = "made") -> bool:
+    return all(row[-1] for row in con.execute(f"CHECK {release}").fetchall())
+
+
+def test_each_person_has_a_number_that_is_drawn_and_leads_to_their_rows(con: sqlanon.Connection) -> None:
+    con.execute(MAKE.format(0))
+    assert con.duckdb.execute("SELECT id FROM made_persons ORDER BY id").fetchall() == [(i,) for i in range(1, 13)]
+    shown = con.duckdb.execute(
+        "SELECT born, n FROM made_persons LEFT JOIN (SELECT id, count(*) AS n FROM made_visits GROUP BY id) USING (id)"
+    ).fetchall()
+    # Two people have no visits, and ten have four.
+    assert sorted(n or 0 for _, n in shown) == [0] * 2 + [4] * 10
+    first, again = con.duckdb.execute("FROM made_persons").fetchall(), None
+    for _ in range(3):
+        con.execute("REFRESH ANONYMIZED TABLE made")
+        again = con.duckdb.execute("FROM made_persons").fetchall()
+        if again != first:
+            break
+    assert again != first
+    assert satisfied(con)
+
+
+def test_who_is_left_out_is_in_none_of_the_tables(con: sqlanon.Connection) -> None:
+    con.duckdb.execute("INSERT INTO persons VALUES (999, 1900, 'alone'); INSERT INTO visits VALUES (999, 1, 'only')")
+    con.execute(MAKE.format(0.1))
+    assert con.duckdb.execute("SELECT min(born) FROM made_persons").fetchall() == [(1950,)]
+    assert con.duckdb.execute("SELECT count(*) FROM made_visits WHERE diagnosis = 'only'").fetchall() == [(0,)]
+    ((source, released, suppressed),) = con.duckdb.execute(
+        "SELECT source_rows, released_rows, suppressed_rows FROM anon.release"
+    ).fetchall()
+    assert (source, released, suppressed) == (13, 12, 1)
+    assert satisfied(con)
+
+
+def test_a_star_of_five_tables_with_names_of_any_kind() -> None:
+    names = ("a b", 'q"t', "select", "größe")
+    with sqlanon.connect(config={"threads": "1"}) as con:
+        con.duckdb.execute(
+            'CREATE TABLE "per sons" AS SELECT \'p\' || i AS "i d", i // 20 AS born FROM range(40) AS t(i)'
+        )
+        related = []
+        for place, name in enumerate(names):
+            con.duckdb.execute(
+                f"CREATE TABLE {quoted(name)} AS SELECT 'p' || i % 40 AS k{place}, "
+                f"i % {place + 2} AS {quoted(f'x {name}')}, "
+                f"'v' || i % 5 AS s{place} FROM range({60 + place * 40}) AS t(i)"
+            )
+            related.append(
+                f"WITH TABLE {quoted(name)} ON (k{place}) ({quoted(f'x {name}')} QUASI IDENTIFIER, s{place} SENSITIVE)"
+            )
+        con.execute(
+            f'CREATE POLICY star ON "per sons" ("i d" ENTITY, born QUASI IDENTIFIER) {" ".join(related)} '
+            "REQUIRE k_anonymity(k => 3), l_diversity(l => 2)"
+        )
+        con.execute("CREATE ANONYMIZED TABLE made AS POLICY star METHOD generalization(suppression => 0.1)")
+        assert {f"made_{name}" for name in ("per sons", *names)} <= tables(con)
+        checked = con.execute("CHECK made").fetchall()
+        assert [row[1:3] for row in checked] == [
+            ("k_anonymity", None),
+            *(("distinct_l_diversity", f"s{place}") for place in range(4)),
+        ]
+        assert all(row[-1] for row in checked)
+        con.execute("DROP ANONYMIZED TABLE made")
+        assert not any(name.startswith("made") for name in tables(con))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("INSERT INTO made_visits VALUES (77, '*', 'd1')", "1 row of visits are about nobody"),
+        ("INSERT INTO made_persons FROM made_persons LIMIT 1", "of nobody, or of somebody twice"),
+        ("UPDATE made_persons SET id = NULL WHERE id = 1", "of nobody, or of somebody twice"),
+        ("UPDATE made_visits SET diagnosis = 'forged' WHERE diagnosis = 'd1'", "do not have the rows any more"),
+        ("UPDATE made_persons SET born = '1900' WHERE id = 1", "do not have the rows any more"),
+    ],
+)
+def test_forged_rows_are_noticed(con: sqlanon.Connection, change: str, message: str) -> None:
+    con.execute(MAKE.format(0))
+    con.duckdb.execute(change)
+    with pytest.raises(PrivacyViolation, match=message):
+        con.execute("CHECK made")
+    with pytest.raises(PrivacyViolation):
+        con.execute("EXPORT made TO 'never/'")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
+def test_an_export_is_read_back_and_checked(con: sqlanon.Connection, tmp_path: Path, kind: str) -> None:
+    con.execute(MAKE.format(0))
+    con.execute(f"EXPORT made TO '{tmp_path}/out' (FORMAT {kind})")
+    certificate = (tmp_path / "out" / "certificate.json").read_text()
+    assert '"reading": "respondent"' in certificate
+    assert "note 1" not in certificate
+    assert "number of the person" in (tmp_path / "out" / "certificate.md").read_text()
+    if kind == "duckdb":
+        return
+    checked = con.execute(f"CHECK '{tmp_path}/out'").fetchall()
+    assert [row[1] for row in checked] == ["files_as_certified", "k_anonymity", "distinct_l_diversity"]
+    assert all(row[5] and row[6] == "recomputed from the files" for row in checked)
+    with pytest.raises(PolicyError, match="people in several tables"):
+        con.execute(f"ATTACK '{tmp_path}/out' WITH homogeneity")
+    file = next((tmp_path / "out").glob("made_visits.*"))
+    file.write_bytes(file.read_bytes() + b"\n")
+    with pytest.raises(SqlanonError):
+        con.execute(f"CHECK '{tmp_path}/out'")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("ATTACK made WITH homogeneity", "people in several tables"),
+        ("MEASURE made WITH FIGURES (precision)", "people in several tables"),
+        ("MEASURE made WITH FIGURES (membership)", "people in several tables"),
+        ("ESTIMATE SELECT count(*) FROM persons FROM RELEASE made", "."),
+    ],
+)
+def test_what_is_of_the_rows_of_one_table_is_refused(con: sqlanon.Connection, statement: str, message: str) -> None:
+    con.execute(MAKE.format(0))
+    with pytest.raises(PolicyError, match=message):
+        con.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("required", "arguments", "message"),
+    [
+        ("k_anonymity(k => 2, knows => 'one_row')", "suppression => 0.1", "is one among whom others hide"),
+        ("k_anonymity(k => 2), k_anonymity(k => 2, knows => 'history')", "suppression => 0.1", "and knows =>"),
+        ("k_anonymity(k => 2)", "loss => 'height'", "is one of the rows of one table"),
+        ("k_anonymity(k => 2)", "recoding => 'local'", "."),
+    ],
+)
+def test_what_cannot_be_promised_is_refused(
+    con: sqlanon.Connection, required: str, arguments: str, message: str
+) -> None:
+    con.execute(f"ALTER POLICY clinic REQUIRE {required}")
+    with pytest.raises(PolicyError, match=message):
+        con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD generalization({arguments})")
+
+
+def test_more_sets_than_are_counted_are_refused(con: sqlanon.Connection) -> None:
+    con.execute("ALTER POLICY clinic REQUIRE k_anonymity(k => 1, knows => 'rows')")
+    with sizes.replaced(most_itemsets=5), pytest.raises(PolicyError, match="no more than 5 are counted"):
+        con.execute(MAKE.format(0))
+    con.duckdb.execute("INSERT INTO visits SELECT 100, 1000 + i, 'd' FROM range(30) AS t(i)")
+    with pytest.raises(PolicyError, match="1 person has more than 20"):
+        con.execute(MAKE.format(0))
+
+
+def test_nothing_is_left_where_nothing_is_published(con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = tables(con)
+    con.execute("ALTER POLICY clinic REQUIRE k_anonymity(k => 100)")
+    with pytest.raises(PrivacyViolation, match="12 people are in classes that violate"):
+        con.execute(MAKE.format(0))
+    con.execute("ALTER POLICY clinic REQUIRE k_anonymity(k => 2)")
+
+    def failing(_: object) -> run.State:
+        raise RuntimeError("ends here")
+
+    for number, (name, stage) in enumerate(run.RELEASE):
+        if name in ("check", "publish"):
+            changed = [
+                (n, (lambda s, stage=stage: failing(stage(s))) if i == number else st)
+                for i, (n, st) in enumerate(run.RELEASE)
+            ]
+            with monkeypatch.context() as patch:
+                patch.setattr(run, "RELEASE", tuple(changed))
+                with pytest.raises(RuntimeError):
+                    con.execute(MAKE.format(0))
+    assert tables(con) == before
+    assert con.duckdb.execute("SELECT count(*) FROM anon.release").fetchall() == [(0,)]
+
+
+def test_a_table_of_the_name_is_in_the_way(con: sqlanon.Connection) -> None:
+    con.duckdb.execute("CREATE TABLE made_visits (i INTEGER)")
+    with pytest.raises(UserError, match="there is a table of that name"):
+        con.execute(MAKE.format(0))
+
+
+def test_explain_says_what_each_reader_could_know(con: sqlanon.Connection) -> None:
+    explained = con.execute("EXPLAIN ANONYMIZED TABLE made AS POLICY clinic").fetchall()
+    items = [item for _, item, _ in explained]
+    for knows in ("one_row", "m_rows", "rows", "values", "history"):
+        assert f"knows => '{knows}'" in items
+    assert ("solve", "table", "made_visits: 40 rows") in explained
+    assert not any("note 1" in detail for *_, detail in explained)
+
+
+def test_a_report_says_why_there_are_no_classes(tmp_path: Path) -> None:
+    path = tmp_path / "clinic.duckdb"
+    with sqlanon.connect(str(path)) as con:
+        con.execute(SETUP)
+        con.execute(MAKE.format(0))
+        page = page_of(con, "made")
+    assert "shows people in several tables" in page.text
