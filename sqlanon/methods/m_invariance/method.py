@@ -60,8 +60,8 @@ _PUBLISHED = (
 
 _IN_RANGES = (
     "Each row shows the ranges of the values that the people of its bucket have, and a sensitive value that somebody "
-    "of the bucket may have. Some rows may be counterfeits, which are nobody's: how many each bucket has is in a second "
-    "table, and which they are is not published."
+    "of the bucket may have. Some rows may be counterfeits, which are nobody's: how many each bucket has is in a "
+    "second table, and which they are is not published."
 )
 
 
@@ -258,9 +258,7 @@ def wording(options: Options) -> Wording:
         "is promised of them, nor of those who shared a bucket with them."
     )
     if options.publish == "ranges":
-        counterfeits = (
-            "Of this many rows the table of counterfeits says that they are nobody's, fewer than a bucket has."
-        )
+        counterfeits = "This many rows are nobody's, as the table of counterfeits says: of no bucket all."
     figures = {
         UNIQUE: Figure(unique, _PAPER, parameter="m"),
         COUNTERFEITS: Figure(counterfeits, _PAPER),

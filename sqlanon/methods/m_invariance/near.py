@@ -1,8 +1,9 @@
 """Classes of one signature, cut so that the rows of each are near each other.
 
-Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007), section 5: a bucket is
-split where it is widest, and each half gets one half of the rows of each value, by their order in that attribute, until
-a class has one row of each. All are split at once, as Mondrian cuts its regions.
+Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007), split the rows of a
+signature until a class has one row of each value, each half with as many rows of one value as of another. Here it is
+done as Mondrian cuts its regions: in the attribute in which the rows lie farthest apart, and of each value between the
+rows in the middle. All regions are cut at once.
 """
 
 from __future__ import annotations
