@@ -12,7 +12,7 @@ import sqlanon
 from sqlanon import InternalError, PolicyError, PrivacyViolation
 from sqlanon.methods.base import Method, Wording, parts_lacking
 from sqlanon.methods.registry import METHODS, find_method
-from tests.support.methods import CALLS, EXAMPLE, SETUP, SOURCE, limits_of, with_example
+from tests.support.methods import CALLS, EXAMPLE, RANGES, SETUP, SOURCE, limits_of, with_example
 
 # What a method has to have.
 PARTS = ("OPTIONS", *(name for name in vars(Method) if not name.startswith("_")))
@@ -41,7 +41,7 @@ def made(con: sqlanon.Connection) -> list[str]:
 
 
 def test_every_method_has_a_line_here() -> None:
-    assert set(CALLS) == {*METHODS, EXAMPLE}
+    assert set(CALLS) == {*METHODS, EXAMPLE, RANGES}
 
 
 @pytest.mark.parametrize("name", CALLS)

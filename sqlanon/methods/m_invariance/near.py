@@ -60,8 +60,6 @@ class NearClasses:
         of them than chance gives it. Of a value that has a row in each class each half has as many rows as classes, and
         there is one: no class becomes one of counterfeits alone.
         """
-        if not self.units:
-            return placed
         tables: dict[str, str | exp.Query] = {"placed": placed}
         tables["value_set"] = self.scratch.table("value_set", step("value_set", tables))
         drawn = exp.select("*", alias(f.call(draw, 0), "draw")).from_(step("near_row", tables).subquery("each"))

@@ -55,7 +55,7 @@ def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Turns
         spans.select(*ends, copy=False)
     regions, count = scratch.counted_table("regions", spans)
     loss = 0.0
-    if count and names:
+    if count:
         loss = float(engine.rows(region_loss(policy, cuts, regions, of_ancestors=False))[0][0])
     partition = Partition(
         regions=regions,

@@ -46,8 +46,7 @@ def verified_ranges(published: PublishedTables, m: int) -> Structure:
     respondent = choice.respondent if isinstance(choice, Invariant) else None
     named = (values.value, BUCKET, respondent)
     names = [name for name, _ in published.engine.columns(exp.select(exp.Star()).from_(rows.copy()))]
-    entries = [entry(name, column(name)) for name in names if name not in named]
-    ranges = exp.Struct(expressions=entries) if entries else literal(0)
+    ranges = exp.Struct(expressions=[entry(name, column(name)) for name in names if name not in named])
     nobody = exp.Null() if respondent is None else big(is_null(column(respondent)))
     shown = exp.select(column(BUCKET), alias(ranges, "ranges"), alias(nobody, "nobody")).from_(rows.copy())
     value = exp.select(column(BUCKET), alias(column(values.value), VALUE), alias(big(literal(1)), COUNT))
