@@ -73,7 +73,8 @@ def test_a_method_goes_through_every_statement(con: sqlanon.Connection, name: st
     con.execute("MEASURE made WITH WORKLOAD asked")
     # `within`: no answer lies beyond its bounds; it is NULL where there are none.
     errors = "SELECT count(*), count(estimated) > 0, bool_and(within IS DISTINCT FROM false) FROM anon.query_error"
-    assert con.duckdb.execute(errors).fetchall() == [(40, True, True)]
+    # How likely a text is between two others, nobody knows: of buckets with such ranges there are bounds alone.
+    assert con.duckdb.execute(errors).fetchall() == [(40, name != RANGES, True)]
 
     con.execute(f"CREATE OR REPLACE {create}")
     assert made(con) == tables
