@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the values of each quasi-identifier in their order: what ranks and positions are made from.
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_1" AS
 SELECT

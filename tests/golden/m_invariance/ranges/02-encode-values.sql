@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the values of the sensitive attribute, which requirements ask about.
 
 CREATE TEMPORARY TABLE "__sqlanon_values_1" AS
 SELECT

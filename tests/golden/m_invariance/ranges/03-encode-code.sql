@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the codes of values as bits of a key.
 
 CREATE TEMPORARY TABLE "__sqlanon_code_2" AS
 SELECT

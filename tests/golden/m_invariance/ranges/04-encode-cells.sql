@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the cells: combinations of codes, by respondent.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: how often each sensitive value occurs, for requirements that compare with the whole.
 
 CREATE TEMPORARY TABLE "__sqlanon_sensitive_value_0_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: ranks for ranges and positions for distances in place of the columns themselves.
 
 CREATE TEMPORARY TABLE "__sqlanon_source_row_1" AS
 SELECT

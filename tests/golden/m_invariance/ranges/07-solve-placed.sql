@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: a region is a class in the end; whatever was dealt out before gave only the values of each class.
 
 CREATE TEMPORARY TABLE "__sqlanon_placed_2" AS
 SELECT

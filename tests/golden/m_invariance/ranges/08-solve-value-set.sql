@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: classes of one signature are put together; those without one yet by the list of their values.
 
 CREATE TEMPORARY TABLE "__sqlanon_value_set_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the rows and counterfeits of these classes with a draw each, which breaks ties.
 
 CREATE TEMPORARY TABLE "__sqlanon_near_row_1" AS
 SELECT

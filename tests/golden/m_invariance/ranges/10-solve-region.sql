@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: a counterfeit has the position of a row of its region that was drawn, by its number.
 
 CREATE TEMPORARY TABLE "__sqlanon_region_1" AS
 SELECT

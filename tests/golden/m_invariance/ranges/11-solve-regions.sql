@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the ranks of people alone: a counterfeit has no row to join.
 
 CREATE TEMPORARY TABLE "__sqlanon_points_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: a label from the least to the greatest value of a bucket's people, NULL said beside it.
 
 CREATE TEMPORARY TABLE "__sqlanon_ranges_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: every row and counterfeit with its value; the respondent is NULL for a counterfeit.
 
 CREATE TEMPORARY TABLE "__sqlanon_rows_in_buckets_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the first and the last number of a bucket.
 
 SELECT
   MIN("bucket"),
