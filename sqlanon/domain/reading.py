@@ -42,7 +42,7 @@ class Reading(StrEnum):
     COUNT = "count"
     """How many rows of the bucket have the value beside it, and counterfeits, where a column is of these."""
     COUNTERFEITS = "counterfeits"
-    """How many values of the bucket are counterfeits, which no row has (Xiao and Tao 2007)."""
+    """How many values of the bucket are counterfeits, which no row of the source has (Xiao and Tao 2007)."""
     GROUP = "group"
     """The number of the row's group within its table (De Capitani di Vimercati et al. 2010)."""
     LINK = "link"

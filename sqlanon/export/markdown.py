@@ -47,6 +47,7 @@ _READINGS: Mapping[Reading, str] = {
 _WITH_COUNTERFEITS: Mapping[Reading, str] = {
     Reading.BUCKET: "the number of the bucket",
     Reading.BUCKET_VALUE: "a value of one row of the bucket, or a counterfeit, which no row has",
+    Reading.RANGE: "the range of the values that the people of the bucket have",
     Reading.COUNT: "how many rows and counterfeits of the bucket have the value beside it",
 }
 

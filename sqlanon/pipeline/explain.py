@@ -30,12 +30,16 @@ def explain_stage(state: State) -> State:
 def _place_in_words(state: State, attribute: BoundAttribute) -> str:
     """In which table a column is, and whether as a value of a bucket, in words."""
     table, part = _published(state).get(attribute.column, (None, None))
-    if table is not None and part is not None and part.reading is Reading.BUCKET_RANGE:
+    if table is not None and part is not None and part.reading in (Reading.BUCKET_RANGE, Reading.RANGE):
         return f"as ranges in {fragment_name(state.create.name, table.name).name}"
     if table is None or part is None or part.reading is not Reading.BUCKET_VALUE:
         return "unchanged"
-    counted = any(other.reading is Reading.COUNT for other in table.columns)
-    return f"{'by bucket' if counted else 'unchanged'} in {fragment_name(state.create.name, table.name).name}"
+    by_bucket = any(other.reading is Reading.COUNT for other in table.columns) or _has_counterfeits(state)
+    return f"{'by bucket' if by_bucket else 'unchanged'} in {fragment_name(state.create.name, table.name).name}"
+
+
+def _has_counterfeits(state: State) -> bool:
+    return isinstance(state.compiled, TablesQuery) and state.compiled.bucket_rows is not None
 
 
 def _published(state: State) -> dict[str, tuple[PublishedTable, PublishedColumn]]:
@@ -56,9 +60,9 @@ def _shown_columns(state: State) -> tuple[BoundAttribute, ...]:
 
 
 def _is_value(state: State, attribute: BoundAttribute) -> bool:
-    """Whether a column is one of the values of its bucket."""
+    """Whether a column is one of the values of its bucket, or its range."""
     _, part = _published(state).get(attribute.column, (None, None))
-    return part is not None and part.reading in (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE)
+    return part is not None and part.reading in (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE, Reading.RANGE)
 
 
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:

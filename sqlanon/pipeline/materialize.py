@@ -81,8 +81,12 @@ def materialize_stage(state: State) -> State:
         state = _live(state, made[0].stands)
     else:
         _snapshot(state, made)
-    rows = state.engine.rows(exp.select(f.count()).from_(relation(made[0].stands)))[0][0]
-    return state.having(candidates=made, released_rows=int(rows))
+    rows: exp.Table | exp.Subquery = relation(made[0].stands)
+    if isinstance(query, TablesQuery) and query.bucket_rows is not None:
+        # Counterfeits are no rows of the source's.
+        rows = query.bucket_rows.people({table.fragment or "": relation(table.stands) for table in made})
+    count = state.engine.rows(exp.select(f.count()).from_(rows))[0][0]
+    return state.having(candidates=made, released_rows=int(count))
 
 
 def _snapshot(state: State, made: Sequence[Candidate]) -> None:

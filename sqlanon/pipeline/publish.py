@@ -29,7 +29,8 @@ from sqlanon.series.columns import in_order
 from sqlanon.series.enter import enter
 from sqlanon.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values
 from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table, secure_view
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.expressions import is_not_null
+from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
@@ -85,7 +86,11 @@ def _ledger_rows(state: State) -> LedgerRows | None:
             hint="make a release of one table: METHOD generalization or mondrian",
             part=("series",),
         )
-    table = scratch.table("series_row", bucket_rows(rows, buckets[0], (helper, entity.published_type)))
+    members = bucket_rows(rows, buckets[0], (helper, entity.published_type))
+    if query.bucket_rows is not None and query.bucket_rows.counterfeits is not None:
+        # Counterfeits are nobody's rows; that they are as many as is stated was checked with the candidate.
+        members.where(is_not_null(column(helper)), copy=False)
+    table = scratch.table("series_row", members)
     tables = {made.fragment or "": relation(made.stands) for made in state.candidates}
     values = bucket_values(tables, query.values, sensitive)
     return LedgerRows(table, None if values is None else scratch.table("series_value", values))

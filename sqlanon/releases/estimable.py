@@ -20,6 +20,7 @@ from sqlanon.inputs.column_types import ENUM
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.cells.value_ranks import by_value
+from sqlanon.sqlgen.classes.buckets import people_of_buckets
 from sqlanon.sqlgen.release.region_rows import ENDS
 
 __all__ = ["Recorded", "RecordedColumn", "RecordedTable", "published"]
@@ -113,9 +114,10 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
         raise _do_not_fit(recorded)
     why = "no fragment has it" if separate else "it is not published"
     attributes = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
+    counterfeits = _counterfeits(recorded)
     return ReleaseModel(
         name=recorded.name,
-        rows=rows.rows,
+        rows=rows.rows if counterfeits is None else _people(rows, counterfeits),
         names=tuple(names),
         exact={name: column for name, column in exact.items() if name in attributes},
         generalized=generalized,
@@ -123,7 +125,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
             name: _why_hidden(item, reasons.get(name, why)) for name, item in attributes.items() if name not in known
         },
         bucketed=bucketed,
-        counterfeits=_counterfeits(recorded),
+        counterfeits=counterfeits,
         separate_tables=separate,
         withheld=recorded.withheld,
         enums=_enums(recorded),
@@ -169,6 +171,18 @@ def _counterfeits(recorded: Recorded) -> exp.Query | None:
                 table.rows.copy().subquery("published")
             )
     return None
+
+
+def _people(table: RecordedTable, counterfeits: exp.Query) -> exp.Query:
+    """The rows of a release with counterfeits; where these are among them, as many fewer, without their values.
+
+    All rows of a bucket show the same then, but for the values, and nobody can tell which ones are counterfeits.
+    """
+    if not table.having(Reading.BUCKET_VALUE):
+        return table.rows
+    [bucket] = table.having(Reading.BUCKET)
+    columns = [part.name for part in table.having(*_OF_A_ROW)]
+    return people_of_buckets(table.rows.copy().subquery("published"), bucket.name, counterfeits.copy(), columns)
 
 
 def _do_not_fit(recorded: Recorded) -> PolicyError:

@@ -33,6 +33,7 @@ _READINGS: Mapping[Reading, str] = {
 # Of a release that has counterfeits, or could have.
 _WITH_COUNTERFEITS: Mapping[Reading, str] = {
     Reading.BUCKET_VALUE: "as a value of some row of a bucket, or a counterfeit",
+    Reading.RANGE: "as the range of a bucket",
     Reading.COUNT: "how many rows and counterfeits of a bucket have the value",
 }
 # What a method adds to the columns of the policy.

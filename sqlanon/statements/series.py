@@ -157,7 +157,8 @@ def _published(engine: Engine, release: Release, series: Series, scratch: Scratc
         return members, class_values(members, [name for name, _ in series.attributes])
     first = release.published[0].fragment
     [bucket] = [a.name for a in release.attributes_of(first) if a.reading is Reading.BUCKET]
-    members = scratch.table("series_row", bucket_rows(objects[first or ""], bucket))
+    people = objects[first or ""] if classes.bucket_rows is None else classes.bucket_rows.people(objects)
+    members = scratch.table("series_row", bucket_rows(people, bucket))
     kinds = {fold(name): kind for name, kind in series.attributes}
     attributes = [(name, kinds[fold(name)]) for name in classes.values]
     return members, bucket_values(objects, classes.values, attributes)

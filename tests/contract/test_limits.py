@@ -44,7 +44,7 @@ class Use:
 # What every method can do, but for those that need something CONFIDENTIAL, and what these can.
 PLAIN = Use(require="REQUIRE l_diversity(l => 2, variant => 'probabilistic')")
 APART = Use(confidential="CONFIDENTIAL (zip, disease)")
-IN_SERIES = replace(PLAIN, visit="ENTITY", ward="INSENSITIVE", series="IN SERIES monthly")
+IN_SERIES = replace(PLAIN, visit="ENTITY", ward="IDENTIFIER", series="IN SERIES monthly")
 # Of a method that takes lists and no other requirement.
 LISTED = Use(items="QUASI IDENTIFIER", require="REQUIRE km_anonymity(k => 2, m => 2)")
 CALLS = (

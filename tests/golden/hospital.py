@@ -80,6 +80,8 @@ FOLDERS = {
     "m_invariance": (
         Case("explain", "EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY people METHOD m_invariance(m => 2) "
              "IN SERIES monthly", PEOPLE + "DELETE FROM patients WHERE sex = 'F';"),
+        Case("ranges", "EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY people METHOD m_invariance(m => 2, "
+             "publish => 'ranges') IN SERIES monthly", PEOPLE + "DELETE FROM patients WHERE sex = 'F';"),
     ),
     "fragments": (
         Case("found", _made("apart", "fragments"), APART),

@@ -10,7 +10,7 @@ from itertools import product
 
 from tests.oracles.composition import Classes
 
-__all__ = ["beliefs", "fewest_counterfeits", "is_eligible", "worlds"]
+__all__ = ["beliefs", "fewest_counterfeits", "is_eligible", "near_classes", "worlds"]
 
 World = Mapping[str, Hashable]
 
@@ -101,3 +101,27 @@ def _padding(rest: tuple[Hashable, ...], m: int) -> int:
             left = tuple(value for value, taken in zip(others, chosen, strict=True) if not taken)
             fewest.append(max(0, m - 1 - len(beside)) + _padding(left, m))
     return min(fewest)
+
+
+def near_classes(rows: Mapping[str, tuple[Hashable, Sequence[float]]], units: Sequence[float]) -> list[frozenset[str]]:
+    """The classes of people with a value and positions, of whom each value has as many.
+
+    They are halved where they lie farthest apart, in units of each attribute, until a class has one of each value: the
+    first half of each value's people, in their order there, and one fewer where their number is odd.
+    """
+    by_value: dict[Hashable, list[str]] = {}
+    for person, (value, _) in rows.items():
+        by_value.setdefault(value, []).append(person)
+    [count] = {len(people) for people in by_value.values()}
+    if count == 1:
+        return [frozenset(rows)]
+    spread = [
+        (max(at[i] for _, at in rows.values()) - min(at[i] for _, at in rows.values())) * unit
+        for i, unit in enumerate(units)
+    ]
+    widest = spread.index(max(spread))
+    first: set[str] = set()
+    for people in by_value.values():
+        first |= {*sorted(people, key=lambda person: rows[person][1][widest])[: count // 2]}
+    halves = ({p: rows[p] for p in first}, {p: row for p, row in rows.items() if p not in first})
+    return [of for half in halves for of in near_classes(half, units)]

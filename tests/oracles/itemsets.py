@@ -88,6 +88,27 @@ def least_loss(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], k
     return min((loss(rows, cut) for cut in cuts(items, labels) if satisfied(labelled(rows, cut), k, m)), default=None)
 
 
+def at_level(items: Sequence[Item], labels: Mapping[Item, Sequence[Hashable]], level: int) -> dict[Item, Hashable]:
+    """The cut that shows each item by its node at a level, `*` above them all; a label needs another item below it."""
+    height = max((len(labels[item]) for item in items), default=0)
+    cut: dict[Item, Hashable] = {}
+    for item in items:
+        cut[item], wide = item, 1
+        for at in range(level):
+            below = sum(labels[other][at:] == labels[item][at:] for other in items)
+            if below > wide:
+                cut[item], wide = labels[item][at] if at < height else ROOT, below
+    return cut
+
+
+def least_level(rows: Sequence[Row], labels: Mapping[Item, Sequence[Hashable]], k: int, m: int) -> dict[Item, Hashable]:
+    """The cut of the first level, from that of the items up to `*`, under which the rows satisfy; there is one."""
+    items = list(dict.fromkeys(item for _, listed in rows for item in listed or ()))
+    height = max((len(labels[item]) for item in items), default=0)
+    each = (at_level(items, labels, level) for level in range(height + 2))
+    return next(cut for cut in each if satisfied(labelled(rows, cut), k, m))
+
+
 def _order(label: Hashable) -> tuple[bool, str]:
     """Labels in their order, None last."""
     return label is None, "" if label is None else str(label)

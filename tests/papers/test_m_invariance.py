@@ -15,7 +15,7 @@ import sqlanon
 from sqlanon import Connection
 from tests.oracles.composition import Classes
 from tests.oracles.invariance import beliefs, fewest_counterfeits
-from tests.support.invariance import KEY, counterfeits_of, shown
+from tests.support.invariance import KEY, counterfeits_of, in_ranges, shown
 
 # Name, age, zip code in thousands, disease, and the class of the paper's first release.
 FIRST = [
@@ -120,3 +120,62 @@ def test_nobody_is_surer_than_one_half_in_the_192_worlds_of_both(con: Connection
     assert [row[3:] for row in con.execute("CHECK r2 IN SERIES s").fetchall() if row[1] == "m_invariance"] == [
         (2, 2, True)
     ]
+
+
+@pytest.fixture(scope="module")
+def ranges(con: Connection) -> Connection:
+    """The paper's first release, and the second one with ranges, as the paper has it."""
+    con.execute("CREATE SERIES in_ranges ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)")
+    con.duckdb.execute("CREATE TABLE now AS FROM people; DELETE FROM people")
+    con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", [list(row) for row in FIRST])
+    con.execute("CREATE ANONYMIZED TABLE f1 AS POLICY p IN SERIES in_ranges")
+    con.duckdb.execute("DELETE FROM people; INSERT INTO people FROM now")
+    con.execute(
+        "CREATE OR REPLACE POLICY p ON people (name ENTITY, age QUASI IDENTIFIER, zip QUASI IDENTIFIER, "
+        "disease SENSITIVE) REQUIRE l_diversity(l => 2, variant => 'probabilistic')"
+    )
+    con.execute(
+        "CREATE ANONYMIZED TABLE f2 AS POLICY p METHOD m_invariance(m => 2, publish => 'ranges') IN SERIES in_ranges"
+    )
+    return con
+
+
+def test_with_ranges_the_second_release_has_the_paper_s_counterfeits_and_worlds(ranges: Connection) -> None:
+    release = members, values = in_ranges(ranges, "f2", [name for name, *_ in (*FIRST, *COME)], "disease", "in_ranges")
+    assert len(members) == 11
+    assert sum(map(len, values.values())) == 13
+    counterfeits = counterfeits_of(ranges, "f2")
+    # Who shares a signature with somebody who has left is among counterfeits: Bob, and Jane or Linda.
+    assert sum(counterfeits.values()) == 2
+    assert {values_of for bucket in counterfeits for values_of in [frozenset(values[bucket])]} >= {
+        frozenset({"dyspepsia", "bronchitis"})
+    }
+    assert ranges.duckdb.execute("SELECT age, zip FROM f2_rows WHERE disease = 'bronchitis'").fetchall() == [
+        ("21", "12")
+    ]
+    count, believed = beliefs([FIRST_CLASSES, release])
+    assert count == 192
+    assert max(believed.values()) == Fraction(1, 2)
+    checked = {row[1]: row[3:] for row in ranges.execute("CHECK f2").fetchall()}
+    assert checked["m_uniqueness"] == (2, 2, True)
+    assert checked["counterfeits"] == (2, 2, True)
+
+
+def test_with_ranges_all_who_stay_keep_their_signature(ranges: Connection) -> None:
+    members, values = in_ranges(ranges, "f2", [name for name, *_ in FIRST], "disease", "in_ranges")
+    first_members, first_values = FIRST_CLASSES
+    assert len(members) == 6
+    for name in members:
+        assert set(values[members[name]]) == set(first_values[first_members[name]])
+
+
+def test_ranges_cover_the_people_of_a_class_and_no_more(ranges: Connection) -> None:
+    members, _ = in_ranges(ranges, "f2", [name for name, *_ in (*FIRST, *COME)], "disease", "in_ranges")
+    people = {name: (age, code) for name, age, code, *_ in (*FIRST, *COME)}
+    for bucket, age, code in ranges.duckdb.execute("SELECT DISTINCT bucket, age, zip FROM f2_rows").fetchall():
+        ages, codes = zip(*(people[name] for name, of in members.items() if of == bucket), strict=True)
+        assert (age, code) == (_range(ages), _range(codes))
+
+
+def _range(values: tuple[int, ...]) -> str:
+    return str(values[0]) if len({*values}) == 1 else f"[{min(values)}, {max(values)}]"

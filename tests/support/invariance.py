@@ -1,14 +1,15 @@
-"""Releases of a series by METHOD m_invariance, and what their tables show of each respondent."""
+"""Releases of a series by METHOD m_invariance, and what their tables and the ledger show of each respondent."""
 
 from __future__ import annotations
 
+import hmac
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
 from sqlanon import Connection
 from tests.oracles.composition import Classes
 
-__all__ = ["KEY", "counterfeits_of", "publish", "shown"]
+__all__ = ["KEY", "counterfeits_of", "in_ranges", "publish", "shown"]
 
 KEY = "a key that nobody knows"
 
@@ -29,6 +30,21 @@ def shown(con: Connection, name: str, person: str = "shown") -> Classes:
     for bucket, value, count in con.duckdb.execute(f"SELECT bucket, value, count FROM {name}_sensitive").fetchall():
         values[bucket] += [value] * count
     return members, dict(values)
+
+
+def in_ranges(con: Connection, name: str, people: Sequence[str], sensitive: str = "ill", series: str = "s") -> Classes:
+    """The bucket of each respondent, whom only the ledger knows, and the values of each bucket's rows."""
+    members = (
+        "SELECT replace(respondent::VARCHAR, '-', ''), class_no FROM anon.series_member "
+        "JOIN anon.series_release USING (series_id, position) WHERE object_name = ?"
+    )
+    buckets = dict(con.duckdb.execute(members, [name]).fetchall())
+    key = hmac.digest(KEY.encode(), f"series:{series}".encode(), "sha256")
+    tokens = {person: hmac.digest(key, person.encode(), "sha256").hex()[:32] for person in people}
+    values: dict[Hashable, list[Hashable]] = defaultdict(list)
+    for bucket, value in con.duckdb.execute(f'SELECT bucket, "{sensitive}" FROM {name}_rows').fetchall():
+        values[bucket].append(value)
+    return {person: buckets[token] for person, token in tokens.items() if token in buckets}, dict(values)
 
 
 def counterfeits_of(con: Connection, name: str) -> dict[int, int]:

@@ -13,7 +13,18 @@ from sqlanon.methods.limits import Limits
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreateRelease
 
-__all__ = ["CALLS", "EXAMPLE", "IN_SERIES", "ROOT", "SETUP", "SOURCE", "example_module", "limits_of", "with_example"]
+__all__ = [
+    "CALLS",
+    "EXAMPLE",
+    "IN_SERIES",
+    "RANGES",
+    "ROOT",
+    "SETUP",
+    "SOURCE",
+    "example_module",
+    "limits_of",
+    "with_example",
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "maintainers" / "adding-a-method.md"
@@ -52,6 +63,8 @@ CREATE WORKLOAD asked ON POLICY p (queries => 40, dimensions => 2, seed => 1);
 """
 # The method of the page.
 EXAMPLE = "columns"
+# A second line of a method that publishes something else by an argument.
+RANGES = "m_invariance_ranges"
 # What is behind the call of a method that makes releases of a series.
 IN_SERIES = " IN SERIES monthly"
 # A policy that the method can keep, and the method with arguments: who adds a method adds a line.
@@ -62,6 +75,7 @@ CALLS = {
     "itemsets": ("baskets", "itemsets"),
     "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
     "m_invariance": ("people", f"m_invariance(m => 2){IN_SERIES}"),
+    RANGES: ("people", f"m_invariance(m => 2, publish => 'ranges'){IN_SERIES}"),
     "mondrian": ("p", "mondrian"),
     "slicing": ("buckets", "slicing(l => 2)"),
     "trivial": ("buckets", "trivial"),

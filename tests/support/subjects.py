@@ -23,7 +23,7 @@ _FILES = {
         "anatomy anatomy_estimates anatomy_models assumptions bucket_checks bucket_tables buckets definetti "
         "estimate_anatomy estimates_dealt methods methods_killed steps"
     ),
-    "m_invariance": "limits m_invariance methods methods_killed",
+    "m_invariance": "limits m_invariance m_invariance_ranges methods methods_killed",
     "fragments": "apart constraints estimate_fragments estimates_fragments fragments methods methods_killed steps",
     "loose": (
         "apart estimate_fragments estimates_fragments groups left_out loose_associations loose_estimates loose_grids "

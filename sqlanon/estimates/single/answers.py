@@ -183,7 +183,11 @@ def _bounds(combinations: Combinations, combination: str, *, bucketed: bool) -> 
     ]
     if bucketed and counts:
         rows = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*counts))
-        return fixed("bucket_bounds", {"combination": rows})
+        bounds = fixed("bucket_bounds", {"combination": rows})
+        if not combinations.labelled:
+            return bounds
+        sure = fixed("sure_combination", {"combination": rows.copy()})
+        return fixed("sided_bounds", {"above": bounds, "below": fixed("bucket_bounds", {"combination": sure})})
     ends = (alias(literal(0), end) for end in ("low", "high"))
     return exp.select(column("key"), column("number"), *ends).from_(relation(combination)).where(exp.false())
 

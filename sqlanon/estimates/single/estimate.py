@@ -68,8 +68,9 @@ class Combinations:
     kinds: Sequence[Number]
     # The number of columns that rows are grouped by.
     groups: int
-    # Whether values of buckets were combined.
+    # Whether values of buckets were combined, and whether with leaves below labels.
     bucketed: bool
+    labelled: bool
     # Whether rows may be in groups that nobody can list.
     open_groups: bool
     # Of each column whose values below a label are taken to be equally likely, whether the figures depend on that.
@@ -155,7 +156,9 @@ def combined(
     for exact in (True, False):
         if chosen := {index: kind for index, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
             tables[exact] = scratch.table("combination", combination(plan, classes, signatures, taken, chosen))
-    return Combinations(tables, query.aggregates, kinds, len(plan.groups), bool(bucketed), open_groups, uniform)
+    return Combinations(
+        tables, query.aggregates, kinds, len(plan.groups), bool(bucketed), bool(columns), open_groups, uniform
+    )
 
 
 def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:

@@ -38,7 +38,7 @@ from sqlanon.methods.limits import (
     no_sets,
 )
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
-from sqlanon.methods.shared.bucket_tables import carried, require_names
+from sqlanon.methods.shared.bucket_tables import bucket_names, carried, require_names
 from sqlanon.methods.shared.diversity import Diversity, promised_diversity
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
@@ -172,7 +172,8 @@ def encoding(task: Task, options: Options) -> Encoding | None:
     """
     if options.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
         raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
-    require_names(task.engine, "anatomy", task.policy, qualified(task.engine, task.name), free=not task.dry)
+    name, tables = qualified(task.engine, task.name), bucket_names(task.policy)
+    require_names(task.engine, "anatomy", task.policy, name, tables, free=not task.dry)
     return Encoding(flat=True) if options.grouping == "near" else None
 
 

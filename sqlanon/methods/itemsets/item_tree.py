@@ -27,7 +27,8 @@ class Node:
     """An item, or a label that stands for several.
 
     `above` is the code of the next node that stands for more items, `leaves` how many of the items that occur lie
-    below, and `occurrences` how often they do.
+    below, and `occurrences` how often they do. `level` is the lowest of the hierarchy at which it stands for these
+    items: 0 is an item's.
     """
 
     label: str | None
@@ -35,6 +36,7 @@ class Node:
     leaves: int
     occurrences: int
     is_item: bool
+    level: int
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,12 @@ class ItemTree:
         while above is not None:
             yield above
             above = self.nodes[above].above
+
+    def at_level(self, level: int) -> dict[int, int]:
+        """The node by which each item is shown where all are shown at one level."""
+        return {
+            code: [above for above in self.path(code) if self.nodes[above].level <= level][-1] for code in self.items
+        }
 
     @cached_property
     def children(self) -> dict[int, tuple[int, ...]]:
@@ -88,6 +96,7 @@ def item_tree(rows: Sequence[LeafRow]) -> ItemTree:
         occurrences.update(dict.fromkeys(path, row.lists))
     paths = [list(_widening(path, below)) for path in keys]
     nodes = dict.fromkeys(key for path in paths for key in path)
+    height = len(rows[0].labels) + 1 if rows else 0
     # An item is known by its number, a node by its labels from its level up: nodes may share a label.
     known: list[int | tuple[str | None, ...]] = [*range(len(rows)), *nodes]
     known.sort(key=lambda key: _in_order(_label(key, rows), key))
@@ -98,9 +107,9 @@ def item_tree(rows: Sequence[LeafRow]) -> ItemTree:
             above[lower] = None if upper is None else codes[upper]
     return ItemTree(
         tuple(
-            Node(rows[key].label, above[key], 1, rows[key].lists, True)
+            Node(rows[key].label, above[key], 1, rows[key].lists, True, 0)
             if isinstance(key, int)
-            else Node(_label(key, rows), above[key], below[key], occurrences[key], False)
+            else Node(_label(key, rows), above[key], below[key], occurrences[key], False, height - len(key))
             for key in known
         ),
         tuple(codes[number] for number in range(len(rows))),

@@ -26,6 +26,7 @@ from sqlanon.inputs.item_lists import is_list
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.itemsets.apriori import apriori
 from sqlanon.methods.itemsets.item_tree import ItemTree
+from sqlanon.methods.itemsets.levels import least_level
 from sqlanon.methods.itemsets.lists import coded_lists, column_name, list_attribute, required_lists
 from sqlanon.methods.itemsets.one_label import of_one_label
 from sqlanon.methods.itemsets.optimal import optimal
@@ -74,11 +75,12 @@ _NAMED = 10
 class Options:
     """What METHOD itemsets takes."""
 
-    search: Literal["apriori", "optimal"] = argument(
-        "how the labels are found: by raising those of rare sets, or by looking at all cuts of a small hierarchy",
+    search: Literal["apriori", "optimal", "levels"] = argument(
+        "how the labels are found: by raising those of rare sets, by looking at all cuts of a small hierarchy, or as "
+        "those of the least level that all items can have",
         Kind.CHOICE,
         default="apriori",
-        choices=("apriori", "optimal"),
+        choices=("apriori", "optimal", "levels"),
     )
 
 
@@ -97,6 +99,7 @@ class Itemsets:
     cut: tuple[int, ...]
     steps: tuple[int, ...] = ()
     searched: Searched | None = None
+    level: int | None = None
     suppressed: int = 0
     loss_name: str = "ncp"
     remarks: tuple[str, ...] = ()
@@ -174,16 +177,20 @@ def choose(task: Task, options: Options) -> Itemsets:
     _require_enough(task, lists.rows, lists.labelled, least[0])
     labelled = Labelled(task.engine, task.scratch, lists.labelled)
     steps: tuple[int, ...] = ()
-    searched = None
+    searched = level = None
     if options.search == "optimal":
         cut, searched = optimal(tree, labelled, least)
+    elif options.search == "levels":
+        cut, level = least_level(tree, labelled, least)
     else:
         cut, steps = apriori(tree, labelled, least, task.watching)
     _require_told_apart(tree, cut)
     rows = rows_of_source(task.engine, task.policy)
     remarks = tuple(of_one_label(tree, cut, least[0], len(task.policy.quasi_identifiers) > 1))
     codes = tuple(sorted(cut))
-    return Itemsets(rows, tree.loss(cut), lists.rows, labelled.table, tree, codes, steps, searched, remarks=remarks)
+    return Itemsets(
+        rows, tree.loss(cut), lists.rows, labelled.table, tree, codes, steps, searched, level, remarks=remarks
+    )
 
 
 def _require_enough(task: Task, rows: str, labelled: str, enough: int) -> None:
@@ -239,6 +246,8 @@ def reasons(task: Task, choice: Itemsets, _: None) -> Iterator[tuple[str, str, s
     yield "solve", "loss", f"ncp {loss_text(choice.loss)}"
     for items, steps in enumerate(choice.steps, start=1):
         yield "solve", "search", f"sets of {counted(items, 'item')}: {counted(steps, 'step')}"
+    if choice.level is not None:
+        yield "solve", "search", f"all items at level {choice.level} of the hierarchy; no lower level satisfies"
     if choice.searched is not None:
         cuts, checked = choice.searched.nodes, choice.searched.checked
         yield "solve", "search", f"{checked} of {counted(cuts, 'cut')} counted; no other that satisfies loses less"

@@ -15,7 +15,7 @@ __all__ = ["number_of_cuts", "optimal"]
 
 
 def optimal(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[frozenset[int], Searched]:
-    """The cut of least loss under which no set is rare, and how it was rare_now; `labelled` then has its labels.
+    """The cut of least loss under which no set is rare, and how it was found; `labelled` then has its labels.
 
     `least` is the number of lists that a set has to have, by its number of items less one. Raises PolicyError for a
     hierarchy of too many cuts.
@@ -25,7 +25,7 @@ def optimal(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[f
         raise PolicyError(
             f"search => 'optimal' looks at no more than {sizes().most_cuts:,} cuts of a hierarchy, and the items that "
             f"occur have {_written(number)}",
-            hint="leave it out, and the cut is rare_now by search => 'apriori'",
+            hint="leave it out: search => 'apriori' takes hierarchies of any size",
         )
     rare: list[frozenset[int]] = []
     checked = pruned = 0

@@ -6,8 +6,9 @@ signature, newcomers and counterfeits fill up what is missing, and the rest is d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -18,7 +19,12 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.m_invariance.choice import Invariant
+from sqlanon.methods.m_invariance.near import NearClasses, position_name
+from sqlanon.methods.m_invariance.ranges import ranges_of
+from sqlanon.methods.m_invariance.steps import step
 from sqlanon.methods.shared.bucket_tables import carried, carried_name
+from sqlanon.methods.shared.partition.choose_dimension import Turns
+from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
@@ -32,20 +38,11 @@ from sqlanon.sqlgen.build.expressions import (
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.udfs import registered
 
-__all__ = ["Deal", "step"]
-
-
-def step(name: str, tables: Mapping[str, str | exp.Query], m: int | None = None) -> exp.Query:
-    """One of the queries under sql/m_invariance/ that reads these tables."""
-    query = reading(query_file("m_invariance", name), tables)
-    for parameter in list(query.find_all(exp.Placeholder, exp.Parameter)):
-        assert m is not None
-        parameter.replace(literal(m))
-    return query
+__all__ = ["Deal"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,8 @@ class Deal:
     """The rows of a policy's source, which become buckets of `m` values or more.
 
     `respondent` is a name that no published column has, `new_signature` says whether somebody with another value than
-    before is dealt out as a newcomer.
+    before is dealt out as a newcomer. With `cuts`, which know the quasi-identifiers' ranks, rows of a bucket are near
+    each other, and it gets ranges.
     """
 
     engine: Engine
@@ -63,6 +61,7 @@ class Deal:
     m: int
     respondent: str
     new_signature: bool
+    cuts: Turns | None = None
 
     def invariant(self) -> Invariant:
         """The buckets.
@@ -90,10 +89,16 @@ class Deal:
             self._require_possible(quota)
             tables["slot"] = self._drawn("slot", step("slot", tables), draw)
             tables["placed"] = self._table("placed", step("placed", tables, self.m))
+            if self.cuts is not None:
+                near = NearClasses(self.engine, self.scratch, rows, self._units(self.cuts))
+                tables["placed"] = near.placed(str(tables["placed"]), draw)
             tables["class"] = self._drawn("class", step("class", tables), draw)
         tables["bucket"] = self._table("bucket", step("bucket", tables))
         tables["in_bucket"] = in_bucket = self._table("in_bucket", step("in_bucket", tables))
         buckets, _, counterfeits = self._numbers(step("counts", tables))
+        ranges = None
+        if self.cuts is not None:
+            ranges = ranges_of(self.engine, self.scratch, self.policy, self.cuts, rows, in_bucket)
         return Invariant(
             rows_in_buckets=self._table("rows_in_buckets", self._rows_in_buckets(rows, in_bucket)),
             in_bucket=in_bucket,
@@ -105,6 +110,9 @@ class Deal:
             changed=changed,
             # Not added up from the buckets: the stages compare it with the rows that are published.
             rows=rows_of_source(self.engine, self.policy),
+            respondent=self.respondent,
+            ranges=ranges.labels if ranges else None,
+            loss=ranges.loss if ranges else Fraction(0),
         )
 
     @property
@@ -143,9 +151,13 @@ class Deal:
             alias(
                 exp.and_(is_not_null(column("signature", "former")), is_null(column("signature", "known"))), "changed"
             ),
-            *(alias(column(b.column, "source"), carried_name(i)) for i, b in enumerate(carried(self.policy))),
+            *self._taken_along(),
             alias(column(self._entity, "source"), self.respondent),
         ).from_(relation(self.policy.relation, as_="source"))
+        for index, ranked in enumerate(self.cuts.ranked if self.cuts else ()):
+            of_source = published_value(self.policy.quasi_identifiers[index], "source")
+            on = identical(of_source, column("value", f"ranked_{index}"))
+            query.join(relation(ranked, as_=f"ranked_{index}"), on=on, copy=False)
         value = published_value(self._sensitive, "source")
         query.join(relation(codes, as_="coded"), on=identical(value, column("value", "coded")), copy=False)
         same_person = column(self._entity, "source").eq(column("entity", "former"))
@@ -157,12 +169,29 @@ class Deal:
         ]
         return query.join(relation(signature_codes, as_="known"), on=exp.and_(*same), join_type="LEFT", copy=False)
 
+    def _taken_along(self) -> Iterator[exp.Expr]:
+        """What rows have besides: their ranks and positions, where they get ranges, and else their columns."""
+        if self.cuts is None:
+            for index, bound in enumerate(carried(self.policy)):
+                yield alias(column(bound.column, "source"), carried_name(index))
+            return
+        for index in self.cuts.attributes:
+            yield alias(column(rank_name(0), f"ranked_{index}"), rank_of(index))
+            yield alias(column("position", f"ranked_{index}"), position_name(index))
+
+    def _units(self, cuts: Turns) -> list[float]:
+        """By how much each position is multiplied: the whole domain is as wide as the attribute's weight."""
+        return [weight / domain for weight, domain in zip(cuts.weights, cuts.domains, strict=True)]
+
     def _rows_in_buckets(self, rows: str, in_bucket: str) -> exp.Select:
-        names = [*map(carried_name, range(len(carried(self.policy)))), self.respondent]
-        query = exp.select(column("bucket", "dealt"), *(column(name, "row") for name in names))
-        query.from_(relation(rows, as_="row"), copy=False)
+        """bucket, the respondent, and the columns that rows take along; with ranges code, and counterfeits, too."""
+        among = self.cuts is not None
+        names = ["code"] if among else [*map(carried_name, range(len(carried(self.policy))))]
+        query = exp.select(column("bucket", "dealt"), column(self.respondent, "row"))
+        query.select(*(column(name, "dealt" if among else "row") for name in names), copy=False)
+        query.from_(relation(in_bucket, as_="dealt"), copy=False)
         on = column("row_no", "row").eq(column("row_no", "dealt"))
-        return query.join(relation(in_bucket, as_="dealt"), on=on, copy=False)
+        return query.join(relation(rows, as_="row"), on=on, join_type="LEFT" if among else "", copy=False)
 
     def _require_one_row_each(self) -> None:
         people = exp.select(alias(column(self._entity), "entity")).from_(relation(self.policy.relation))

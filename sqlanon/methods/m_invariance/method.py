@@ -7,19 +7,17 @@ buckets, as by Anatomy. Each bucket has m values or more, each once; some may be
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
-
-from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Requirement
+from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.inputs.source import qualified
-from sqlanon.methods.base import Figure, PublishedTables, Structure, Task, Wording
+from sqlanon.methods.base import Encoding, Figure, PublishedTables, Structure, Task, Wording
 from sqlanon.methods.limits import (
     Limits,
     Refusal,
@@ -31,12 +29,16 @@ from sqlanon.methods.limits import (
     no_sets,
 )
 from sqlanon.methods.m_invariance.choice import Invariant
-from sqlanon.methods.m_invariance.deal import Deal, step
+from sqlanon.methods.m_invariance.deal import Deal
+from sqlanon.methods.m_invariance.ranges import ROWS
 from sqlanon.methods.m_invariance.reasons import dealt_out
 from sqlanon.methods.m_invariance.tables import COUNTERFEITS, invariant_tables
+from sqlanon.methods.m_invariance.verify import UNIQUE, verified_buckets, verified_ranges
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
-from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, require_names
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
+from sqlanon.methods.shared.bucket_tables import bucket_names, require_names
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS, OF_REGIONS
+from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, cuts_of, points_of
+from sqlanon.methods.shared.partition.solve import Options as Mondrian
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 
@@ -56,7 +58,6 @@ __all__ = [
     "wording",
 ]
 
-_UNIQUE = "m_uniqueness"
 _CHANGED = "changed_values"
 _RESPONDENT = "__sqlanon_respondent"
 _PAPER = "Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007)"
@@ -66,10 +67,16 @@ _PUBLISHED = (
     "bucket has is in a third table, and which they are is not published."
 )
 
+_IN_RANGES = (
+    "Each row shows the ranges of the values that the people of its bucket have, and a sensitive value that somebody "
+    "of the bucket may have. Some rows may be counterfeits, which are nobody's: how many each bucket has is in a "
+    "second table, and which they are is not published."
+)
+
 
 @dataclass(frozen=True)
 class Options:
-    """METHOD m_invariance(m, changed)."""
+    """METHOD m_invariance(m, changed, publish)."""
 
     m: int = argument(
         "how many values everybody has to choose from, at the least", Kind.WHOLE, least=2, most=1_000_000, example=3
@@ -79,6 +86,13 @@ class Options:
         Kind.CHOICE,
         default="refuse",
         choices=("refuse", "new_signature"),
+    )
+    publish: Literal["buckets", "ranges"] = argument(
+        "whether rows show their own values and their buckets the sensitive ones, or rows the ranges of their buckets, "
+        "and counterfeits are rows among them",
+        Kind.CHOICE,
+        default="buckets",
+        choices=("buckets", "ranges"),
     )
 
 
@@ -100,8 +114,13 @@ def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     return (of_buckets(sensitive),)
 
 
-def limits(_: Options) -> Limits:
+def limits(options: Options) -> Limits:
     """What can be promised of respondents who are known again, in buckets that no other requirement has made."""
+    ranges = options.publish == "ranges"
+    levels = Refusal(
+        "m_invariance: publish => 'ranges' has no levels, and {column} has a MIN LEVEL or MAX LEVEL",
+        "leave it out of the policy",
+    )
     return Limits(
         related=no_related(),
         view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
@@ -117,12 +136,20 @@ def limits(_: Options) -> Limits:
         columns=no_columns(),
         requirements=None,
         respondents=None,
-        pseudonyms=None,
-        min_level=Refusal(
+        pseudonyms=Refusal(
+            "m_invariance: publish => 'ranges' has counterfeits among the rows, which have no token, and {column} is a "
+            "pseudonym",
+            "leave PSEUDONYM out, or use publish => 'buckets'",
+        )
+        if ranges
+        else None,
+        min_level=levels
+        if ranges
+        else Refusal(
             "METHOD {method} publishes {column} as it is, and the policy says MIN LEVEL {level}",
             "leave MIN LEVEL out, or use METHOD generalization",
         ),
-        max_level=None,
+        max_level=levels if ranges else None,
         public=Refusal(
             "METHOD {method} cannot meet {requirement}: it compares with a public table, and the quasi-identifiers are "
             "published as they are",
@@ -143,10 +170,11 @@ def limits(_: Options) -> Limits:
     )
 
 
-def encoding(task: Task, _: Options) -> None:
-    """None: values are published as they are.
+def encoding(task: Task, options: Options) -> Encoding | None:
+    """Ranks, where ranges are published; else None: values are published as they are.
 
-    Raises PolicyError for other than one sensitive attribute, and for names that clash.
+    Raises PolicyError for other than one sensitive attribute, for names that clash, and for columns of which
+    counterfeits have no value.
     """
     policy = task.policy
     if len(policy.sensitive) != 1:
@@ -154,18 +182,37 @@ def encoding(task: Task, _: Options) -> None:
             f"{policy.policy}: m_invariance is about one SENSITIVE column, and the policy has {len(policy.sensitive)}",
             hint="mark one as SENSITIVE, and leave the others out or have them IDENTIFIER",
         )
-    require_names(
-        task.engine, "m_invariance", policy, qualified(task.engine, task.name), [COUNTERFEITS], free=not task.dry
-    )
+    ranges = options.publish == "ranges"
+    tables = [ROWS, COUNTERFEITS] if ranges else bucket_names(policy, [COUNTERFEITS])
+    require_names(task.engine, "m_invariance", policy, qualified(task.engine, task.name), tables, free=not task.dry)
+    if not ranges:
+        return None
+    if others := [bound.column for bound in policy.published if bound.role is Role.INSENSITIVE]:
+        raise PolicyError(
+            f"m_invariance: publish => 'ranges' has counterfeits among the rows, which have no {', '.join(others)}",
+            hint="mark such columns as QUASI IDENTIFIER or IDENTIFIER, or use publish => 'buckets'",
+            part=("policy",),
+        )
+    if len(policy.quasi_identifiers) > MOST_ATTRIBUTES:
+        raise PolicyError(f"m_invariance: publish => 'ranges' cuts at most {MOST_ATTRIBUTES} quasi-identifiers")
+    return Encoding(flat=True)
 
 
 def choose(task: Task, options: Options) -> Invariant:
     """The buckets. Raises PolicyError and PrivacyViolation as `Deal.invariant` does."""
     if task.signatures is None:
         raise InternalError("m_invariance is asked for a release outside of a series; nothing was published")
-    new_signature = options.changed == "new_signature"
-    respondent = _respondent(task.policy)
-    deal = Deal(task.engine, task.policy, task.signatures(), task.scratch, options.m, respondent, new_signature)
+    cuts = cuts_of(task, points_of(task, Mondrian())) if options.publish == "ranges" else None
+    deal = Deal(
+        engine=task.engine,
+        policy=task.policy,
+        signatures=task.signatures(),
+        scratch=task.scratch,
+        m=options.m,
+        respondent=_respondent(task.policy),
+        new_signature=options.changed == "new_signature",
+        cuts=cuts,
+    )
     return deal.invariant()
 
 
@@ -188,8 +235,8 @@ def reasons(_: Task, choice: Invariant, __: None) -> Iterator[tuple[str, str, st
 
 
 def compile(task: Task, choice: Invariant, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-    """The tables of the rows, of the values and of the numbers of counterfeits."""
-    return invariant_tables(task.policy, choice, release_id, tokens, _respondent(task.policy))
+    """The tables of the rows, of the values unless rows have them, and of the numbers of counterfeits."""
+    return invariant_tables(task.policy, choice, release_id, tokens)
 
 
 def verify(published: PublishedTables, options: Options) -> Structure:
@@ -197,27 +244,11 @@ def verify(published: PublishedTables, options: Options) -> Structure:
 
     What several releases come to together is checked by the series.
     """
-    [values] = published.values.values()
-    tables = {
-        "row_of_bucket": published.tables[QUASI_IDENTIFIERS],
-        "values_of_bucket": published.tables[values.table],
-        "counterfeits_of_bucket": published.tables[COUNTERFEITS],
-    }
-    queries = {name: step(name, {key: _all(table) for key, table in tables.items()}) for name in ("unique", "fit")}
-    least, once = published.engine.rows(queries["unique"])[0]
-    stated, counterfeits, misfits = map(int, published.engine.rows(queries["fit"])[0])
-    achieved = None if least is None else float(least) if once else 1.0
-    unique = Measurement(_UNIQUE, None, float(options.m), achieved, achieved is None or achieved >= options.m)
-    of_buckets = Measurement(COUNTERFEITS, None, float(stated), float(counterfeits), stated == counterfeits)
-    measured = [unique, of_buckets]
+    measured = verified_ranges if options.publish == "ranges" else verified_buckets
+    structure = measured(published, options.m)
     if options.changed == "new_signature":
-        measured.append(_changed(published))
-    misfit = "some buckets have other numbers of counterfeits than are stated" if misfits else None
-    return Structure(tuple(measured), misfit)
-
-
-def _all(table: exp.Table | exp.Subquery) -> exp.Select:
-    return exp.select("*").from_(table.copy())
+        structure = replace(structure, measurements=(*structure.measurements, _changed(published)))
+    return structure
 
 
 def _changed(published: PublishedTables) -> Measurement:
@@ -228,7 +259,7 @@ def _changed(published: PublishedTables) -> Measurement:
     return Measurement(_CHANGED, None, None, known[0].achieved if known else None, bool(known))
 
 
-def wording(_: Options) -> Wording:
+def wording(options: Options) -> Wording:
     """What a certificate says of the release."""
     unique = "Each bucket has this many values or more, and none of them twice."
     counterfeits = "As many values of the buckets are no row's as the table of counterfeits says."
@@ -236,9 +267,13 @@ def wording(_: Options) -> Wording:
         "This many respondents have another value than any that they had to choose from in earlier releases: nothing "
         "is promised of them, nor of those who shared a bucket with them."
     )
+    if options.publish == "ranges":
+        counterfeits = "This many rows are nobody's, as the table of counterfeits says: of no bucket all."
     figures = {
-        _UNIQUE: Figure(unique, _PAPER, parameter="m"),
+        UNIQUE: Figure(unique, _PAPER, parameter="m"),
         COUNTERFEITS: Figure(counterfeits, _PAPER),
         _CHANGED: Figure(changed, _PAPER, "the ledger of the series, when the release was made"),
     }
+    if options.publish == "ranges":
+        return Wording(_IN_RANGES, OF_REGIONS, figures)
     return Wording(_PUBLISHED, DEFINITIONS, figures)

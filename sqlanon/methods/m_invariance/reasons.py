@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlanon.domain.counts import counted
 from sqlanon.methods.m_invariance.choice import Invariant
+from sqlanon.methods.shared.wording import loss_text
 
 __all__ = ["dealt_out"]
 
@@ -22,3 +23,5 @@ def dealt_out(choice: Invariant) -> Iterator[tuple[str, str]]:
         )
     yield "buckets", f"{choice.buckets}, with {counted(choice.counterfeits, 'counterfeit')}"
     yield "suppressed rows", f"0 of {choice.rows}"
+    if choice.ranges is not None:
+        yield "granularity loss", f"{loss_text(choice.loss)}, not proven to be the least"

@@ -10,6 +10,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.methods.m_invariance.choice import Invariant
+from sqlanon.methods.m_invariance.ranges import ranges_table
 from sqlanon.methods.shared.bucket_tables import BUCKETS, rows_table, sensitive_names, values_table
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, big, is_null
@@ -23,16 +24,20 @@ __all__ = ["COUNTERFEITS", "invariant_tables"]
 COUNTERFEITS = "counterfeits"
 
 
-def invariant_tables(
-    policy: BoundPolicy, choice: Invariant, release_id: str, tokens: Mapping[str, str], respondent: str
-) -> TablesQuery:
-    """The rows, the values of each bucket, and how many of these are counterfeits: which ones is said nowhere."""
+def invariant_tables(policy: BoundPolicy, choice: Invariant, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+    """The rows, the values of each bucket, and how many of these are counterfeits: which ones is said nowhere.
+
+    Where buckets have ranges, rows and counterfeits stand in one table, each with its value.
+    """
+    if choice.ranges is not None:
+        tables = (ranges_table(policy, choice), _counterfeits(choice))
+        return TablesQuery(policy, release_id, tables, tokens, choice.respondent)
     [sensitive] = policy.sensitive
-    rows = rows_table(policy, choice.rows_in_buckets, tokens, None, respondent)
+    rows = rows_table(policy, choice.rows_in_buckets, tokens, None, choice.respondent)
     once = exp.select(column("bucket"), column("code"), alias(big(literal(1)), "n")).from_(relation(choice.in_bucket))
     name = sensitive_names([sensitive.column])[sensitive.column]
     values = values_table(sensitive, name, once, choice.codes, ordered=True)
-    return TablesQuery(policy, release_id, (rows, values, _counterfeits(choice)), tokens, respondent)
+    return TablesQuery(policy, release_id, (rows, values, _counterfeits(choice)), tokens, choice.respondent)
 
 
 def _counterfeits(choice: Invariant) -> PublishedTable:

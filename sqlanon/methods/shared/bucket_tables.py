@@ -26,6 +26,7 @@ from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedT
 __all__ = [
     "BUCKETS",
     "QUASI_IDENTIFIERS",
+    "bucket_names",
     "carried",
     "carried_name",
     "code_name",
@@ -117,20 +118,24 @@ def values_table(bound: BoundAttribute, name: str, counts: exp.Query, codes: str
     return PublishedTable(name, columns, query, ordered)
 
 
+def bucket_names(policy: BoundPolicy, others: Sequence[str] = ()) -> list[str]:
+    """The fragments of a release of buckets, with the `others` that a method publishes besides."""
+    return [QUASI_IDENTIFIERS, *sensitive_names([b.column for b in policy.sensitive]).values(), *others]
+
+
 def require_names(
-    engine: Engine, method: str, policy: BoundPolicy, release: QualifiedName, others: Sequence[str] = (), *, free: bool
+    engine: Engine, method: str, policy: BoundPolicy, release: QualifiedName, fragments: Sequence[str], *, free: bool
 ) -> None:
     """Raises PolicyError where the columns or the tables of buckets have the names of others.
 
-    `others` are the fragments that the method publishes besides. If `free`, none of the tables may exist: raises
-    UserError for one that does.
+    `fragments` are what stands behind the release's name in those of the tables. If `free`, none of the tables may
+    exist: raises UserError for one that does.
     """
     if any(fold(bound.column) == BUCKET for bound in policy.published):
         raise PolicyError(
             f"{method} adds a column {BUCKET}, and {policy.policy} has one of that name already",
             hint="rename it in a query, ON (SELECT bucket AS pail, ...)",
         )
-    fragments = [QUASI_IDENTIFIERS, *sensitive_names([b.column for b in policy.sensitive]).values(), *others]
     names = [fragment_name(release, fragment) for fragment in fragments]
     if twice := [name for index, name in enumerate(names) if fold(name.name) in [fold(n.name) for n in names[:index]]]:
         raise PolicyError(

@@ -6,12 +6,14 @@ Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definit
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.reading import Reading
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, or_zero, paren
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import SqlRequirement, by_attribute
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, class_label, rows_of
@@ -22,7 +24,9 @@ __all__ = [
     "VALUE",
     "BucketRows",
     "BucketValues",
+    "Counterfeits",
     "bucket_rows",
+    "people_of_buckets",
     "rows_of_buckets",
     "values_of_table",
 ]
@@ -53,10 +57,57 @@ class BucketValues:
 
 @dataclass(frozen=True)
 class BucketRows:
-    """Where the rows of buckets are, if some values of these are counterfeits: `table`, and its column of buckets."""
+    """Where the rows of buckets are, if some values of these are counterfeits: `table`, and its column of buckets.
+
+    Where the values stand in these rows, counterfeits are rows, too, and `counterfeits` says how many.
+    """
 
     table: str
     bucket: str
+    counterfeits: Counterfeits | None = None
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that are read."""
+        return [self.table, *([self.counterfeits.table] if self.counterfeits else [])]
+
+    def people(self, sources: Mapping[str, exp.Table | exp.Subquery]) -> exp.Table | exp.Subquery:
+        """The bucket of each row that is no counterfeit; `sources` has the tables by the suffixes of their names."""
+        rows = sources[self.table]
+        if self.counterfeits is None:
+            return rows
+        stated = self.counterfeits.query(sources[self.counterfeits.table].copy())
+        return people_of_buckets(rows.copy(), self.bucket, stated).subquery("person")
+
+
+@dataclass(frozen=True)
+class Counterfeits:
+    """Where it is said how many counterfeits a bucket has: `table`, and its columns of buckets and of numbers."""
+
+    table: str
+    bucket: str
+    number: str
+
+    def query(self, source: exp.Table | exp.Subquery) -> exp.Select:
+        """bucket and n, of the table."""
+        return exp.select(alias(column(self.bucket), "bucket"), alias(column(self.number), "n")).from_(source)
+
+
+def people_of_buckets(
+    rows: exp.Table | exp.Subquery, bucket: str, counterfeits: exp.Query, columns: Sequence[str] = ()
+) -> exp.Select:
+    """A row for each row that is no counterfeit, with its bucket and these columns, in which a bucket's rows agree.
+
+    Nobody knows which of the rows are counterfeits, so there are as many rows fewer. `counterfeits` has bucket and n.
+    """
+    keys = (bucket, *columns)
+    counted = exp.select(*map(column, keys), alias(f.count(), "n")).from_(rows).group_by(*map(column, keys))
+    number = paren(column("n", "counted") - or_zero(column("n", "stated")))
+    people = exp.select(*(column(key, "counted") for key in keys), f.unnest(f.call("range", big(number))))
+    people.from_(counted.subquery("counted"), copy=False)
+    same_bucket = column(bucket, "counted").eq(column("bucket", "stated"))
+    people.join(counterfeits.subquery("stated"), on=same_bucket, join_type="LEFT", copy=False)
+    return exp.select(*map(column, keys)).from_(people.subquery("each"))
 
 
 def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading | None]]]) -> BucketRows | None:
@@ -66,12 +117,19 @@ def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading | None]]]) -> B
     """
     if not any(reading is Reading.COUNTERFEITS for columns in tables.values() for _, reading in columns):
         return None
-    counting = (Reading.COUNT, Reading.COUNTERFEITS)
+    rows: BucketRows | None = None
+    stated: Counterfeits | None = None
+    among_rows = False
     for table, columns in tables.items():
-        buckets = [name for name, reading in columns if reading is Reading.BUCKET]
-        if buckets and not any(reading in counting for _, reading in columns):
-            return BucketRows(table, buckets[0])
-    return None
+        by_reading = {reading: name for name, reading in columns}
+        bucket = by_reading.get(Reading.BUCKET)
+        if bucket is None or Reading.COUNT in by_reading:
+            continue
+        if Reading.COUNTERFEITS in by_reading:
+            stated = Counterfeits(table, bucket, by_reading[Reading.COUNTERFEITS])
+        else:
+            rows, among_rows = BucketRows(table, bucket), Reading.BUCKET_VALUE in by_reading
+    return replace(rows, counterfeits=stated) if rows and among_rows else rows
 
 
 def values_of_table(
@@ -119,12 +177,12 @@ def rows_of_buckets(
     bucket has a counted value twice. A class is what a bucket has beside the values; of a requirement that is about no
     attribute, the bucket, whose size is that of its `rows` where these are somewhere else.
     """
-    if rows is not None and rows.table in sources:
+    if rows is not None and all(table in sources for table in rows.tables):
         # Counterfeits are nobody's rows.
         sizes = tuple(index for index in indexes if not requirements[index].attributes)
         indexes = [index for index in indexes if index not in sizes]
         if sizes:
-            yield RowsOfRequirements(rows_of(sources[rows.table], [rows.bucket], {}), sizes)
+            yield RowsOfRequirements(rows_of(rows.people(sources), [rows.bucket], {}), sizes)
     for attribute, of_attribute in by_attribute(requirements, list(values)).items():
         where = values[attribute]
         answerable = tuple(index for index in of_attribute if index in indexes)

@@ -1,0 +1,19 @@
+-- Each row, and each counterfeit at a row whose classes have the same values, which was drawn: it is put into a class as
+-- that row would be.
+WITH known AS (
+  SELECT region, row_no,
+    row_number() OVER (PARTITION BY region ORDER BY draw ASC NULLS LAST, row_no ASC NULLS LAST) - 1 AS number,
+    count(*) OVER (PARTITION BY region) AS n
+  FROM near_row
+  WHERE row_no IS NOT NULL
+), counterfeit AS (
+  SELECT signature, code, region, draw,
+    row_number() OVER (PARTITION BY region ORDER BY draw ASC NULLS LAST, code ASC NULLS LAST) - 1 AS number
+  FROM near_row
+  WHERE row_no IS NULL
+)
+SELECT row_no, signature, code, region, draw, row_no AS lies_at FROM near_row WHERE row_no IS NOT NULL
+UNION ALL
+SELECT NULL AS row_no, c.signature, c.code, c.region, c.draw, k.row_no AS lies_at
+FROM counterfeit AS c
+JOIN known AS k ON k.region = c.region AND k.number = c.number % k.n
