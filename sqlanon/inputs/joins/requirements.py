@@ -50,7 +50,10 @@ def is_of_join(requirement: Requirement) -> bool:
 
 
 def of_join(policy: Policy) -> tuple[Requirement, ...]:
-    """The requirements of a policy about the join with its other release. Raises PolicyError where one lacks the other."""
+    """The requirements of a policy about the join with its other release.
+
+    Raises PolicyError for requirements without such a release, and for a release without such a requirement.
+    """
     required = tuple(filter(is_of_join, policy.requirements))
     if required and policy.joined is None:
         raise PolicyError(
@@ -63,6 +66,12 @@ def of_join(policy: Policy) -> tuple[Requirement, ...]:
             f"{policy}: nothing is asked about the join with {policy.joined.release}",
             hint=f"require {' or '.join(statistic_names(_KIND))}, or leave JOINED out",
             part=("other",),
+        )
+    if required and len(required) == len(policy.requirements):
+        raise PolicyError(
+            f"{policy}: nothing is required of the classes of a release by itself",
+            hint="add k_anonymity(k => 5): not all readers have the other release",
+            part=("requirement", required[0].model),
         )
     return required
 

@@ -102,7 +102,9 @@ class Side:
         b, occurring = self._values(name)
         tree = generalized(b, occurring, stored_labels(b), counted=False).subquery("tree")
         shown_label = column(level_name(here)) if here else as_text(column("value"))
-        pairs = exp.select(alias(shown_label, "shown"), alias(column(level_name(level)), "label")).distinct().from_(tree)
+        pairs = (
+            exp.select(alias(shown_label, "shown"), alias(column(level_name(level)), "label")).distinct().from_(tree)
+        )
         table = self.scratch.table("coarser", pairs)
         known = exp.select(column("shown")).from_(relation(table))
         labels = exp.select(as_text(column(attribute.name))).from_(self.rows.copy())
