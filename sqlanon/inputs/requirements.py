@@ -14,7 +14,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.item_lists import list_column
-from sqlanon.inputs.joins.requirements import of_classes, of_join
+from sqlanon.inputs.joins.requirements import bind_joined, of_classes, of_join
 from sqlanon.inputs.source import BoundSource
 from sqlanon.inputs.value_ranges import bind_ranges
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
@@ -42,7 +42,7 @@ def resolve_requirements(
     table or a joined release that the policy does not, for one of these that no requirement reads, and for a
     quasi-identifier that none is on.
     """
-    of_join(policy)
+    bind_joined(of_join(policy))
     attributes = tuple(policy.having(Role.SENSITIVE))
     columns = [a.name for a in attributes] if sensitive is None else sensitive
     quasi = [a.name for a in policy.quasi_identifiers]

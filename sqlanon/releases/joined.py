@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from sqlanon.catalog import releases
 from sqlanon.catalog.digests import require_own_rows
-from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
+from sqlanon.catalog.snapshot import hierarchies_of, joined_with, policy_of, types_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
+from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.inputs.joins.side import Side
+from sqlanon.inputs.joins.join import Join
+from sqlanon.inputs.joins.measured import owners
+from sqlanon.inputs.joins.requirements import bind_joined, of_join
+from sqlanon.inputs.joins.side import Side, require_same_hierarchy
 from sqlanon.inputs.source import own_object, qualified
 from sqlanon.releases.content import has_checked_rows
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["joined_release", "side_of", "types_of_columns"]
+__all__ = ["joined_measurements", "joined_release", "of_recorded", "side_of", "types_of_columns"]
 
 
 def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
@@ -67,6 +71,45 @@ def joined_release(engine: Engine, policy: Policy) -> Release:
             hint="create it again",
         )
     return release
+
+
+def of_recorded(engine: Engine, release: Release) -> Release:
+    """The release whose join with this one was measured when this one was made.
+
+    Raises PrivacyViolation where another has its name by now, and as `joined_release` does.
+    """
+    other = joined_release(engine, policy_of(release))
+    if other.release_id != joined_with(release):
+        raise PrivacyViolation(
+            f"{other.name} is not the release any more with which {release.name} was joined when it was made",
+            hint=f"create {release.name} again: it is then joined with the one that is there now",
+        )
+    return other
+
+
+def joined_measurements(engine: Engine, release: Release) -> tuple[Measurement, ...]:
+    """What a release comes to now in what its policy requires of its join with another, counted from both.
+
+    Nothing where it requires nothing. Raises as `of_recorded` does, and PolicyError where labels cannot be compared.
+    """
+    policy = policy_of(release)
+    if policy.joined is None:
+        return ()
+    other = of_recorded(engine, release)
+    with Scratch(engine) as scratch:
+        sides = [side_of(engine, each, scratch) for each in (release, other)]
+        second, first = sides
+        tops: dict[str, int] = {}
+        for name in map(fold, policy.joined.columns):
+            for side in sides:
+                side.require_comparable(name)
+            if second.level(name) != first.level(name) and not (second.is_hidden(name) or first.is_hidden(name)):
+                require_same_hierarchy(engine, sides, name)
+            tops[name] = second.columns[name].height or 1
+        requirements = bind_joined(of_join(policy))
+        owned = tuple(owners(r, (second.name, first.name), (second.columns, first.columns)) for r in requirements)
+        join = Join(first, tops, requirements, owned)
+        return join.measured({name: second.level(name) for name in tops}, second.counted)
 
 
 def types_of_columns(release: Release) -> dict[str, str]:

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
-from sqlanon.inputs.joins.measured import Owners, measured
+from sqlanon.inputs.joins.measured import Counted, Owners, measured
 from sqlanon.inputs.joins.requirements import JoinedRequirement
 from sqlanon.inputs.joins.side import Side
 from sqlanon.sqlgen.build.names import relation
@@ -66,7 +66,7 @@ class Join:
     def measured(self, own: Mapping[str, int], rows: OwnRows) -> tuple[Measurement, ...]:
         """What is reached of each requirement by rows that show the shared columns at these levels."""
         levels = self.levels(own)
-        sides = [partial(rows, levels), partial(self._of_other, levels)]
+        sides: list[Counted] = [partial(rows, levels), partial(self._of_other, levels)]
         return measured(self.other.engine, self.requirements, self.owned, sides, len(levels))
 
     def _of_other(self, levels: Mapping[str, int], names: Sequence[str]) -> exp.Select:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlanon.domain.identifiers import fold, listed, nearest
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.questions.ask import with_names
 from sqlanon.questions.statistics import (
     BoundStatistic,
     bind_statistic,
@@ -17,7 +18,7 @@ from sqlanon.questions.statistics import (
     statistic_names,
 )
 
-__all__ = ["JoinedRequirement", "bind_joined", "is_of_join", "of_classes", "of_join"]
+__all__ = ["JoinedRequirement", "bind_joined", "is_of_join", "of_classes", "of_join", "with_argument_names"]
 
 _KIND = "joined"
 
@@ -47,6 +48,14 @@ class JoinedRequirement:
 def is_of_join(requirement: Requirement) -> bool:
     """Whether a requirement is about the join of two releases, and not about classes."""
     return fold(requirement.model) in statistic_names(_KIND)
+
+
+def with_argument_names(requirement: Requirement) -> Requirement:
+    """The requirement with the names of all its arguments, of classes or of a join. Raises as `with_names` does."""
+    if not is_of_join(requirement):
+        return with_names(requirement)
+    arguments = named_arguments(load_statistic(_KIND, fold(requirement.model)), requirement.arguments)
+    return replace(requirement, arguments=tuple(arguments.items()))
 
 
 def of_join(policy: Policy) -> tuple[Requirement, ...]:
