@@ -121,16 +121,16 @@ def source(reader: Reader, *, before_list: bool = True) -> Source:
     return Source(query="FROM " + reader.sql_between(start))
 
 
-def against(reader: Reader, *also: str) -> Source | None:
+def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | None:
     """AGAINST public, the table that a source's respondents are a part of; None without the keyword.
 
-    REQUIRE comes next; `also` is what else could stand here instead, for the message.
+    REQUIRE comes next; `also` and, between AGAINST and it, `behind` could stand here instead, for the message.
     """
     if reader.accept("AGAINST"):
         reader.mark("public table")
         return source(reader, before_list=False)
     if not reader.sees("REQUIRE"):
-        words = (*also, "AGAINST", "REQUIRE")
+        words = (*also, "AGAINST", *behind, "REQUIRE")
         raise reader.expected(either(*words), among=words)
     return None
 
@@ -170,7 +170,7 @@ def _rest(
     """
     if optional and reader.peek().kind is Kind.END:
         return None, None, ()
-    public = None if reader.sees("JOINED") else against(reader, *also, "JOINED WITH RELEASE")
+    public = None if reader.sees("JOINED") else against(reader, *also, behind=["JOINED WITH RELEASE"])
     other = joined(reader)
     required = requirements(reader)
     reader.end()
