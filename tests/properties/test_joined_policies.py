@@ -159,8 +159,8 @@ def install(case: Case) -> Connection:
     shared = ", ".join(quoted((AGE, WARD)[column]) for column in case.shared)
     con.execute(
         f"CREATE POLICY p ON a ({quoted(AGE)} QUASI IDENTIFIER USING bands, "
-        f"{quoted(WARD)} QUASI IDENTIFIER USING wards, {quoted(WHO)} INSENSITIVE) JOINED WITH RELEASE other ON ({shared}) "
-        f"REQUIRE k_anonymity(k => {case.k}), {case.requirements}"
+        f"{quoted(WARD)} QUASI IDENTIFIER USING wards, {quoted(WHO)} INSENSITIVE) "
+        f"JOINED WITH RELEASE other ON ({shared}) REQUIRE k_anonymity(k => {case.k}), {case.requirements}"
     )
     return con
 
