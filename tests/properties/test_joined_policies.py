@@ -24,7 +24,7 @@ from tests.support.names import quoted
 
 pytestmark = pytest.mark.drawn
 
-FEW = settings(max_examples=draws(5, long=25), deadline=None)
+FEW = settings(max_examples=draws(4, long=15), deadline=None)
 AGE, WARD, WHO, ILL = 'sel"ect', "a b", "it's", "שלום"
 WARDS = {None: "none", "u": "G", "v'": "G", "w": "H"}
 SETUP = f"""
@@ -199,14 +199,14 @@ def test_what_is_published_is_the_best_of_all_nodes(case: Case) -> None:
 
 
 @given(case=CASES)
-@settings(max_examples=draws(2, long=6), deadline=None)
+@settings(max_examples=draws(2, long=4), deadline=None)
 def test_where_keys_take_several_words_and_no_rows_are_kept(case: Case) -> None:
     with key_sizes.replaced(word_bits=5), sizes.replaced(large_source=0, one_in=2, times_fewer=1):
         assert_published(case)
 
 
 @given(case=CASES)
-@settings(max_examples=draws(2, long=8), deadline=None)
+@settings(max_examples=draws(2, long=5), deadline=None)
 def test_explain_says_what_the_join_comes_to(case: Case) -> None:
     best, con = exhaustive(case), install(case)
     explain = (
