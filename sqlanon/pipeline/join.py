@@ -65,18 +65,18 @@ def join_with(state: State, bound: BoundPolicy, other: Release) -> Join:
         _require_comparable(state, side, b, types.get(name), column_types(bound)[b.column])
     requirements = bind_joined(of_join(policy))
     columns = (published, side.columns)
-    owned = tuple(owners(r, (state.create.name, other.name), columns) for r in requirements)
-    return Join(side, {name: b.height for name, b in shared.items()}, requirements, owned)
+    owner_lists = tuple(owners(r, (state.create.name, other.name), columns) for r in requirements)
+    return Join(side, {name: b.height for name, b in shared.items()}, requirements, owner_lists)
 
 
-def _require_comparable(state: State, side: Side, b: BoundAttribute, other: str | None, own: str) -> None:
+def _require_comparable(state: State, side: Side, b: BoundAttribute, other: str | None, kind: str) -> None:
     """Raises unless a shared column has the hierarchy and the type that it has in the other release."""
     theirs = side.hierarchy(fold(b.column))
     ours = state.hierarchies_by_name[fold(b.hierarchy.name)] if b.hierarchy else None
     if (theirs and theirs.digest) != (ours and ours.digest):
         raise incomparable(b.column, f"its hierarchy is another than the one by which {side.name} shows it")
     # An ENUM is published as text.
-    kinds = ["VARCHAR" if kind == ENUM else kind for kind in (own, other)]
+    kinds = ["VARCHAR" if kind == ENUM else kind for kind in (kind, other)]
     if kinds[0] != kinds[1]:
         raise incomparable(b.column, f"it is of type {kinds[0]}, and in {side.name} of type {kinds[1] or 'unknown'}")
 
@@ -100,8 +100,8 @@ def measured_join(state: State) -> tuple[Measurement, ...]:
     )
     for name in join.shared:
         candidate.require_comparable(name)
-    own = {name: candidate.level(name) for name in join.shared}
-    measurements = join.measured(own, candidate.counted)
+    levels = {name: candidate.level(name) for name in join.shared}
+    measurements = join.measured(levels, candidate.counted)
     for requirement, reached in zip(join.requirements, measurements, strict=True):
         if not reached.satisfied:
             raise PrivacyViolation(

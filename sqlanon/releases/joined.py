@@ -107,8 +107,8 @@ def joined_measurements(engine: Engine, release: Release) -> tuple[Measurement, 
                 require_same_hierarchy(engine, sides, name)
             tops[name] = second.columns[name].height or 1
         requirements = bind_joined(of_join(policy))
-        owned = tuple(owners(r, (second.name, first.name), (second.columns, first.columns)) for r in requirements)
-        join = Join(first, tops, requirements, owned)
+        owner_lists = tuple(owners(r, (second.name, first.name), (second.columns, first.columns)) for r in requirements)
+        join = Join(first, tops, requirements, owner_lists)
         return join.measured({name: second.level(name) for name in tops}, second.counted)
 
 

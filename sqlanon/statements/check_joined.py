@@ -37,9 +37,9 @@ def check_joined(engine: Engine, second: Release, first: Release, statement: Che
                 side.require_comparable(name)
         levels = {name: level for name in shared if (level := _coarser_level(engine, sides, name)) is not None}
         requirements = bind_joined(statement.requirements)
-        owned = [owners(r, [side.name for side in sides], [side.columns for side in sides]) for r in requirements]
+        owner_lists = [owners(r, [side.name for side in sides], [side.columns for side in sides]) for r in requirements]
         counted = [partial(side.counted, levels) for side in sides]
-        return list(measured(engine, requirements, owned, counted, len(levels)))
+        return list(measured(engine, requirements, owner_lists, counted, len(levels)))
 
 
 def _coarser_level(engine: Engine, sides: Sequence[Side], name: str) -> int | None:

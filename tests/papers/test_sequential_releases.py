@@ -6,19 +6,10 @@ import pytest
 
 import sqlanon
 from sqlanon import PrivacyViolation
+from tests.support.sequential_releases import SETUP
 
 # The level of the job in the second release; anonymity of the join, and linkability.
 JOINS = [(0, 1, 1), (1, 2, 2 / 3), (2, 2, 3 / 5)]
-SETUP = """
-CREATE TABLE one AS FROM (VALUES ('Banker', 'Cancer'), ('Banker', 'Cancer'), ('Clerk', 'HIV'), ('Driver', 'Cancer'),
-    ('Engineer', 'HIV')) AS t(job, disease);
-CREATE TABLE two AS FROM (VALUES ('Alice', 'Banker', 'c1'), ('Alice', 'Banker', 'c1'), ('Bob', 'Clerk', 'c2'),
-    ('Bob', 'Driver', 'c3'), ('Cathy', 'Engineer', 'c4')) AS t(name, job, class);
-CREATE HIERARCHY jobs AS LEVELS (SELECT * FROM (VALUES ('Banker', 'Admin'), ('Clerk', 'Admin'), ('Driver', 'Technical'),
-    ('Engineer', 'Technical')) AS t(value, level_1));
-CREATE POLICY first ON one (job QUASI IDENTIFIER USING jobs MAX LEVEL 0, disease SENSITIVE) REQUIRE k_anonymity(k => 1);
-CREATE ANONYMIZED TABLE first AS POLICY first;
-"""
 
 
 @pytest.mark.parametrize(("level", "anonymity", "linkability"), JOINS)

@@ -15,7 +15,7 @@ from sqlanon.catalog import policies
 from sqlanon.domain.policy import JoinedRelease
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from tests.papers.test_sequential_releases import SETUP
+from tests.support.sequential_releases import SETUP
 
 XY = "xy_anonymity(x => name, y => disease, k => 2)"
 COLUMNS = "name INSENSITIVE, job QUASI IDENTIFIER USING jobs, class INSENSITIVE"

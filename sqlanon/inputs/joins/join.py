@@ -26,7 +26,7 @@ OwnRows = Callable[[Mapping[str, int], Sequence[str]], exp.Query]
 class Join:
     """A join with a release that is there already, `other`, for whatever rows of the new one.
 
-    `shared` are the columns that both show, each with the number of its top level, by folded names. `owned` says of
+    `shared` are the columns that both show, each with the number of its top level, by folded names. `owners` says of
     each requirement's columns whether they are the new release's, 0, or the other's, 1. The other's rows are counted
     once for each combination of levels.
     """
@@ -34,7 +34,7 @@ class Join:
     other: Side
     shared: Mapping[str, int]
     requirements: tuple[JoinedRequirement, ...]
-    owned: tuple[Owners, ...]
+    owners: tuple[Owners, ...]
     counted: dict[object, str] = field(default_factory=dict)
 
     @property
@@ -46,28 +46,28 @@ class Join:
         """The columns of the new release that requirements name, folded."""
         named = (
             fold(name)
-            for requirement, owned in zip(self.requirements, self.owned, strict=True)
-            for name, side in zip((*requirement.x, requirement.y), owned, strict=True)
+            for requirement, of_columns in zip(self.requirements, self.owners, strict=True)
+            for name, side in zip((*requirement.x, requirement.y), of_columns, strict=True)
             if side == 0
         )
         return tuple(dict.fromkeys(named))
 
-    def levels(self, own: Mapping[str, int]) -> dict[str, int]:
+    def levels(self, own_levels: Mapping[str, int]) -> dict[str, int]:
         """The level at which each shared column is compared, where the new release shows it at a level of its own.
 
         A column of which one of them shows `*` alone is left out: it matches everything.
         """
         return {
-            name: max(own[name], self.other.level(name))
+            name: max(own_levels[name], self.other.level(name))
             for name, top in self.shared.items()
-            if own[name] < top and not self.other.is_hidden(name)
+            if own_levels[name] < top and not self.other.is_hidden(name)
         }
 
-    def measured(self, own: Mapping[str, int], rows: OwnRows) -> tuple[Measurement, ...]:
+    def measured(self, own_levels: Mapping[str, int], rows: OwnRows) -> tuple[Measurement, ...]:
         """What is reached of each requirement by rows that show the shared columns at these levels."""
-        levels = self.levels(own)
+        levels = self.levels(own_levels)
         sides: list[Counted] = [partial(rows, levels), partial(self._of_other, levels)]
-        return measured(self.other.engine, self.requirements, self.owned, sides, len(levels))
+        return measured(self.other.engine, self.requirements, self.owners, sides, len(levels))
 
     def _of_other(self, levels: Mapping[str, int], names: Sequence[str]) -> exp.Select:
         known = (tuple(levels.items()), tuple(names))

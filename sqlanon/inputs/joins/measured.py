@@ -52,11 +52,11 @@ def owners(requirement: JoinedRequirement, names: Sequence[QualifiedName], colum
 def measured(
     engine: Engine,
     requirements: Sequence[JoinedRequirement],
-    owned: Sequence[Owners],
+    owner_lists: Sequence[Owners],
     sides: Sequence[Counted],
     keys: int,
 ) -> tuple[Measurement, ...]:
-    """What is reached of each requirement by two sides with so many shared columns, which `owned` says who has.
+    """What is reached of each requirement by two sides with so many shared columns, which `owner_lists` says who has.
 
     Requirements of the same X and Y read one join.
     """
@@ -65,7 +65,7 @@ def measured(
         together.setdefault((tuple(map(fold, requirement.x)), fold(requirement.y)), []).append(index)
     measurements: dict[int, Measurement] = {}
     for indexes in together.values():
-        join = _join(requirements[indexes[0]], owned[indexes[0]], sides, keys)
+        join = _join(requirements[indexes[0]], owner_lists[indexes[0]], sides, keys)
         figures = [
             exp.select(alias(literal(index), "place"), column("achieved"), column("satisfied")).from_(
                 requirements[index].statistic.statement("figures", {"joined": "joined"}).subquery("figures")
@@ -80,12 +80,12 @@ def measured(
     return tuple(measurements[index] for index in range(len(requirements)))
 
 
-def _join(requirement: JoinedRequirement, owned: Owners, sides: Sequence[Counted], keys: int) -> exp.Select:
+def _join(requirement: JoinedRequirement, of_columns: Owners, sides: Sequence[Counted], keys: int) -> exp.Select:
     """joined(x, y, n) of a requirement."""
     names: list[list[str]] = [[], []]
-    places: list[tuple[int, int]] = []
-    for name, side in zip((*requirement.x, requirement.y), owned, strict=True):
-        places.append((side, len(names[side])))
+    columns: list[tuple[int, int]] = []
+    for name, side in zip((*requirement.x, requirement.y), of_columns, strict=True):
+        columns.append((side, len(names[side])))
         names[side].append(fold(name))
     counted = [side(of_side) for side, of_side in zip(sides, names, strict=True)]
-    return joined(counted, keys, places[:-1], places[-1])
+    return joined(counted, keys, columns[:-1], columns[-1])

@@ -85,9 +85,9 @@ class Side:
         columns, groups = counted_columns(keys, values, f.count())
         query = exp.select(*columns).from_(exp.alias_(self.rows.copy(), "side", table=True))
         for name, table in lifted.items():
-            shown = as_text(column(self.columns[name].name, "side"))
+            own_label = as_text(column(self.columns[name].name, "side"))
             query = query.join(
-                relation(table, as_=f"coarser_{name}"), on=identical(shown, column("shown", f"coarser_{name}"))
+                relation(table, as_=f"coarser_{name}"), on=identical(own_label, column("shown", f"coarser_{name}"))
             )
         return query.group_by(*groups) if groups else query
 

@@ -38,8 +38,8 @@ class JoinedNodes:
         self._cells = cells
         self._batch = batch
         policy = task.policy
-        self._places = {fold(bound.column): place for place, bound in enumerate(policy.quasi_identifiers)}
-        self._as_is = [name for name in join.own_columns if name not in self._places]
+        self._indexes = {fold(bound.column): index for index, bound in enumerate(policy.quasi_identifiers)}
+        self._as_is = [name for name in join.own_columns if name not in self._indexes]
         known = {fold(bound.column): bound for bound in policy.published}
         beside = [
             alias(published_value(known[name], "source"), f"beside_{number}") for number, name in enumerate(self._as_is)
@@ -52,11 +52,11 @@ class JoinedNodes:
     def reached(self, node: Node, steps: Sequence[Step]) -> tuple[JoinReached, ...]:
         """What is reached of each requirement by a node without the classes in `withheld`, which `steps` make."""
         about = {*self._join.shared, *self._join.own_columns}
-        levels = tuple(node[place] for name, place in self._places.items() if name in about)
+        levels = tuple(node[index] for name, index in self._indexes.items() if name in about)
         if not steps and levels in self._known:
             return self._known[levels]
-        own = {name: node[self._places[name]] for name in self._join.shared}
-        measurements = self._join.measured(own, partial(self._counted, node, steps))
+        own_levels = {name: node[self._indexes[name]] for name in self._join.shared}
+        measurements = self._join.measured(own_levels, partial(self._counted, node, steps))
         reached = tuple(
             JoinReached(str(requirement), str(self._join.name), measured.achieved, bool(measured.satisfied))
             for requirement, measured in zip(self._join.requirements, measurements, strict=True)
@@ -71,27 +71,27 @@ class JoinedNodes:
         """The rows that a node publishes, by the shared columns at these levels and by columns as it shows them."""
         labels: dict[tuple[int, int], str] = {}
 
-        def label(place: int, level: int) -> exp.Column:
-            labels[place, level] = f"label_{place}_{level}"
-            return column("label", f"label_{place}_{level}")
+        def label(index: int, level: int) -> exp.Column:
+            labels[index, level] = f"label_{index}_{level}"
+            return column("label", f"label_{index}_{level}")
 
-        keys = [as_text(label(self._places[name], level)) for name, level in levels.items()]
+        keys = [as_text(label(self._indexes[name], level)) for name, level in levels.items()]
         values: list[exp.Expr] = []
         for name in names:
-            if name not in self._places:
+            if name not in self._indexes:
                 values.append(column(f"beside_{self._as_is.index(name)}", "cell"))
                 continue
-            place = self._places[name]
-            hidden = node[place] == self._task.policy.quasi_identifiers[place].height
-            values.append(literal("*") if hidden else label(place, node[place]))
+            index = self._indexes[name]
+            hidden = node[index] == self._task.policy.quasi_identifiers[index].height
+            values.append(literal("*") if hidden else label(index, node[index]))
         columns, groups = counted_columns(keys, values, total(column("n", "cell")))
         query = exp.select(*columns).from_(self._cells_of(node).subquery("cell"))
-        for (place, level), name in labels.items():
+        for (index, level), name in labels.items():
             same = [
                 identical(paren(infix(column(key_name(word), "cell"), "&", mask)), column(key_name(word), name))
-                for word, mask in self._words(place, level).items()
+                for word, mask in self._words(index, level).items()
             ]
-            table = relation(self._label_table(place, level), as_=name)
+            table = relation(self._label_table(index, level), as_=name)
             query = query.join(table, on=exp.and_(exp.true(), *same))
         if steps:
             withheld = exp.select(column("class_id")).from_(relation("withheld"))
@@ -110,29 +110,29 @@ class JoinedNodes:
         masked = exp.select(*keys, *beside, column("n")).from_(relation(self._rows)).subquery("masked")
         return exp.select(alias(self._batch.class_id(big(literal(0))), "class_id"), exp.Star()).from_(masked)
 
-    def _words(self, place: int, level: int) -> dict[int, int]:
+    def _words(self, index: int, level: int) -> dict[int, int]:
         """The bits of each word that tell the labels of an attribute apart at a level."""
         masks: dict[int, int] = {}
-        for part in self._cells.layout.fields[place][level:]:
+        for part in self._cells.layout.fields[index][level:]:
             if part.bits:
                 masks[part.word] = masks.get(part.word, 0) | part.mask
         return masks
 
-    def _label_table(self, place: int, level: int) -> str:
+    def _label_table(self, index: int, level: int) -> str:
         """A table of the codes of an attribute's labels at a level, and the labels."""
-        if (place, level) not in self._labels:
-            self._labels[place, level] = self._task.scratch.table("label", self._label_query(place, level))
-        return self._labels[place, level]
+        if (index, level) not in self._labels:
+            self._labels[index, level] = self._task.scratch.table("label", self._label_query(index, level))
+        return self._labels[index, level]
 
-    def _label_query(self, place: int, level: int) -> exp.Select:
-        bound = self._task.policy.quasi_identifiers[place]
-        values = exp.select(column("value")).from_(relation(self._cells.trees[place]))
+    def _label_query(self, index: int, level: int) -> exp.Select:
+        bound = self._task.policy.quasi_identifiers[index]
+        values = exp.select(column("value")).from_(relation(self._cells.trees[index]))
         tree = generalized(bound, values, stored_labels(bound), counted=False).subquery("tree")
         label = column(level_name(level) if level else "value", "tree")
-        words = self._words(place, level)
+        words = self._words(index, level)
         keys = [alias(infix(column(key_name(word), "code"), "&", mask), key_name(word)) for word, mask in words.items()]
         query = exp.select(*keys, alias(label, "label")).distinct().from_(tree)
-        codes = self._cells.codes[place]
+        codes = self._cells.codes[index]
         if codes is None or not words:
             return query
         return query.join(relation(codes, as_="code"), on=identical(column("value", "tree"), column("value", "code")))

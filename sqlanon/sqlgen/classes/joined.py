@@ -32,13 +32,13 @@ def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], 
     of X that the other side cannot tell apart come to the same, and one stands for all of them.
     """
     without_y = 1 - y[0]
-    there = sum(side == without_y for side, _ in x)
-    sides = [_alike(query, keys, there) if side == without_y else query for side, query in enumerate(sides)]
-    x = [(without_y, 0), *((side, place) for side, place in x if side != without_y)]
+    columns_of_x = sum(side == without_y for side, _ in x)
+    sides = [_alike(query, keys, columns_of_x) if side == without_y else query for side, query in enumerate(sides)]
+    x = [(without_y, 0), *((side, number) for side, number in x if side != without_y)]
     same = [
         identical(column(key_of_join(index), "side_0"), column(key_of_join(index), "side_1")) for index in range(keys)
     ]
-    values = [column(f"own_{place}", f"side_{side}") for side, place in (*x, y)]
+    values = [column(f"own_{number}", f"side_{side}") for side, number in (*x, y)]
     together = exp.select(
         *(alias(value, f"value_{index}") for index, value in enumerate(values)),
         alias(f.sum(column("n", "side_0") * column("n", "side_1")), "n"),
@@ -56,8 +56,8 @@ def _alike(side: exp.Query, keys: int, columns: int) -> exp.Select:
     names = [*(key_of_join(index) for index in range(keys)), "n"]
     row = exp.Struct(expressions=[entry(name, column(name)) for name in names])
     each = exp.select(alias(f.call("list_sort", f.list_(row)), "rows")).from_(side.subquery("side"))
-    own = [column(f"own_{place}") for place in range(columns)]
-    different = exp.select(column("rows")).distinct().from_(each.group_by(*own).subquery("each"))
+    own_columns = [column(f"own_{number}") for number in range(columns)]
+    different = exp.select(column("rows")).distinct().from_(each.group_by(*own_columns).subquery("each"))
     number = alias(window(f.row_number()), "own_0")
     numbered_rows = exp.select(number, column("rows")).from_(different.subquery("different"))
     parts = exp.select(column("own_0"), alias(f.unnest(column("rows")), "part")).from_(numbered_rows.subquery("alike"))
