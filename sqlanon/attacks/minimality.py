@@ -97,6 +97,8 @@ def _levels(release: Release) -> tuple[int, ...]:
         raise _refused(release, "rows were left out", "a release with (suppression => 0) can be attacked")
     if policy.entity is not None:
         raise _refused(release, "a respondent may have several rows")
+    if policy.joined is not None:
+        raise _refused(release, "its levels were chosen for what the join with another release tells, too")
     return tuple(level for level in levels if level is not None)
 
 

@@ -55,6 +55,13 @@ def _require_alone(policy: Policy) -> None:
             "leave CONFIDENTIAL and VISIBLE out, or join the tables in a query, ON (SELECT ...)",
             ("set", *(*policy.confidential, *policy.visible)[0][:1]),
         )
+    if policy.joined is not None:
+        raise _wrong(
+            policy,
+            "JOINED WITH RELEASE is about the rows of one table, and WITH TABLE names several",
+            "leave one of the two out, or join the tables in a query, ON (SELECT ...)",
+            ("other",),
+        )
     if policy.against is not None:
         raise _wrong(
             policy,

@@ -25,6 +25,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT
+from sqlanon.inputs.joins.requirements import JoinedRequirement
 from sqlanon.methods.base import EXPORTED, Figure
 from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.questions.ask import BoundRequirement
@@ -66,6 +67,7 @@ class Evidence:
     release of several tables, `tables` has the name, the number of rows and the columns
     of each instead. `structure` has the measurements of the method's own promises, `others` the releases that were
     made from the same source. `rounds` has the levels of each quasi-identifier in a local recoding, by folded names.
+    `joins` are the requirements of the join with the release `joined`, with their measurements.
     """
 
     release: Release
@@ -80,6 +82,8 @@ class Evidence:
     structure: Sequence[Measurement] = ()
     others: Sequence[KnownRelease] = ()
     rounds: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    joins: Sequence[tuple[JoinedRequirement, Measurement]] = ()
+    joined: Release | None = None
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
@@ -101,6 +105,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
                 _structure_proof(item, wording.figures[item.question], release.method_arguments)
                 for item in evidence.structure
             ),
+            *(_joined_proof(requirement, reached, evidence) for requirement, reached in evidence.joins),
         ],
         "assumptions": [
             {"name": item.name, "attributes": list(item.attributes), "meaning": item.meaning, "not_hidden": item.leaves}
@@ -229,6 +234,32 @@ def _structure_proof(
         "achieved": _figure(measurement.achieved),
         "satisfied": measurement.satisfied,
         "recomputed_from": figure.recomputed_from,
+    }
+
+
+def _joined_proof(requirement: JoinedRequirement, reached: Measurement, evidence: Evidence) -> dict[str, Any]:
+    """A requirement of the join with another release, which no file of this one shows."""
+    other, joined = evidence.joined, evidence.policy.joined
+    assert other is not None and joined is not None
+    statistic = requirement.statistic
+    return {
+        "requirement": str(requirement),
+        "model": requirement.question_name,
+        "question": requirement.question_name,
+        "arguments": _arguments(statistic.arguments) | {"x": list(requirement.x), "y": requirement.y},
+        "meaning": statistic.statistic.title,
+        "paper": statistic.statistic.paper,
+        "attribute": reached.attribute,
+        "attributes": [requirement.y],
+        "joined_with": {
+            "release": other.name.name,
+            "on": list(joined.columns),
+            "released": _utc(other.created_at),
+        },
+        "required": _figure(reached.required),
+        "achieved": _figure(reached.achieved),
+        "satisfied": reached.satisfied,
+        "recomputed_from": f"both releases, joined with {other.name.name}",
     }
 
 

@@ -11,6 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.bind_policy import bind, hierarchies_of
+from sqlanon.inputs.joins.requirements import bind_joined, of_join
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.inputs.related_tables import related_sources
 from sqlanon.inputs.requirements import resolve_requirements
@@ -65,6 +66,10 @@ def _columns(policy: Policy) -> Iterator[Markup]:
 def _requirements(policy: Policy) -> Iterator[Markup]:
     requirements = resolve_requirements(policy)
     meanings = [(str(required), title_of(required.question, policy) + required.scope) for required in requirements]
+    meanings += [
+        (str(required), f"{required.statistic.statistic.title} The other is {policy.joined}.")
+        for required in bind_joined(of_join(policy))
+    ]
     items = "".join(f"<li><strong>{text(required)}</strong>: {text(meaning)}</li>" for required, meaning in meanings)
     yield Markup(f"<ul>{items}</ul>") if items else paragraph("Nothing.")
 

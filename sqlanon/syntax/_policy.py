@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Pivot, Policy, Requirement
+from sqlanon.domain.policy import JoinedRelease, Pivot, Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
@@ -19,7 +19,7 @@ from sqlanon.syntax._source import source
 from sqlanon.syntax._wording import either
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 
-__all__ = ["against", "alter", "create", "drop", "requirements", "sets"]
+__all__ = ["against", "alter", "create", "drop", "joined", "requirements", "sets"]
 
 _EXAMPLE = "k_anonymity(k => 4)"
 
@@ -27,7 +27,8 @@ _EXAMPLE = "k_anonymity(k => 4)"
 def create(reader: Reader, position: Position) -> CreatePolicy:
     """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source [PIVOT item VALUES rating] (attributes)
     [WITH TABLE source [AS name] ON (column) (attributes) ...]
-    [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public] REQUIRE requirements.
+    [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public]
+    [JOINED WITH RELEASE other ON (columns)] REQUIRE requirements.
 
     Where something is CONFIDENTIAL, REQUIRE may be left out.
     """
@@ -42,8 +43,9 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
         raise reader.refused("WITH TABLE does not go with PIVOT", hint=hint, token=reader.peek())
     related = related_tables(reader, columns)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
-    public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
-    policy = Policy(name, on, columns, required, public, confidential, visible, pivot, related)
+    also = _still_possible(confidential, visible)
+    public, other, required = _rest(reader, also, optional=bool(confidential))
+    policy = Policy(name, on, columns, required, public, confidential, visible, pivot, related, other)
     return CreatePolicy(policy, or_replace, if_not_exists, position=position)
 
 
@@ -100,18 +102,29 @@ def _is_model(token: Token) -> bool:
     return token.kind is not Kind.END and keyword_of(token) not in {words.split()[0] for words in ROLES}
 
 
-def against(reader: Reader, *also: str) -> Source | None:
+def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | None:
     """AGAINST public, the table that a source's respondents are a part of; None without the keyword.
 
-    REQUIRE comes next; `also` is what else could stand here instead, for the message.
+    REQUIRE comes next; `also` and, between AGAINST and it, `behind` could stand here instead, for the message.
     """
     if reader.accept("AGAINST"):
         reader.mark("public table")
         return source(reader, before_list=False)
     if not reader.sees("REQUIRE"):
-        words = (*also, "AGAINST", "REQUIRE")
+        words = (*also, "AGAINST", *behind, "REQUIRE")
         raise reader.expected(either(*words), among=words)
     return None
+
+
+def joined(reader: Reader) -> JoinedRelease | None:
+    """JOINED WITH RELEASE other ON (column, ...), a release and the columns that it shares; None without it."""
+    if not reader.accept("JOINED"):
+        return None
+    reader.expect("WITH", "RELEASE")
+    reader.mark("other")
+    other = reader.qualified_name("the name of the other release")
+    reader.expect("ON")
+    return JoinedRelease(other, _set(reader))
 
 
 def requirements(reader: Reader) -> tuple[Requirement, ...]:
@@ -130,16 +143,21 @@ def requirements(reader: Reader) -> tuple[Requirement, ...]:
             return tuple(listed)
 
 
-def _rest(reader: Reader, also: Sequence[str], *, optional: bool) -> tuple[Source | None, tuple[Requirement, ...]]:
-    """[AGAINST public] REQUIRE requirements, up to the end; if `optional`, the end may come at once."""
+def _rest(
+    reader: Reader, also: Sequence[str], *, optional: bool
+) -> tuple[Source | None, JoinedRelease | None, tuple[Requirement, ...]]:
+    """[AGAINST public] [JOINED WITH RELEASE ...] REQUIRE requirements, up to the end; if `optional`, the end may come
+    at once.
+    """
     refuse_late(reader)
     if optional and reader.peek().kind is Kind.END:
-        return None, ()
-    public = against(reader, *also)
+        return None, None, ()
+    public = None if reader.sees("JOINED") else against(reader, *also, behind=["JOINED WITH RELEASE"])
+    other = joined(reader)
     required = requirements(reader)
     refuse_late(reader)
     reader.end()
-    return public, required
+    return public, other, required
 
 
 def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -> tuple[str, ...]:

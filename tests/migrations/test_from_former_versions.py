@@ -95,6 +95,7 @@ def engine(path):
         "0010_series",
         "0011_streams",
         "0012_related_tables",
+        "0013_joined",
     ]
     yield made
     connection.close()

@@ -24,6 +24,7 @@ from sqlanon.methods.limits import (
     no_columns,
     no_confidential,
     no_itemsets,
+    no_joined,
     no_projections,
     no_related,
     no_sets,
@@ -167,6 +168,7 @@ def limits(options: Options) -> Limits:
         ),
         projections=no_projections(),
         itemsets=no_itemsets(),
+        joined=no_joined(),
     )
 
 

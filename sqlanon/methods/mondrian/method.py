@@ -22,6 +22,7 @@ from sqlanon.methods.limits import (
     no_columns,
     no_confidential,
     no_itemsets,
+    no_joined,
     no_projections,
     no_related,
     no_series,
@@ -122,6 +123,7 @@ def limits(options: Options) -> Limits:
         jointly=None,
         projections=no_projections(),
         itemsets=no_itemsets(),
+        joined=no_joined(),
     )
 
 

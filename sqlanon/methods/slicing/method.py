@@ -27,6 +27,7 @@ from sqlanon.methods.limits import (
     Refusal,
     no_confidential,
     no_itemsets,
+    no_joined,
     no_projections,
     no_related,
     no_series,
@@ -130,6 +131,7 @@ def limits(_: Options) -> Limits:
         ),
         projections=no_projections(),
         itemsets=no_itemsets(),
+        joined=no_joined(),
     )
 
 
