@@ -14,6 +14,7 @@ __all__ = [
     "CatalogError",
     "DataError",
     "EngineError",
+    "InUseError",
     "InternalError",
     "PolicyError",
     "Position",
@@ -106,6 +107,10 @@ class UserError(SqlanonError):
 
     exit_code = 2
     _render_traceback_ = _render_alone
+
+
+class InUseError(UserError):
+    """Another process has the database: what was asked can be done once it is free."""
 
 
 class StatementError(UserError):

@@ -17,7 +17,7 @@ from sqlanon.engines._reads import relations_read
 from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Column, Query, Reading
 from sqlanon.engines.statement_memo import is_within_statement, settings_of_texts
-from sqlanon.errors import UserError
+from sqlanon.errors import InUseError, UserError
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
 
@@ -58,7 +58,7 @@ def _cannot_open(path: str, error: duckdb.Error) -> UserError:
     holder = re.search(r"PID (\d+)", text)
     if "lock on file" in text:
         who = f" (process {holder.group(1)})" if holder else ""
-        return UserError(
+        return InUseError(
             f"the database {path} is open in another process{who}",
             hint="close it there: a DuckDB file has one writer, or any number of readers, which "
             "--read-only and read_only=True open",

@@ -10,7 +10,7 @@ from itertools import chain
 from sqlanon.errors import Position
 from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of, tokens
 
-__all__ = ["Piece", "after_as", "is_complete", "split"]
+__all__ = ["Piece", "after_as", "first_keyword", "is_complete", "split"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,11 @@ def is_complete(text: str) -> bool:
     """
     last = deque(tokens(text), maxlen=1)
     return all(_is_semicolon(token) for token in last)
+
+
+def first_keyword(text: str) -> str | None:
+    """The word that a statement begins with, in upper case; None for one that begins with something else."""
+    return next((keyword_of(token) for token in tokens(text)), None)
 
 
 def after_as(text: str) -> str:

@@ -15,6 +15,7 @@ import typer
 from sqlanon.terminal.databases import connected, either, existing, migrated
 from sqlanon.terminal.exit_codes import answering, open_streams
 from sqlanon.terminal.help_texts import Commands
+from sqlanon.terminal.job_commands import job
 from sqlanon.terminal.options import AsJson, Database, Limit, Quiet, ReadOnly, SameFile, Verbose
 from sqlanon.terminal.page_commands import policy, report
 
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 _datasets = typer.Typer(cls=Commands, no_args_is_help=True, help="Load a public data set to try things on.")
 app.add_typer(_datasets, name="dataset")
+app.add_typer(job, name="job")
 
 
 def main() -> None:

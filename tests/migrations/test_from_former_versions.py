@@ -96,6 +96,7 @@ def engine(path):
         "0011_streams",
         "0012_related_tables",
         "0013_joined",
+        "0014_jobs",
     ]
     yield made
     connection.close()

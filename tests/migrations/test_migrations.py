@@ -75,6 +75,7 @@ def test_install_makes_the_catalog_once(engine):
         "stream",
         "stream_batch",
         "stream_member",
+        "job",
     }
     recorded = engine.rows("SELECT version, slug, sha256, applied_at IS NOT NULL FROM anon.schema_version")
     text = assets.read("sql", "catalog", "0001_foundation.sql")

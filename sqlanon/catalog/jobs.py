@@ -1,0 +1,43 @@
+"""Jobs as rows of `anon.job`: the last run of each that came to its end."""
+
+from __future__ import annotations
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog._json import BadJson, dumps, list_of, loads, text_of
+from sqlanon.domain.job import FinishedJob
+from sqlanon.engines.base import Engine
+
+__all__ = ["finished", "record"]
+
+_COLUMNS = ("job", "script_sha256", "inputs_sha256", "releases", "finished_at")
+
+
+def finished(engine: Engine, name: str) -> FinishedJob | None:
+    """The last run of a job; None if none came to its end, or what is written of it cannot be read."""
+    rows = _rows.read(engine, "job", _COLUMNS, {"job": name}) if migrations.ready(engine) else []
+    if len(rows) != 1:
+        return None
+    [row] = rows
+    try:
+        releases = tuple(_release(pair) for pair in list_of(loads(row["releases"]), "the releases"))
+    except BadJson:
+        return None
+    return FinishedJob(row["job"], row["script_sha256"], row["inputs_sha256"], releases, row["finished_at"])
+
+
+def _release(pair: object) -> tuple[str, str]:
+    name, release_id = (text_of(part, "a release") for part in list_of(pair, "a release"))
+    return name, release_id
+
+
+def record(engine: Engine, job: FinishedJob) -> None:
+    """Writes down that a job came to its end, in the place of what was written of it before."""
+    with engine.transaction():
+        _rows.delete(engine, "job", {"job": job.name})
+        row: dict[str, object] = {
+            "job": job.name,
+            "script_sha256": job.script,
+            "inputs_sha256": job.inputs,
+            "releases": dumps([list(pair) for pair in job.releases]),
+        }
+        _rows.insert(engine, "job", [row])

@@ -1,0 +1,24 @@
+"""A job: a script that is run again and again, and what its last run to the end was on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+__all__ = ["FinishedJob"]
+
+
+@dataclass(frozen=True)
+class FinishedJob:
+    """The last run of a job that came to its end.
+
+    `script` is the SHA-256 of its text and of the version of sqlanon, `inputs` that of all rows that its statements
+    read, empty where nobody can tell what they read. `releases` has the names of the releases that it made, with the
+    identifiers that they had then. `finished_at` is UTC without a time zone.
+    """
+
+    name: str
+    script: str
+    inputs: str
+    releases: tuple[tuple[str, str], ...] = ()
+    finished_at: datetime | None = None

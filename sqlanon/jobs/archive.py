@@ -1,0 +1,74 @@
+"""Copies of what a job has exported, a folder for each run; the oldest are removed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.export.formats.base import suffixes
+from sqlanon.export.paths import local_path
+from sqlanon.export.reader import export_at
+from sqlanon.syntax.statements import ExportRelease, Statement
+
+__all__ = ["archived", "remove_oldest"]
+
+_MOMENT = re.compile(r"\d{8}T\d{6}\.\d{6}Z")
+_UNFINISHED = ".unfinished-"
+
+
+def archived(engine: Engine, statements: Sequence[Statement], folder: Path) -> Path | None:
+    """Copies the exports of a script into a new folder, named after the moment; None if it exports nothing.
+
+    The copies are compared with their certificates before the folder takes its name. Raises UserError for an export
+    whose files cannot be copied, and PrivacyViolation for copies that are not what was certified.
+    """
+    paths = [local_path(each.path) for each in statements if isinstance(each, ExportRelease)]
+    if not paths:
+        return None
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    unfinished = folder / f"{_UNFINISHED}{moment}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(f"{_UNFINISHED}*"):
+            shutil.rmtree(left)
+        unfinished.mkdir()
+        for path in dict.fromkeys(paths):
+            export_at(engine, _copied(path, unfinished), tuple(suffixes().values()))
+        unfinished.rename(folder / moment)
+    except OSError as error:
+        raise UserError(f"the export cannot be copied to {folder}: {error.strerror}") from None
+    return folder / moment
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """The copy of an export, a folder or a data file with its certificates."""
+    target = folder / path.name
+    if os.path.lexists(target):
+        raise UserError(f"two exports are called {path.name}", hint="archive exports of different names")
+    if path.is_dir():
+        shutil.copytree(path, target)
+        return target
+    for file in (path, *(path.with_name(f"{path.name}.certificate.{kind}") for kind in ("json", "md"))):
+        shutil.copy2(file, folder / file.name)
+    return target
+
+
+def remove_oldest(folder: Path, most: int) -> list[Path]:
+    """Removes all but the `most` latest runs from an archive, and returns what it removed.
+
+    Nothing else than what `archived` has named is removed. Raises UserError for what cannot be.
+    """
+    runs = sorted(path for path in folder.glob("*") if path.is_dir() and _MOMENT.fullmatch(path.name))
+    oldest = runs[: max(len(runs) - most, 0)]
+    try:
+        for path in oldest:
+            shutil.rmtree(path)
+    except OSError as error:
+        raise UserError(f"{folder} has runs that cannot be removed: {error.strerror}") from None
+    return oldest

@@ -1,0 +1,133 @@
+"""What a job reads: its rows tell whether a run would do anything that the last one has not done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+
+from sqlglot import exp
+
+from sqlanon import __version__
+from sqlanon.catalog import policies, releases
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import SqlanonError
+from sqlanon.inputs.bind_policy import hierarchies_of
+from sqlanon.inputs.source import bind_source, find_relation, qualified
+from sqlanon.releases.content import fingerprint_of
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.syntax import statements as s
+from sqlanon.syntax.script import first_keyword
+
+__all__ = ["inputs_digest", "released_names", "script_digest"]
+
+# Statements that read nothing but what earlier ones of the script have made, or a release.
+_OF_RELEASES = (s.CheckRelease, s.CheckExport, s.ExportRelease)
+# What a policy has beside its sources that its own digest covers.
+_POLICY_FIELDS = frozenset(
+    ("name", "source", "attributes", "requirements", "against", "confidential", "visible", "pivot", "related")
+)
+_TRANSACTION = ("BEGIN", "START", "COMMIT", "END")
+
+
+def script_digest(text: str) -> str:
+    """The SHA-256 of a script and of the version of sqlanon that runs it."""
+    return hashlib.sha256(f"{__version__}\n{text}".encode()).hexdigest()
+
+
+def released_names(engine: Engine, statements: Sequence[s.Statement]) -> list[QualifiedName]:
+    """The full names of the releases that a script makes, each once."""
+    names = (each.name for each in statements if isinstance(each, s.CreateRelease | s.RefreshRelease))
+    return list(dict.fromkeys(qualified(engine, name) for name in names))
+
+
+def inputs_digest(engine: Engine, statements: Sequence[s.Statement]) -> str:
+    """The SHA-256 of all that a script's statements read; empty where nobody can tell.
+
+    That is so if there are others than those that make hierarchies, policies and releases, check and export them: a
+    query of DuckDB's may read anything, or change it. Where something cannot be read, the statement will say why.
+    """
+    digest = hashlib.sha256()
+    try:
+        with engine.transaction(), Scratch(engine) as scratch:
+            for part in _Inputs(engine, scratch).parts(statements):
+                digest.update(json.dumps(part).encode())
+    except (_UnknownError, SqlanonError):
+        return ""
+    return digest.hexdigest()
+
+
+class _UnknownError(Exception):
+    """Nobody can tell what a statement reads."""
+
+
+class _Inputs:
+    """What statements read, as texts that are equal where it is."""
+
+    def __init__(self, engine: Engine, scratch: Scratch) -> None:
+        self._engine, self._scratch = engine, scratch
+        # The folded names of what the script makes itself.
+        self._own_policies: set[str] = set()
+        self._own_hierarchies: set[str] = set()
+
+    def parts(self, statements: Sequence[s.Statement]) -> Iterator[list[str]]:
+        for statement in statements:
+            yield from self._of_statement(statement)
+
+    def _of_statement(self, statement: s.Statement) -> Iterator[list[str]]:
+        match statement:
+            case s.CreateHierarchy(definition=definition):
+                self._own_hierarchies.add(fold(definition.name))
+                if definition.query:
+                    yield self._rows(Source(query=definition.query))
+            case s.CreatePolicy(policy=policy):
+                self._own_policies.add(fold(policy.name))
+                yield from self._of_policy(policy)
+            case s.CreateRelease(policy=name):
+                yield from self._of_release(name, statement.series, statement.levels_from)
+            case s.RefreshRelease(name=name):
+                release = releases.load(self._engine, qualified(self._engine, name))
+                yield from self._of_release(release.policy, None, statement.levels_from)
+            case s.PassThrough(text=text):
+                if first_keyword(text) not in _TRANSACTION:
+                    raise _UnknownError
+            case _:
+                if not isinstance(statement, _OF_RELEASES):
+                    raise _UnknownError
+
+    def _of_release(self, policy: str, series: str | None, levels: QualifiedName | None) -> Iterator[list[str]]:
+        """What a release of a policy reads that the script has not made itself."""
+        if series is not None or levels is not None:
+            # What a release of a series may tell depends on all earlier ones, and levels on another release.
+            raise _UnknownError
+        if fold(policy) not in self._own_policies:
+            yield from self._of_policy(policies.load(self._engine, policy))
+
+    def _of_policy(self, policy: Policy) -> Iterator[list[str]]:
+        """The rows of a policy's tables. A policy of a kind that this does not know is read each time."""
+        if {field.name for field in fields(policy) if getattr(policy, field.name)} - _POLICY_FIELDS:
+            raise _UnknownError
+        others = [a for a in policy.attributes if not a.hierarchy or fold(a.hierarchy) not in self._own_hierarchies]
+        stored = hierarchies_of(self._engine, replace(policy, attributes=tuple(others)))
+        yield [fingerprint(policy, list(stored.values()))]
+        yield self._rows(policy.source)
+        if policy.against:
+            yield self._rows(policy.against)
+        for table in policy.related:
+            yield self._rows(table.source)
+        for requirement in policy.requirements:
+            for _, value in requirement.arguments:
+                if isinstance(value, QualifiedName) and find_relation(self._engine, value):
+                    yield self._rows(Source(name=value))
+
+    def _rows(self, source: Source) -> list[str]:
+        """The columns of a table or a query, with their types, and the fingerprint of its rows."""
+        bound = bind_source(self._engine, source, self._scratch, copy=False)
+        rows = exp.select(exp.Star()).from_(relation(bound.relation))
+        return [*(f"{name} {kind}" for name, kind in bound.columns), fingerprint_of(self._engine, rows)]

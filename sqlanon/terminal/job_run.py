@@ -1,0 +1,147 @@
+"""Runs jobs: each script if there is anything to do, with what came of it in a log, in figures and in an archive."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.catalog import jobs as catalog
+from sqlanon.catalog import migrations, releases
+from sqlanon.domain.job import FinishedJob
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import InUseError, SqlanonError
+from sqlanon.jobs.archive import archived, remove_oldest
+from sqlanon.jobs.inputs import inputs_digest, released_names, script_digest
+from sqlanon.jobs.metrics import JobFigures
+from sqlanon.jobs.outputs import outputs_stand, standing_releases
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import PassThrough, Statement
+from sqlanon.terminal.databases import connected
+from sqlanon.terminal.job_log import LoggedOutput
+from sqlanon.terminal.labels import label
+from sqlanon.terminal.scripts import ScriptRun, report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlanon.terminal.presentation import Rows
+
+__all__ = ["Jobs", "connected_in_time"]
+
+# So many seconds are between two looks at a database that is in use.
+_PAUSE = 0.5
+
+
+@contextmanager
+def connected_in_time(database: str, wait: float) -> Iterator[Any]:
+    """A connection to a database that is in use for `wait` seconds at most. Raises InUseError if it is for longer."""
+    until = time.monotonic() + wait
+    while True:
+        opened = connected(database)
+        try:
+            connection = opened.__enter__()
+        except InUseError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_PAUSE)
+            continue
+        try:
+            yield connection
+        finally:
+            opened.__exit__(None, None, None)
+        return
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Jobs on one connection. Each that is run to its end is copied to the `archive`, which has `most` runs of it.
+
+    If `force`, a job is run whether anything has changed or not.
+    """
+
+    connection: Any
+    output: LoggedOutput
+    archive: Path | None = None
+    most: int | None = None
+    force: bool = False
+
+    def run(self, name: str, text: str, script: str) -> JobFigures:
+        """Runs a job, or says that there is nothing to do. What fails is printed, and its exit code returned."""
+        output = replace(self.output, job=name)
+        output.log.write(name, "begun", script=script)
+        begun = time.perf_counter()
+        try:
+            exit_code, is_unchanged = self._run(output, name, text, script)
+        except (SqlanonError, OSError) as error:
+            exit_code, is_unchanged = report(output, error, script=script), False
+        seconds = round(time.perf_counter() - begun, 3)
+        outcome = "failed" if exit_code else "unchanged" if is_unchanged else "done"
+        output.log.write(name, "ended", outcome=outcome, exit_code=exit_code, seconds=seconds)
+        output.status(f"job {name}: {'nothing to do' if is_unchanged else outcome} ({seconds:.2f} s)")
+        return self._figures(name, text, JobFigures(name, exit_code, is_unchanged, seconds, None))
+
+    def _run(self, output: LoggedOutput, name: str, text: str, script: str) -> tuple[int, bool]:
+        """The exit code, and whether there was nothing to do."""
+        engine = DuckDBEngine(self.connection.duckdb)
+        statements = list(parse_script(text))
+        job = FinishedJob(name, script_digest(text), inputs_digest(engine, statements))
+        if not self.force and job.inputs and self._is_done(engine, job, statements):
+            catalog.record(engine, replace(job, releases=_made(engine, statements)))
+            return 0, True
+        runner = ScriptRun(self.connection, output, _Steps(output, name).ended)
+        runner.run(text, script)
+        if runner.exit_code:
+            return runner.exit_code, False
+        if self.archive is not None:
+            folder = self.archive / name
+            if (copy := archived(engine, statements, folder)) is not None:
+                output.log.write(name, "archived", path=copy.as_posix())
+            for path in remove_oldest(folder, self.most) if self.most is not None else ():
+                output.log.write(name, "removed", path=path.as_posix())
+        if migrations.ready(engine):
+            catalog.record(engine, replace(job, releases=_made(engine, statements)))
+        return 0, False
+
+    def _is_done(self, engine: DuckDBEngine, job: FinishedJob, statements: Sequence[Statement]) -> bool:
+        """Whether the last run was of the same script on the same rows, and what it made stands."""
+        last = catalog.finished(engine, job.name)
+        if last is None or (last.script, last.inputs) != (job.script, job.inputs):
+            return False
+        present = standing_releases(engine, released_names(engine, statements))
+        return outputs_stand(engine, statements, present, last.releases)
+
+    def _figures(self, name: str, text: str, figures: JobFigures) -> JobFigures:
+        """The figures with those of the releases as they stand now, and with when the job last came to its end."""
+        engine = DuckDBEngine(self.connection.duckdb)
+        try:
+            present = standing_releases(engine, released_names(engine, list(parse_script(text))))
+            last = catalog.finished(engine, name)
+            measured = [(release, releases.measurements(engine, release)) for release in present]
+        except SqlanonError:
+            return figures
+        return replace(figures, releases=measured, finished_at=last.finished_at if last else None)
+
+
+def _made(engine: DuckDBEngine, statements: Sequence[Statement]) -> tuple[tuple[str, str], ...]:
+    """The releases that a script makes, by name and identifier."""
+    present = standing_releases(engine, released_names(engine, statements))
+    return tuple((str(release.name), release.release_id) for release in present)
+
+
+class _Steps:
+    """Writes each statement into the log as it ends."""
+
+    def __init__(self, output: LoggedOutput, job: str) -> None:
+        self._output, self._job = output, job
+        self._last = time.perf_counter()
+
+    def ended(self, statement: Statement, rows: Rows) -> None:
+        """Of sqlanon's statements the log has the answer: figures of releases, and no rows of anything else."""
+        now = time.perf_counter()
+        seconds, self._last = round(now - self._last, 3), now
+        about = {} if isinstance(statement, PassThrough) else {"answer": rows.records()}
+        self._output.log.write(self._job, "statement", statement=label(statement), seconds=seconds, **about)
