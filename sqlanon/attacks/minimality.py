@@ -172,7 +172,7 @@ def _require_same_rows(engine: Engine, release: Release, made: Published) -> Non
 def _preferred(engine: Engine, release: Release, made: Published, scratch: Scratch) -> list[tuple[int, ...]]:
     """The levels that the method prefers to the published ones, the most general first: they satisfy most easily."""
     policy = policy_of(release)
-    lenient: Policy = replace(policy, requirements=(always_satisfied(),), against=None)
+    lenient: Policy = replace(policy, requirements=(always_satisfied(),), against=None, joined=None)
     state = encoded(engine, _statement(release), lenient, scratch)
     try:
         choices = preferred_to(release.method, release.method_arguments, state.task, made.levels, sizes().most_choices)

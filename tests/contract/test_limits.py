@@ -22,6 +22,9 @@ CREATE TABLE visits AS SELECT 'v' || i AS visit, i % 6 AS age, 'z' || (i % 4) AS
 CREATE TABLE notes AS SELECT visit, 'n' AS note FROM visits;
 CREATE TABLE voters AS SELECT age, zip FROM visits;
 CREATE HIERARCHY diseases AS LEVELS (SELECT DISTINCT disease FROM visits);
+CREATE TABLE guests AS SELECT i % 6 AS age, 'n' || i AS note FROM range(60) AS t(i);
+CREATE POLICY notes ON guests (age QUASI IDENTIFIER, note SENSITIVE) REQUIRE k_anonymity(k => 2);
+CREATE ANONYMIZED TABLE other AS POLICY notes;
 """
 
 
@@ -39,6 +42,15 @@ class Use:
     series: str = ""
     related: str = ""
     ward: str = "SENSITIVE"
+    joined: str = ""
+
+    @property
+    def required(self) -> str:
+        """JOINED and REQUIRE, as far as the policy has them."""
+        if not self.joined:
+            return self.require
+        of_classes = f"{self.require}, " if self.require else "REQUIRE "
+        return f"JOINED WITH RELEASE other ON (age) {of_classes}{self.joined}"
 
 
 # What every method can do, but for those that need something CONFIDENTIAL, and what these can.
@@ -75,6 +87,8 @@ USES: Mapping[str, Mapping[str, str]] = {
     "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)", "ward": "SENSITIVE"},
     "projections": {"require": "REQUIRE k_anonymity(k => 2, on => (age)), k_anonymity(k => 2, on => (zip))"},
     "itemsets": {"items": LISTED.items, "require": LISTED.require},
+    # Beside what a method is required of classes.
+    "joined": {"joined": "xy_anonymity(x => zip, y => note, k => 2)"},
 }
 
 
@@ -90,7 +104,7 @@ def publish(con: sqlanon.Connection, call: str, use: Use) -> None:
         f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward {use.ward}, "
         f"guard IDENTIFIER, items {use.items}"
     )
-    con.execute(f"CREATE POLICY p ON visits ({roles}) {use.related} {use.confidential} {use.require}")
+    con.execute(f"CREATE POLICY p ON visits ({roles}) {use.related} {use.confidential} {use.required}")
     if use.series:
         con.execute("CREATE SERIES monthly ON POLICY p KEY 'SQLANON_TEST_KEY'")
     con.execute(f"CREATE ANONYMIZED {use.kind} made AS POLICY p METHOD {call} {use.fragments} {use.series}")

@@ -73,10 +73,10 @@ def of_join(policy: Policy) -> tuple[Requirement, ...]:
     if policy.joined is not None and not required:
         raise PolicyError(
             f"{policy}: nothing is asked about the join with {policy.joined.release}",
-            hint=f"require {' or '.join(statistic_names(_KIND))}, or leave JOINED out",
+            hint=f"require {' or '.join(statistic_names(_KIND))}, or make the policy anew without JOINED",
             part=("other",),
         )
-    if required and len(required) == len(policy.requirements):
+    if required and len(required) == len(policy.requirements) and not policy.confidential:
         raise PolicyError(
             f"{policy}: nothing is required of the classes of a release by itself",
             hint="add k_anonymity(k => 5): not all readers have the other release",
