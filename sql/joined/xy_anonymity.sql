@@ -1,7 +1,7 @@
 -- title: Each value of X goes with k different values of Y at the least, in the join of two releases.
 -- paper: Wang and Fung, Anonymizing sequential releases (2006), definition 1
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of values of Y
--- falls: no -- it rises where more rows match
+-- falls: no -- for a value of X it rises where more rows match; but then more values of X match some
 -- reads: joined
 
 -- statement: figures

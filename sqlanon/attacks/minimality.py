@@ -97,6 +97,8 @@ def _levels(release: Release) -> tuple[int, ...]:
         raise _refused(release, "rows were left out", "a release with (suppression => 0) can be attacked")
     if policy.entity is not None:
         raise _refused(release, "a respondent may have several rows")
+    if policy.joined is not None:
+        raise _refused(release, "its levels were chosen for what the join with another release tells, too")
     return tuple(level for level in levels if level is not None)
 
 
@@ -170,7 +172,7 @@ def _require_same_rows(engine: Engine, release: Release, made: Published) -> Non
 def _preferred(engine: Engine, release: Release, made: Published, scratch: Scratch) -> list[tuple[int, ...]]:
     """The levels that the method prefers to the published ones, the most general first: they satisfy most easily."""
     policy = policy_of(release)
-    lenient: Policy = replace(policy, requirements=(always_satisfied(),), against=None)
+    lenient: Policy = replace(policy, requirements=(always_satisfied(),), against=None, joined=None)
     state = encoded(engine, _statement(release), lenient, scratch)
     try:
         choices = preferred_to(release.method, release.method_arguments, state.task, made.levels, sizes().most_choices)

@@ -18,13 +18,15 @@ from sqlanon.catalog._json import (
     value_to_json,
 )
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import Source
 
 __all__ = [
     "attributes_from_json",
     "definition_from_json",
     "definition_to_json",
+    "joined_from_json",
+    "joined_to_json",
     "pivot_from_json",
     "pivot_to_json",
     "policy_from_json",
@@ -33,7 +35,7 @@ __all__ = [
 
 
 # The keys of a policy that are left out where they are empty.
-_OPTIONAL = ("against", "confidential", "visible", "pivot")
+_OPTIONAL = ("against", "confidential", "visible", "pivot", "joined")
 
 
 def definition_to_json(definition: HierarchyDefinition) -> dict[str, Any]:
@@ -75,6 +77,8 @@ def policy_to_json(policy: Policy) -> dict[str, Any]:
             fields[key] = [list(names) for names in sets]
     if policy.pivot is not None:
         fields["pivot"] = pivot_to_json(policy.pivot)
+    if policy.joined is not None:
+        fields["joined"] = joined_to_json(policy.joined)
     return fields
 
 
@@ -93,6 +97,7 @@ def policy_from_json(json_value: Any) -> Policy:
         confidential=_sets_from_json(fields.get("confidential", [])),
         visible=_sets_from_json(fields.get("visible", [])),
         pivot=pivot_from_json(fields["pivot"]) if "pivot" in optional_keys else None,
+        joined=joined_from_json(fields["joined"]) if "joined" in optional_keys else None,
     )
 
 
@@ -104,6 +109,16 @@ def pivot_from_json(json_value: Any) -> Pivot:
     """Reads {"item": "film", "values": "rating"}. Raises BadJson if it is something else."""
     fields = fields_of(json_value, "a pivot", ("item", "values"))
     return Pivot(text_of(fields["item"], "the pivot's item"), text_of(fields["values"], "the pivot's values"))
+
+
+def joined_to_json(joined: JoinedRelease) -> dict[str, Any]:
+    return {"release": list(joined.release.parts), "columns": list(joined.columns)}
+
+
+def joined_from_json(json_value: Any) -> JoinedRelease:
+    """Reads {"release": ["main", "of_jobs"], "columns": ["job"]}. Raises BadJson if it is something else."""
+    fields = fields_of(json_value, "a joined release", ("release", "columns"))
+    return JoinedRelease(name_from_json(fields["release"]), attributes_from_json(fields["columns"]))
 
 
 def _sets_from_json(json_value: Any) -> tuple[tuple[str, ...], ...]:

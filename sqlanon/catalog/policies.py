@@ -6,12 +6,18 @@ from decimal import Decimal
 from typing import Any
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._domain_json import attributes_from_json, pivot_from_json, pivot_to_json
+from sqlanon.catalog._domain_json import (
+    attributes_from_json,
+    joined_from_json,
+    joined_to_json,
+    pivot_from_json,
+    pivot_to_json,
+)
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
 from sqlanon.catalog._source_text import read_source, write_source
 from sqlanon.catalog.validation import validate
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
@@ -44,6 +50,7 @@ def save(engine: Engine, policy: Policy) -> None:
     against, against_query = _source_row(policy.against or Source())
     head = {**named, "source": source, "query": query, "against": against, "against_query": against_query}
     head["pivoted"] = dumps(pivot_to_json(policy.pivot)) if policy.pivot else None
+    head["joined"] = dumps(joined_to_json(policy.joined)) if policy.joined else None
     _rows.insert(engine, "policy", [head])
     attributes = [{**named, "position": i, **_attribute_row(a)} for i, a in enumerate(policy.attributes, start=1)]
     _rows.insert(engine, "policy_attribute", attributes)
@@ -121,7 +128,7 @@ def load(engine: Engine, name: str) -> Policy:
     Raises PolicyError if there is none, or more than one, or if it contradicts itself.
     """
     by_name = {"policy": name}
-    columns = ("policy", "source", "query", "against", "against_query", "pivoted")
+    columns = ("policy", "source", "query", "against", "against_query", "pivoted", "joined")
     rows = _rows.read(engine, "policy", columns, by_name) if migrations.ready(engine) else []
     if not rows:
         raise PolicyError(
@@ -142,6 +149,7 @@ def load(engine: Engine, name: str) -> Policy:
         confidential=sets[_CONFIDENTIAL],
         visible=sets[_VISIBLE],
         pivot=_pivot(rows[0]),
+        joined=_joined(rows[0]),
     )
     validate(policy)
     return policy
@@ -168,6 +176,17 @@ def _pivot(row: dict[str, Any]) -> Pivot | None:
         raise PolicyError(
             f"policy {row['policy']}: its column pivoted in anon.policy cannot be read: {problem}",
             hint='write it as a JSON object, such as {"item": "film", "values": "rating"}',
+        ) from None
+
+
+def _joined(row: dict[str, Any]) -> JoinedRelease | None:
+    """The release that is joined, and the columns that it shares; None if there is none."""
+    try:
+        return joined_from_json(loads(row["joined"])) if row["joined"] else None
+    except BadJson as problem:
+        raise PolicyError(
+            f"policy {row['policy']}: its column joined in anon.policy cannot be read: {problem}",
+            hint='write it as a JSON object, such as {"release": ["main", "of_jobs"], "columns": ["job"]}',
         ) from None
 
 

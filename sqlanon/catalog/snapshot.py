@@ -12,17 +12,24 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.errors import CatalogError
 
-__all__ = ["hierarchies_of", "policy_of", "release_json", "types_of"]
+__all__ = ["hierarchies_of", "joined_with", "policy_of", "release_json", "types_of"]
 
 
-def release_json(policy: Policy, hierarchies: Sequence[StoredHierarchy], types: Mapping[str, str] | None = None) -> str:
-    """The text that `policy_of`, `hierarchies_of` and `types_of` read back; of stored labels it holds the digest only.
+def release_json(
+    policy: Policy,
+    hierarchies: Sequence[StoredHierarchy],
+    types: Mapping[str, str] | None = None,
+    joined: str | None = None,
+) -> str:
+    """The text that `policy_of`, `hierarchies_of`, `types_of` and `joined_with` read back.
 
-    `types` are those of the source's columns by their names, for the policy's attributes.
+    Of stored labels it holds the digest only. `types` are those of the source's columns by their names, for the
+    policy's attributes; `joined` is the id of the release that the policy joins.
     """
     return dumps(
         {
             **({"types": dict(types)} if types is not None else {}),
+            **({"joined": joined} if joined is not None else {}),
             "policy": policy_to_json(policy),
             "hierarchies": [
                 {"definition": definition_to_json(h.definition), "height": h.height, "digest": h.digest}
@@ -53,15 +60,24 @@ def types_of(release: Release) -> dict[str, str]:
     return _read(release)[2]
 
 
-def _read(release: Release) -> tuple[Policy, tuple[StoredHierarchy, ...], dict[str, str]]:
+def joined_with(release: Release) -> str | None:
+    """The id of the release whose join with this one was measured when it was made; None if its policy joins none.
+
+    Raises CatalogError as `policy_of` does.
+    """
+    return _read(release)[3]
+
+
+def _read(release: Release) -> tuple[Policy, tuple[StoredHierarchy, ...], dict[str, str], str | None]:
     try:
         copy = loads(release.policy_json)
         known = ("policy", "hierarchies")
-        has_types = isinstance(copy, dict) and "types" in copy
-        fields = fields_of(copy, "the copy", (*known, "types") if has_types else known)
+        optional = [key for key in ("types", "joined") if isinstance(copy, dict) and key in copy]
+        fields = fields_of(copy, "the copy", (*known, *optional))
         stored = list_of(fields["hierarchies"], "the hierarchies")
-        types = _types(fields["types"]) if has_types else {}
-        return policy_from_json(fields["policy"]), tuple(_hierarchy(item) for item in stored), types
+        types = _types(fields["types"]) if "types" in optional else {}
+        joined = text_of(fields["joined"], "the joined release") if "joined" in optional else None
+        return policy_from_json(fields["policy"]), tuple(_hierarchy(item) for item in stored), types, joined
     except BadJson as problem:
         raise CatalogError(
             f"release {release.name}: the policy that its row in anon.release carries cannot be read: {problem}",

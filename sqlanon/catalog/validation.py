@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sqlanon.catalog._constraints import validate_constraints
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Pivot, Policy, Requirement, Role
+from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Requirement, Role
 from sqlanon.errors import PolicyError
 
 __all__ = ["validate"]
@@ -36,6 +36,8 @@ def validate(policy: Policy) -> None:
     _require_unique(policy, (a.name for a in policy.attributes))
     if policy.pivot is not None:
         _validate_pivot(policy, policy.pivot)
+    if policy.joined is not None:
+        _validate_joined(policy, policy.joined)
     for attribute in policy.attributes:
         _validate_attribute(policy, attribute)
     # Where something is CONFIDENTIAL, that is what a release must satisfy.
@@ -80,6 +82,20 @@ def _validate_pivot(policy: Policy, pivot: Pivot) -> None:
                     + ("an ENTITY" if role is Role.ENTITY else "a PSEUDONYM"),
                     f"write {attribute.name} IDENTIFIER",
                 )
+
+
+def _validate_joined(policy: Policy, joined: JoinedRelease) -> None:
+    """A release that shares no column matches everything, and of a column of another role nothing is generalized."""
+    if not joined.columns:
+        raise _wrong(policy, f"it shares no column with {joined.release}", "name the columns: ON (job)")
+    quasi = {fold(attribute.name) for attribute in policy.quasi_identifiers}
+    for name in joined.columns:
+        if fold(name) not in quasi:
+            raise _wrong(
+                policy,
+                f"{name}, on which {joined.release} is joined, is no quasi-identifier",
+                "a reader who can join on a column knows it of a person: make it a QUASI IDENTIFIER",
+            )
 
 
 def _wrong(policy: Policy, problem: str, hint: str) -> PolicyError:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from sqlanon.domain.counts import counted
 
-__all__ = ["Binding", "CommonValue", "ExaminedNode", "Explanation", "LessGeneral", "Violated"]
+__all__ = ["Binding", "CommonValue", "ExaminedNode", "Explanation", "JoinReached", "LessGeneral", "Violated"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,24 @@ class Violated:
 
 
 @dataclass(frozen=True)
+class JoinReached:
+    """What a release at a node would come to in a requirement of its join with another release."""
+
+    requirement: str
+    other: str
+    achieved: float | None
+    satisfied: bool
+
+    def __str__(self) -> str:
+        return f"joined with {self.other}, {self.requirement} would come to {self.figure}"
+
+    @property
+    def figure(self) -> str:
+        """What is achieved, as a text: no row of the one release may match any of the other."""
+        return "nothing, for no rows match" if self.achieved is None else f"{self.achieved:.6g}"
+
+
+@dataclass(frozen=True)
 class ExaminedNode:
     """A node of the lattice that was looked at: a level for each quasi-identifier.
 
@@ -47,7 +65,8 @@ class ExaminedNode:
     `violated` has the requirements that classes violate, the one with most rows first; a
     class may violate several. `bound` is the least that the node can lose by the
     marginal counts of single attributes, `loss` what it loses: None where it may not be
-    published, or suppresses too many rows.
+    published, or suppresses too many rows. `joins` is what it comes to in each requirement of a join, empty where it
+    suppresses too many rows already.
     """
 
     levels: tuple[int, ...]
@@ -56,6 +75,12 @@ class ExaminedNode:
     later: int | None
     violated: tuple[Violated, ...]
     loss: Fraction | None
+    joins: tuple[JoinReached, ...] = ()
+
+    @property
+    def broken_joins(self) -> tuple[JoinReached, ...]:
+        """What the join with another release would tell too much of."""
+        return tuple(reached for reached in self.joins if not reached.satisfied)
 
     @property
     def suppressed(self) -> int:
@@ -91,11 +116,13 @@ class Binding:
     """What keeps most of the nodes one level less general from being published.
 
     A requirement, or the suppression budget (None), at `at` of the nodes that may not be published, `of` in all.
+    `of_join` says that it is about the join with another release, and no row violates it by itself.
     """
 
     requirement: str | None
     at: int
     of: int
+    of_join: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,8 +206,9 @@ class Explanation:
         failing = self.failing
         if not failing:
             return None
-        first = [node.breaks(self.limit) for node in failing]
+        of_joins = {reached.requirement for node in failing for reached in node.broken_joins}
+        first = [node.broken_joins[0] if node.broken_joins else node.breaks(self.limit) for node in failing]
         broken = [None if violated is None else violated.requirement for violated in first]
         rows = self._rows(failing)
         requirement, at = max(Counter(broken).items(), key=lambda pair: (pair[1], rows[pair[0] or ""]))
-        return Binding(requirement, at, len(failing))
+        return Binding(requirement, at, len(failing), of_join=requirement in of_joins)

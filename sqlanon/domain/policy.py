@@ -10,7 +10,7 @@ from enum import StrEnum
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source, Value
 
-__all__ = ["Attribute", "Pivot", "Policy", "Pseudonym", "RelatedTable", "Requirement", "Role"]
+__all__ = ["Attribute", "JoinedRelease", "Pivot", "Policy", "Pseudonym", "RelatedTable", "Requirement", "Role"]
 
 
 class Role(StrEnum):
@@ -93,6 +93,20 @@ class RelatedTable:
 
 
 @dataclass(frozen=True)
+class JoinedRelease:
+    """Another release, with which a reader may join those of the policy, and the columns that both show.
+
+    What is required of the join (Wang and Fung 2006) is among the policy's requirements.
+    """
+
+    release: QualifiedName
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.release} on ({', '.join(self.columns)})"
+
+
+@dataclass(frozen=True)
 class Policy:
     """Roles and requirements for one source. A column that it does not name is not published.
 
@@ -108,6 +122,8 @@ class Policy:
 
     `related` are tables with any number of rows for each respondent, who are what is counted (MultiR: Nergiz, Clifton
     and Nergiz 2007). The source has one row for each of them then.
+
+    `joined` is another release: some of the requirements are about what the join with it tells.
     """
 
     name: str
@@ -119,6 +135,7 @@ class Policy:
     visible: tuple[tuple[str, ...], ...] = ()
     pivot: Pivot | None = None
     related: tuple[RelatedTable, ...] = ()
+    joined: JoinedRelease | None = None
 
     def __str__(self) -> str:
         """What errors call it; a policy that stands for a CHECK has no name but its source's."""

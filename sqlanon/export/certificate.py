@@ -11,8 +11,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from decimal import Decimal
-from math import isfinite
 from typing import Any
 
 from sqlanon import __version__
@@ -24,7 +22,10 @@ from sqlanon.domain.release import KnownRelease, Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
+from sqlanon.export.joined_proof import joined_proof
+from sqlanon.export.json_values import stated_arguments_of, stated_figure, stated_moment
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT
+from sqlanon.inputs.joins.requirements import JoinedRequirement
 from sqlanon.methods.base import Figure
 from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.questions.ask import BoundRequirement
@@ -66,6 +67,7 @@ class Evidence:
     release of several tables, `tables` has the name, the number of rows and the columns
     of each instead. `structure` has the measurements of the method's own promises, `others` the releases that were
     made from the same source. `rounds` has the levels of each quasi-identifier in a local recoding, by folded names.
+    `joins` are the requirements of the join with the release `joined`, with their measurements.
     """
 
     release: Release
@@ -80,6 +82,8 @@ class Evidence:
     structure: Sequence[Measurement] = ()
     others: Sequence[KnownRelease] = ()
     rounds: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    joins: Sequence[tuple[JoinedRequirement, Measurement]] = ()
+    joined: Release | None = None
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
@@ -101,6 +105,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
                 _structure_proof(item, wording.figures[item.question], release.method_arguments)
                 for item in evidence.structure
             ),
+            *(joined_proof(*each, evidence.joined, evidence.policy.joined) for each in evidence.joins),
         ],
         "assumptions": [
             {"name": item.name, "attributes": list(item.attributes), "meaning": item.meaning, "not_hidden": item.leaves}
@@ -125,8 +130,8 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
         },
         "method": {
             "name": release.method,
-            "arguments": _arguments(release.method_arguments),
-            "options": _arguments(tuple(options_of(release.method, release.method_arguments).items())),
+            "arguments": stated_arguments_of(release.method_arguments),
+            "options": stated_arguments_of(tuple(options_of(release.method, release.method_arguments).items())),
             "published": wording.published,
         },
         "other_releases": list(map(_other, evidence.others)),
@@ -135,7 +140,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             "released_with": {"engine": release.engine_version, "sqlanon": release.sqlanon_version},
             "exported_with": {"engine": evidence.engine_version, "sqlanon": __version__},
         },
-        "time": {"released": _utc(release.created_at), "exported": _utc(evidence.exported_at)},
+        "time": {"released": stated_moment(release.created_at), "exported": stated_moment(evidence.exported_at)},
     }
 
 
@@ -145,7 +150,7 @@ def _other(release: KnownRelease) -> dict[str, Any]:
         "release": release.name.name,
         "kind": release.kind,
         "method": release.method,
-        "exported": None if release.exported_at is None else _utc(release.exported_at),
+        "exported": None if release.exported_at is None else stated_moment(release.exported_at),
         "stands": release.stands,
     }
 
@@ -194,7 +199,7 @@ def _requirement(proof: Proof, policy: Policy) -> dict[str, Any]:
         "requirement": str(proof.requirement),
         "model": question.model,
         "question": proof.requirement.question_name,
-        "arguments": _arguments(proof.requirement.arguments) | chosen,
+        "arguments": stated_arguments_of(proof.requirement.arguments) | chosen,
         "meaning": question.title
         + (_ROWS if "respondents" in question.title and policy.entity is None else "")
         + proof.requirement.scope,
@@ -202,8 +207,8 @@ def _requirement(proof: Proof, policy: Policy) -> dict[str, Any]:
         "attribute": achieved.attribute,
         "attributes": list(proof.requirement.attributes),
         **({"on": list(proof.requirement.on)} if proof.requirement.on else {}),
-        "required": _figure(achieved.required),
-        "achieved": _figure(achieved.achieved),
+        "required": stated_figure(achieved.required),
+        "achieved": stated_figure(achieved.achieved),
         "satisfied": achieved.satisfied,
         "recomputed_from": seen,
     }
@@ -217,23 +222,16 @@ def _structure_proof(
         "requirement": figure.named(measurement),
         "model": measurement.question,
         "question": measurement.question,
-        "arguments": _arguments(arguments),
+        "arguments": stated_arguments_of(arguments),
         "meaning": figure.meaning,
         "paper": figure.paper,
         "attribute": None,
         "attributes": [],
-        "required": _figure(measurement.required),
-        "achieved": _figure(measurement.achieved),
+        "required": stated_figure(measurement.required),
+        "achieved": stated_figure(measurement.achieved),
         "satisfied": measurement.satisfied,
         "recomputed_from": figure.recomputed_from,
     }
-
-
-def _figure(number: float | None) -> float | str | None:
-    """A number for JSON, which has no infinite ones: these are texts."""
-    if number is None or isfinite(number):
-        return number
-    return "infinity" if number > 0 else "-infinity" if number < 0 else "not a number"
 
 
 def _loss(release: Release, definitions: Mapping[str, str]) -> dict[str, Any]:
@@ -241,9 +239,9 @@ def _loss(release: Release, definitions: Mapping[str, str]) -> dict[str, Any]:
     name = release.loss_name or _FORMER_LOSS
     return {
         "question": name,
-        "achieved": None if release.loss is None else _figure(release.loss),
+        "achieved": None if release.loss is None else stated_figure(release.loss),
         "proven_optimal": release.proven_optimal,
-        "at_least": None if release.loss_bound is None else _figure(release.loss_bound),
+        "at_least": None if release.loss_bound is None else stated_figure(release.loss_bound),
         "definition": definitions.get(name),
     }
 
@@ -278,20 +276,3 @@ def _unquoted(source: Source) -> Source:
 
 def _kind(source: Source | None) -> str | None:
     return None if source is None else "query" if source.query else "relation"
-
-
-def _arguments(arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in arguments}
-
-
-def _plain(value: Value) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, Decimal):
-        # A reader of JSON holds a number in a DOUBLE: what does not fit in one is text.
-        return float(value) if Decimal(repr(float(value))) == value else f"{value:f}"
-    return str(value) if isinstance(value, QualifiedName) else value
-
-
-def _utc(moment: datetime) -> str:
-    return moment.replace(microsecond=0).isoformat() + "Z"

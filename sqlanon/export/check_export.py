@@ -16,6 +16,7 @@ from sqlanon.errors import PrivacyViolation
 from sqlanon.export.exported_rows import exported_tables, read_export, rows_of_export, values_of_export
 from sqlanon.export.reader import Export
 from sqlanon.export.stated import stated_requirements
+from sqlanon.inputs.joins.requirements import JoinedRequirement, bind_joined, of_join
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import verified, worded
@@ -86,8 +87,11 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
             raise PrivacyViolation(f"the files of {path} do not fit together: {structure.misfit}")
         reached = dict(_recomputed(engine, recorded, requirements, tables))
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
+    of_the_join = bind_joined(of_join(recorded.policy))
     known_by = {name: FROM_FILES if figure.in_files else FROM_CERTIFICATE for name, figure in figures.items()}
     evidence += [Evidence(measurement, known_by[measurement.question]) for measurement in structure.measurements]
+    # No file of one release shows what the join with another tells.
+    evidence += [_evidence(requirement, None, reached, stated, path) for requirement in of_the_join]
     sensitive = tuple(attribute.name for attribute in recorded.policy.having(Role.SENSITIVE))
     evidence = [Evidence(_files_measured(read.export), FROM_FILES), *evidence]
     return CheckedExport(recorded.name, tuple(evidence), sensitive, tuple(requirements))
@@ -113,8 +117,8 @@ def _recomputed(
 
 
 def _evidence(
-    requirement: BoundRequirement,
-    index: int,
+    requirement: BoundRequirement | JoinedRequirement,
+    index: int | None,
     reached: Mapping[int, Measurement],
     stated: Mapping[str, Measurement],
     path: str,
@@ -125,7 +129,7 @@ def _evidence(
         raise PrivacyViolation(f"{path}: the certificate does not say that {requirement} is satisfied")
     if said is None:
         raise PrivacyViolation(f"{path}: the certificate says nothing of {requirement}, which its policy requires")
-    if index not in reached:
+    if index is None or index not in reached:
         return Evidence(said, FROM_CERTIFICATE)
     measurement = reached[index]
     if not _alike(measurement.achieved, said.achieved):

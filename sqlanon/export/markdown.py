@@ -114,6 +114,7 @@ def _promises(stated: dict[str, Any]) -> Iterator[str]:
     for requirement in stated["requirements"]:
         yield f"{_code(requirement['requirement'])}: {requirement['meaning']}"
     seen = [r["recomputed_from"] for r in stated["requirements"]]
+    joined = {r["recomputed_from"]: r["joined_with"] for r in stated["requirements"] if "joined_with" in r}
     if _FROM_FILE in seen:
         which = "Each requirement" if set(seen) == {_FROM_FILE} else "Each requirement of which the table says so"
         yield f"{which} was recomputed from the exported file itself, read back before it took its name."
@@ -122,6 +123,11 @@ def _promises(stated: dict[str, Any]) -> Iterator[str]:
             yield (
                 "What the files together keep apart was recomputed from their rows as they were written; each file, "
                 "read back before it took its name, has exactly these rows."
+            )
+        elif other in joined:
+            yield (
+                f"What the join with {_code(joined[other]['release'])} tells was counted from both releases before the "
+                f"file was written: with that one, released {joined[other]['released']}, and with no other."
             )
         elif other != _FROM_FILE:
             yield (

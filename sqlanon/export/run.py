@@ -31,11 +31,13 @@ from sqlanon.export.previous_export import file_hash
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.target import require_free, require_no_database
 from sqlanon.export.verify import Expected, verify_file
+from sqlanon.inputs.joins.requirements import bind_joined, of_join
 from sqlanon.inputs.session_settings import is_writable
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
 from sqlanon.releases.composition import others_of, sources_read, warning
 from sqlanon.releases.content import fingerprint_of
+from sqlanon.releases.joined import of_recorded
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
@@ -211,6 +213,9 @@ def _evidence(
     several = snapshot.tables[0].fragment is not None
     # The requirements' measurements come first, and those of the structure after them.
     requirement_count = len(snapshot.answerable.requirements)
+    of_the_join = bind_joined(of_join(snapshot.policy))
+    # Those of a join are the last.
+    structure_end = len(snapshot.achieved) - len(of_the_join)
     return Evidence(
         release=snapshot.release,
         policy=snapshot.policy,
@@ -226,7 +231,9 @@ def _evidence(
         exported_at=datetime.now(UTC).replace(tzinfo=None),
         tables=[(written.file.table, written.count, written.file.columns) for written in tables] if several else (),
         types=types_of(snapshot.release),
-        structure=snapshot.achieved[requirement_count:],
+        structure=snapshot.achieved[requirement_count:structure_end],
+        joins=list(zip(of_the_join, snapshot.achieved[structure_end:], strict=True)),
+        joined=of_recorded(engine, snapshot.release) if of_the_join else None,
         others=others,
         rounds=releases.rounds(engine, snapshot.release),
     )

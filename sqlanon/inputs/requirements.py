@@ -14,6 +14,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.item_lists import list_column
+from sqlanon.inputs.joins.requirements import bind_joined, of_classes, of_join
 from sqlanon.inputs.source import BoundSource
 from sqlanon.inputs.value_ranges import bind_ranges
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
@@ -32,22 +33,23 @@ _GUARDING = (Role.INSENSITIVE, Role.IDENTIFIER)
 def resolve_requirements(
     policy: Policy, sensitive: Sequence[str] | None = None, promised: Sequence[Requirement] = ()
 ) -> tuple[BoundRequirement, ...]:
-    """The policy's requirements, each once for every sensitive attribute that it is about.
+    """The policy's requirements of classes, each once for every sensitive attribute that it is about.
 
     After them come those that a method has `promised` by itself. `sensitive` are the
     columns of the sensitive attributes in the policy's order, by default as the policy
     spells them. Raises what `bind_requirement` does; PolicyError
     where a requirement needs a hierarchy that the attribute does not name or a public
-    table that the policy does not, for a public table that no requirement reads, and for a quasi-identifier that none
-    is on.
+    table or a joined release that the policy does not, for one of these that no requirement reads, and for a
+    quasi-identifier that none is on.
     """
+    bind_joined(of_join(policy))
     attributes = tuple(policy.having(Role.SENSITIVE))
     columns = [a.name for a in attributes] if sensitive is None else sensitive
     quasi = [a.name for a in policy.quasi_identifiers]
     hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
     bound = [
         bound_requirement
-        for requirement in policy.requirements
+        for requirement in of_classes(policy.requirements)
         for bound_requirement in bind_requirement(requirement, columns, quasi)
     ]
     _require_covered(policy, bound, quasi)

@@ -10,6 +10,7 @@ __all__ = [
     "no_columns",
     "no_confidential",
     "no_itemsets",
+    "no_joined",
     "no_projections",
     "no_series",
     "no_sets",
@@ -70,6 +71,8 @@ class Limits:
     projections: Refusal | None
     # Requirements about the items in lists.
     itemsets: Refusal | None
+    # JOINED WITH RELEASE: requirements about what the join with another release tells.
+    joined: Refusal | None
 
 
 def no_confidential() -> Refusal:
@@ -107,6 +110,14 @@ def no_itemsets() -> Refusal:
     return Refusal(
         "METHOD {method} cannot meet {requirement}: it gives the items in lists no labels of their own",
         "use METHOD itemsets",
+    )
+
+
+def no_joined() -> Refusal:
+    """The refusal of a method whose rows have no levels by which those of another release could be compared."""
+    return Refusal(
+        "METHOD {method} cannot meet {requirement}: its search does not look at the join with {other}",
+        "use METHOD generalization",
     )
 
 

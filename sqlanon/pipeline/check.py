@@ -13,6 +13,7 @@ from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
+from sqlanon.pipeline.join import measured_join
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
@@ -96,7 +97,8 @@ def check_stage(state: State) -> State:
         for index in hidden:
             _require(state, index, measurements[index], report)
     _require_complete(state)
-    return state.having(report=PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure)))
+    of_classes = (measurements[index] for index in sorted(measurements))
+    return state.having(report=PrivacyReport((*of_classes, *structure, *measured_join(state))))
 
 
 def _of_structure(state: State) -> tuple[Measurement, ...]:

@@ -79,6 +79,9 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     yield "resolve", "method", printable(called(call.name.lower(), given_or_default(state.options)))
     for requirement in state.requirements:
         yield "resolve", "requirement", printable(str(requirement))
+    if state.join is not None:
+        for of_join in state.join.requirements:
+            yield "resolve", "requirement", printable(f"{of_join} of the join with {need(policy.joined)}")
     if state.series is not None:
         yield "resolve", "series", printable(_series(state.series))
     sensitive = [attribute.column for attribute in bound.sensitive]

@@ -9,6 +9,7 @@ from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.errors import PolicyError
+from sqlanon.inputs.joins.requirements import bind_joined, of_classes, of_join
 from sqlanon.methods.limits import Limits
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax.statements import CreateRelease
@@ -55,9 +56,9 @@ def _used(
     yield ("without_series" if create.series is None else "series"), {}
     yield from _constraints_used(create, policy)
     yield from _attributes_used(policy, hierarchies)
-    of_policy = requirements if policy.requirements else ()
-    if of_classes := [requirement for requirement in of_policy if not requirement.of_itemsets]:
-        yield "requirements", {"requirement": of_classes[0]}
+    of_policy = requirements if of_classes(policy.requirements) else ()
+    if without_itemsets := [requirement for requirement in of_policy if not requirement.of_itemsets]:
+        yield "requirements", {"requirement": without_itemsets[0]}
     for requirement in requirements:
         about: dict[str, object] = {"requirement": requirement}
         if requirement.of_itemsets:
@@ -70,6 +71,8 @@ def _used(
             yield "jointly", about
         if requirement.on:
             yield "projections", about
+    if policy.joined is not None:
+        yield "joined", {"requirement": bind_joined(of_join(policy))[0], "other": policy.joined.release}
 
 
 def _constraints_used(create: CreateRelease, policy: Policy) -> Iterator[tuple[str, dict[str, object]]]:

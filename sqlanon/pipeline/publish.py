@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from decimal import Decimal
 
 from sqlanon import __version__
 from sqlanon.catalog import releases
 from sqlanon.catalog.digests import seal, table_digest
 from sqlanon.catalog.snapshot import release_json
-from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
-from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
+from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
-from sqlanon.errors import InternalError, PolicyError
+from sqlanon.errors import PolicyError
 from sqlanon.inputs.column_types import column_types
+from sqlanon.pipeline.attributes import published_attributes
 from sqlanon.pipeline.candidate import Candidate
 from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
 from sqlanon.pipeline.state import State, need
@@ -30,7 +27,6 @@ from sqlanon.series.enter import enter
 from sqlanon.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values
 from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table, secure_view
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["content_fingerprint", "publish_stage"]
@@ -119,7 +115,9 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         kind=state.create.kind,
         policy=policy.name,
         policy_fingerprint=need(state.bound).fingerprint,
-        policy_json=release_json(policy, state.hierarchies, column_types(need(state.bound))),
+        policy_json=release_json(
+            policy, state.hierarchies, column_types(need(state.bound)), state.other.release_id if state.other else None
+        ),
         method=state.create.method.name,
         method_arguments=state.create.method.arguments,
         source_rows=choice.rows,
@@ -134,66 +132,11 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         engine_version=state.engine.version(),
         sqlanon_version=__version__,
         created_at=datetime.now(UTC).replace(tzinfo=None),
-        attributes=_attributes(state),
+        attributes=published_attributes(state),
         objects=objects,
         nodes_pruned=searched.pruned if searched else None,
         proven_optimal=searched.proven if searched else None,
         loss_bound=None if not searched or searched.proven or searched.least is None else float(searched.least),
         loss_name=choice.loss_name,
         sources=state.sources,
-    )
-
-
-def _attributes(state: State) -> tuple[ReleaseAttribute, ...]:
-    """The release's columns. Those that tell its classes apart are its quasi-identifiers."""
-    bound, query = need(state.bound), state.compiled
-    if isinstance(query, TablesQuery):
-        return _attributes_of(query)
-    known = {b.column: b for b in bound.published}
-    readings = need(state.recoded).readings
-    levels = {recoding.bound.column: recoding.level for recoding in query.recodings}
-    attributes: list[ReleaseAttribute] = []
-    for name in query.columns:
-        b = known.get(name)
-        role = b.role if b else Role.QUASI_IDENTIFIER
-        if role is Role.QUASI_IDENTIFIER and name not in query.keys:
-            role = Role.INSENSITIVE
-        attributes.append(
-            ReleaseAttribute(
-                name=name,
-                role=role,
-                hierarchy=b.hierarchy.name if b and b.hierarchy else None,
-                level=levels.get(name),
-                height=b.height if b and name in levels else None,
-                weight=b.attribute.weight if b else Decimal(1),
-                reading=_reading(name, b, readings),
-            )
-        )
-    return tuple(attributes)
-
-
-def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Reading]) -> Reading:
-    """How a column is read. Raises InternalError for a quasi-identifier whose reading the method does not say."""
-    if bound is not None and bound.attribute.pseudonym:
-        return Reading.TOKEN
-    if name in readings:
-        return readings[name]
-    if bound is None or bound.role is Role.QUASI_IDENTIFIER:
-        raise InternalError(f"the method does not say how the column {name} is read; nothing was published")
-    return Reading.EXACT
-
-
-def _attributes_of(query: TablesQuery) -> tuple[ReleaseAttribute, ...]:
-    return tuple(
-        ReleaseAttribute(
-            name=part.name,
-            role=part.role,
-            hierarchy=part.bound.hierarchy.name if part.bound and part.bound.hierarchy else None,
-            weight=part.bound.attribute.weight if part.bound else Decimal(1),
-            fragment=table.name,
-            source=part.bound.column if part.bound and part.bound.column != part.name else None,
-            reading=part.reading,
-        )
-        for table in query.tables
-        for part in table.columns
     )

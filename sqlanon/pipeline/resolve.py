@@ -15,6 +15,7 @@ from sqlanon.inputs.source import passing
 from sqlanon.methods.registry import DEFAULT, find_method, promised_by
 from sqlanon.methods.shared.arguments import with_names
 from sqlanon.pipeline.fixed_levels import with_levels
+from sqlanon.pipeline.join import join_with, other_release
 from sqlanon.pipeline.limits import require_within
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
@@ -44,6 +45,7 @@ def resolve_stage(state: State) -> State:
         policy = with_levels(policy, state.leveled, hierarchies)
     requirements = resolve_requirements(policy, promised=_promised(state))
     require_within(method.limits(options), state.create, policy, hierarchies, requirements)
+    other = other_release(state.engine, policy, state.create)
     name = state.create.series
     return state.having(
         options=options,
@@ -51,6 +53,7 @@ def resolve_stage(state: State) -> State:
         hierarchies=tuple(hierarchies.values()),
         requirements=requirements,
         series=None if name is None else admitted(state.engine, name, policy, state.create.kind),
+        other=other,
     )
 
 
@@ -84,9 +87,16 @@ def bind_stage(state: State) -> State:
     if state.series is not None:
         require_same_columns(state.series, bound)
         respondents = Respondents(engine, state.series, bound, scratch)
+    join = None if state.other is None else join_with(state, bound, state.other)
     read = sources_of(engine, policy.source)
     return state.having(
-        source=source, public=public, sources=read, bound=bound, requirements=requirements, respondents=respondents
+        source=source,
+        public=public,
+        sources=read,
+        bound=bound,
+        requirements=requirements,
+        respondents=respondents,
+        join=join,
     )
 
 

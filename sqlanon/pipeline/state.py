@@ -20,6 +20,7 @@ from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
+from sqlanon.inputs.joins.join import Join
 from sqlanon.inputs.source import BoundSource
 from sqlanon.methods.base import Recoded, Task
 from sqlanon.methods.shared.cells import Cells
@@ -44,7 +45,7 @@ class State:
 
     `dry` says that nothing is published, `shared_cells` are those of other releases, `options` are the method's
     arguments, checked. `series` is the one that the release is made in, which knows its `respondents`, and `leveled`
-    the release whose levels it keeps.
+    the release whose levels it keeps. `other` is the release that the policy joins, and `join` the join with it.
     """
 
     engine: Engine
@@ -75,6 +76,8 @@ class State:
     series: Series | None = None
     respondents: Respondents | None = None
     leveled: Release | None = None
+    other: Release | None = None
+    join: Join | None = None
 
     @property
     def task(self) -> Task:
@@ -94,6 +97,7 @@ class State:
             cells=self.cells,
             watching=self.progress,
             signatures=signatures,
+            join=self.join,
         )
 
     @property

@@ -11,6 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.bind_policy import bind, hierarchies_of
+from sqlanon.inputs.joins.requirements import bind_joined, of_join
 from sqlanon.inputs.pivot import source_rows
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.report import charts as plots
@@ -61,6 +62,11 @@ def _requirements(policy: Policy) -> Iterator[Markup]:
     items = "".join(
         f"<li><strong>{text(requirement)}</strong>: {text(title_of(requirement.question, policy))}</li>"
         for requirement in requirements
+    )
+    items += "".join(
+        f"<li><strong>{text(requirement)}</strong>: {text(requirement.statistic.statistic.title)} The other is "
+        f"{text(policy.joined)}.</li>"
+        for requirement in bind_joined(of_join(policy))
     )
     yield Markup(f"<ul>{items}</ul>") if items else paragraph("Nothing.")
 

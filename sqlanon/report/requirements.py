@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.report import Measurement
+from sqlanon.inputs.joins.requirements import bind_joined, of_join
 from sqlanon.methods.registry import worded
 from sqlanon.questions.load import Question
 from sqlanon.report.facts import Facts
@@ -52,6 +53,10 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
     explained = worded(facts.release.method, facts.release.method_arguments).figures
     if measurement.question in explained:
         meaning, parameter = explained[measurement.question].meaning, explained[measurement.question].parameter
+    elif of_the_join := [r for r in bind_joined(of_join(facts.policy)) if r.question_name == measurement.question]:
+        statistic = of_the_join[0].statistic
+        meaning, parameter = statistic.statistic.title, statistic.arguments[0][0]
+        meaning += f" The other is {facts.policy.joined}."
     else:
         of = next(r for r in facts.requirements if r.question_name == measurement.question)
         meaning, parameter = title_of(of.question, facts.policy), of.question.required

@@ -34,6 +34,7 @@ from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
 from sqlanon.releases.classes import rows_of_each, rows_with_keys
 from sqlanon.releases.companion_views import content_view, report_view
 from sqlanon.releases.content import content_fingerprint, has_checked_rows
+from sqlanon.releases.joined import joined_measurements
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.unreadable import unreadable
 from sqlanon.sqlgen.build import functions as f
@@ -67,10 +68,11 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
             else _of_snapshot(engine, release, answerable)
         )
         answered = _answered(engine, release, answerable)
+        of_join = joined_measurements(engine, release)
     except EngineError as error:
         raise unreadable(engine, release, error) from None
     measurements = hidden | answered
-    return PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure))
+    return PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure, *of_join))
 
 
 def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Measurement]) -> tuple[str, ...]:

@@ -244,7 +244,7 @@ def _baselines(policy: Policy) -> list[Candidate]:
 
 def _without_requirements(each: Candidate) -> Candidate:
     attributes = tuple(replace(attribute, min_level=None) for attribute in each.policy.attributes)
-    policy = replace(each.policy, requirements=(always_satisfied(),), against=None, attributes=attributes)
+    policy = replace(each.policy, requirements=(always_satisfied(),), against=None, joined=None, attributes=attributes)
     return replace(each, policy=policy)
 
 

@@ -49,6 +49,8 @@ def _parts(policy: Policy) -> Iterator[tuple[str, str | None, str]]:
             yield kind, None, ", ".join(columns)
     if policy.against:
         yield "against", None, str(policy.against)
+    if policy.joined:
+        yield "joined", None, str(policy.joined)
     for requirement in policy.requirements:
         yield "requirement", requirement.model, render.requirement(requirement)
     yield "statement", None, render.policy(policy)

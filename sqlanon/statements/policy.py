@@ -12,9 +12,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
+from sqlanon.inputs.joins.requirements import with_argument_names
 from sqlanon.inputs.pivot import with_items
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
-from sqlanon.questions.ask import with_names
 from sqlanon.statements.create_or_replace import to_be_made
 from sqlanon.syntax import render
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
@@ -24,7 +24,7 @@ __all__ = ["alter_policy", "create_policy", "drop_policy"]
 
 def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
     """Checks a policy against its sources and its hierarchies, and stores it; None where IF NOT EXISTS found one."""
-    requirements = tuple(map(with_names, statement.policy.requirements))
+    requirements = tuple(map(with_argument_names, statement.policy.requirements))
     policy = replace(statement.policy, requirements=requirements)
     with engine.transaction():
         if not to_be_made(engine, catalog, "policy", policy.name, statement):
@@ -75,7 +75,7 @@ def _changed(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:
                 raise PolicyError(f"the policy {statement.new_name} exists already", hint="drop it first")
             return replace(policy, name=statement.new_name)
         case "require":
-            return replace(policy, requirements=tuple(map(with_names, statement.requirements)))
+            return replace(policy, requirements=tuple(map(with_argument_names, statement.requirements)))
         case "add" if statement.requirements:
             return replace(policy, requirements=_more_requirements(policy, statement))
         case action:
@@ -84,7 +84,7 @@ def _changed(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:
 
 def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirement, ...]:
     """The requirements of a policy and those that are added; PolicyError where one is there with other numbers."""
-    added = tuple(map(with_names, statement.requirements))
+    added = tuple(map(with_argument_names, statement.requirements))
     for requirement in added:
         for known in policy.requirements:
             if known.subject == requirement.subject:

@@ -63,7 +63,8 @@ class Columns:
 
 def require_admitted(policy: Policy, options: Options) -> None:
     """Raises PolicyError for a policy that asks for what a stream cannot keep, before anything is read."""
-    parts = {"PIVOT": policy.pivot, "AGAINST": policy.against, "CONFIDENTIAL": policy.confidential}
+    parts: dict[str, object] = {"PIVOT": policy.pivot, "AGAINST": policy.against, "CONFIDENTIAL": policy.confidential}
+    parts["JOINED"] = policy.joined
     for name in [*(name for name, part in parts.items() if part), *(["VISIBLE"] if policy.visible else [])]:
         raise PolicyError(
             f"{policy} says {name}, which no stream keeps",

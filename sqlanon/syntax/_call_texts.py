@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.domain.policy import Requirement
+from sqlanon.domain.policy import JoinedRelease, Requirement
 from sqlanon.syntax._calls import FigureCall, MethodCall
 from sqlanon.syntax._frontier_statements import Advise, Bound, Frontier, workload_of
 from sqlanon.syntax._series_statements import CheckJoined, CreateSeries
@@ -18,6 +18,7 @@ __all__ = [
     "create_stream_text",
     "figure_text",
     "frontier_text",
+    "joined_text",
 ]
 
 
@@ -38,10 +39,16 @@ def frontier_text(statement: Frontier) -> str:
 
 
 def check_joined_text(statement: CheckJoined) -> str:
-    columns = ", ".join(map(name_text, statement.columns))
     required = ", ".join(map(call_text, statement.requirements))
-    joined = f"JOINED WITH RELEASE {qualified_text(statement.other)} ON ({columns})"
-    return f"CHECK {qualified_text(statement.name)} {joined} REQUIRE {required}"
+    joined = joined_text(JoinedRelease(statement.other, statement.columns))
+    return f"CHECK {qualified_text(statement.name)} {joined}REQUIRE {required}"
+
+
+def joined_text(joined: JoinedRelease | None) -> str:
+    """JOINED WITH RELEASE with a blank behind it; nothing where no release is joined."""
+    if joined is None:
+        return ""
+    return f"JOINED WITH RELEASE {qualified_text(joined.release)} ON ({', '.join(map(name_text, joined.columns))}) "
 
 
 def create_series_text(statement: CreateSeries, condition: str) -> str:

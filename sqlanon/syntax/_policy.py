@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Pivot, Policy, Requirement
+from sqlanon.domain.policy import JoinedRelease, Pivot, Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
@@ -17,14 +17,15 @@ from sqlanon.syntax._reader import QUERY_WORDS, Reader
 from sqlanon.syntax._wording import either
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 
-__all__ = ["against", "alter", "create", "drop", "requirements", "sets", "source"]
+__all__ = ["against", "alter", "create", "drop", "joined", "requirements", "sets", "source"]
 
 _EXAMPLE = "k_anonymity(k => 4)"
 
 
 def create(reader: Reader, position: Position) -> CreatePolicy:
     """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source [PIVOT item VALUES rating] (attributes)
-    [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public] REQUIRE requirements.
+    [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public]
+    [JOINED WITH RELEASE other ON (columns)] REQUIRE requirements.
 
     Where something is CONFIDENTIAL, REQUIRE may be left out.
     """
@@ -35,8 +36,9 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
     on = source(reader)
     pivot, columns = _pivot(reader), attributes(reader)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
-    public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
-    policy = Policy(name, on, columns, required, public, confidential, visible, pivot)
+    also = _still_possible(confidential, visible)
+    public, other, required = _rest(reader, also, optional=bool(confidential))
+    policy = Policy(name, on, columns, required, public, confidential, visible, pivot, joined=other)
     return CreatePolicy(policy, or_replace, if_not_exists, position=position)
 
 
@@ -119,18 +121,29 @@ def source(reader: Reader, *, before_list: bool = True) -> Source:
     return Source(query="FROM " + reader.sql_between(start))
 
 
-def against(reader: Reader, *also: str) -> Source | None:
+def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | None:
     """AGAINST public, the table that a source's respondents are a part of; None without the keyword.
 
-    REQUIRE comes next; `also` is what else could stand here instead, for the message.
+    REQUIRE comes next; `also` and, between AGAINST and it, `behind` could stand here instead, for the message.
     """
     if reader.accept("AGAINST"):
         reader.mark("public table")
         return source(reader, before_list=False)
     if not reader.sees("REQUIRE"):
-        words = (*also, "AGAINST", "REQUIRE")
+        words = (*also, "AGAINST", *behind, "REQUIRE")
         raise reader.expected(either(*words), among=words)
     return None
+
+
+def joined(reader: Reader) -> JoinedRelease | None:
+    """JOINED WITH RELEASE other ON (column, ...), a release and the columns that it shares; None without it."""
+    if not reader.accept("JOINED"):
+        return None
+    reader.expect("WITH", "RELEASE")
+    reader.mark("other")
+    other = reader.qualified_name("the name of the other release")
+    reader.expect("ON")
+    return JoinedRelease(other, _set(reader))
 
 
 def requirements(reader: Reader) -> tuple[Requirement, ...]:
@@ -149,14 +162,19 @@ def requirements(reader: Reader) -> tuple[Requirement, ...]:
             return tuple(listed)
 
 
-def _rest(reader: Reader, also: Sequence[str], *, optional: bool) -> tuple[Source | None, tuple[Requirement, ...]]:
-    """[AGAINST public] REQUIRE requirements, up to the end; if `optional`, the end may come at once."""
+def _rest(
+    reader: Reader, also: Sequence[str], *, optional: bool
+) -> tuple[Source | None, JoinedRelease | None, tuple[Requirement, ...]]:
+    """[AGAINST public] [JOINED WITH RELEASE ...] REQUIRE requirements, up to the end; if `optional`, the end may come
+    at once.
+    """
     if optional and reader.peek().kind is Kind.END:
-        return None, ()
-    public = against(reader, *also)
+        return None, None, ()
+    public = None if reader.sees("JOINED") else against(reader, *also, behind=["JOINED WITH RELEASE"])
+    other = joined(reader)
     required = requirements(reader)
     reader.end()
-    return public, required
+    return public, other, required
 
 
 def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from sqlanon.syntax import _values
 from sqlanon.syntax._attributes import hierarchy_name
 from sqlanon.syntax._head import if_not_exists, skip_kind
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._policy import against, requirements, sets, source
+from sqlanon.syntax._policy import against, joined, requirements, sets, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
     CheckExport,
@@ -100,15 +100,11 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckSeries | Ch
 
 def _joined(reader: Reader, name: QualifiedName, position: Position) -> CheckJoined:
     """JOINED WITH RELEASE other ON (column, ...) REQUIRE requirements."""
-    reader.expect("JOINED", "WITH", "RELEASE")
-    reader.mark("other")
-    other = reader.qualified_name("the name of the other release")
-    reader.expect("ON")
-    columns: list[str] = []
-    reader.listed(lambda: columns.append(reader.named("a column", "column")))
+    with_release = joined(reader)
+    assert with_release is not None
     required = requirements(reader)
     reader.end()
-    return CheckJoined(name, other, tuple(dict.fromkeys(columns)), required, position=position)
+    return CheckJoined(name, with_release.release, with_release.columns, required, position=position)
 
 
 def export(reader: Reader, position: Position) -> ExportRelease:

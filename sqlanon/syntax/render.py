@@ -22,6 +22,7 @@ from sqlanon.syntax._call_texts import (
     create_stream_text,
     figure_text,
     frontier_text,
+    joined_text,
 )
 from sqlanon.syntax._profile_texts import profile_text, propose_hierarchy_text
 from sqlanon.syntax._release_texts import levels_text, release_text, sets_text
@@ -211,7 +212,9 @@ def _create_policy(statement: CreatePolicy) -> str:
     parts = [
         sets_text("CONFIDENTIAL", policy.confidential),
         sets_text("VISIBLE", policy.visible),
-        _against(policy.against) + (_requirements(policy.requirements) if policy.requirements else ""),
+        _against(policy.against)
+        + joined_text(policy.joined)
+        + (_requirements(policy.requirements) if policy.requirements else ""),
     ]
     pivot = f" PIVOT {name_text(p.item)} VALUES {name_text(p.rating)}" if (p := policy.pivot) else ""
     return f"{head}{_source(policy.source)}{pivot} (\n{attributes}\n) {' '.join(filter(None, parts))}"

@@ -56,6 +56,7 @@ STATEMENTS: dict[str, str] = {
         "    column SENSITIVE [USING hierarchy],\n"
         "    column INSENSITIVE\n"
         ") [CONFIDENTIAL (column, ...), ...] [VISIBLE (column, ...), ...] [AGAINST table | (SELECT ...)]\n"
+        "    [JOINED WITH RELEASE other ON (column, ...)]\n"
         "    REQUIRE k_anonymity(k => 5), l_diversity(l => 3, variant => 'entropy');\n"
         + _wrapped(f"models: {', '.join(MODELS)}; .help l_diversity says what that one takes")
         + "\n"
@@ -170,8 +171,9 @@ RELATED: dict[str, tuple[str, ...]] = {"FRONTIER": ("ADVISE",), "ADVISE": ("FRON
 # The words that occur within statements.
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
-    ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE PIVOT AGAINST REQUIRE METHOD FRAGMENTS
-    COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES attribute jointly variant distance ranges guarding absent
+    ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE PIVOT AGAINST JOINED WITH REQUIRE
+    METHOD FRAGMENTS COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES
+    attribute jointly variant distance ranges guarding absent
     METHODS SWEEP IN MEASURE LEAST
     parquet csv duckdb ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS SERIES
     STREAM STREAMS BY END INTERVAL delay reuse

@@ -21,6 +21,9 @@ CREATE TABLE visits AS SELECT 'v' || i AS visit, i % 6 AS age, 'z' || (i % 4) AS
     'w' || (i // 7 % 3) AS ward, '*' AS guard, ['i' || (i % 3)] AS items FROM range(240) AS t(i);
 CREATE TABLE voters AS SELECT age, zip FROM visits;
 CREATE HIERARCHY diseases AS LEVELS (SELECT DISTINCT disease FROM visits);
+CREATE TABLE notes AS SELECT i % 6 AS age, 'n' || i AS note FROM range(60) AS t(i);
+CREATE POLICY notes ON notes (age QUASI IDENTIFIER, note SENSITIVE) REQUIRE k_anonymity(k => 2);
+CREATE ANONYMIZED TABLE other AS POLICY notes;
 """
 
 
@@ -37,6 +40,15 @@ class Use:
     fragments: str = ""
     series: str = ""
     ward: str = "SENSITIVE"
+    joined: str = ""
+
+    @property
+    def required(self) -> str:
+        """JOINED and REQUIRE, as far as the policy has them."""
+        if not self.joined:
+            return self.require
+        of_classes = f"{self.require}, " if self.require else "REQUIRE "
+        return f"JOINED WITH RELEASE other ON (age) {of_classes}{self.joined}"
 
 
 # What every method can do, but for those that need something CONFIDENTIAL, and what these can.
@@ -69,6 +81,8 @@ USES: Mapping[str, Mapping[str, str]] = {
     "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)", "ward": "SENSITIVE"},
     "projections": {"require": "REQUIRE k_anonymity(k => 2, on => (age)), k_anonymity(k => 2, on => (zip))"},
     "itemsets": {"items": LISTED.items, "require": LISTED.require},
+    # Beside what a method is required of classes.
+    "joined": {"joined": "xy_anonymity(x => zip, y => note, k => 2)"},
 }
 
 
@@ -84,7 +98,7 @@ def publish(con: sqlanon.Connection, call: str, use: Use) -> None:
         f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward {use.ward}, "
         f"guard IDENTIFIER, items {use.items}"
     )
-    con.execute(f"CREATE POLICY p ON visits ({roles}) {use.confidential} {use.require}")
+    con.execute(f"CREATE POLICY p ON visits ({roles}) {use.confidential} {use.required}")
     if use.series:
         con.execute("CREATE SERIES monthly ON POLICY p KEY 'SQLANON_TEST_KEY'")
     con.execute(f"CREATE ANONYMIZED {use.kind} made AS POLICY p METHOD {call} {use.fragments} {use.series}")

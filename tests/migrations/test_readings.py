@@ -67,7 +67,8 @@ def earlier(connection: Connection) -> None:
         connection.duckdb.execute(f"DROP TABLE anon.{table}")
     connection.duckdb.execute("DROP TABLE anon.candidate")
     connection.duckdb.execute("DROP TABLE anon.release_figure")
-    connection.duckdb.execute("ALTER TABLE anon.policy DROP COLUMN pivoted")
+    for column in ("pivoted", "joined"):
+        connection.duckdb.execute(f"ALTER TABLE anon.policy DROP COLUMN {column}")
     connection.duckdb.execute("ALTER TABLE anon.query_error RENAME COLUMN spread TO stderr")
     connection.duckdb.execute("ALTER TABLE anon.release_attribute DROP COLUMN reading")
     connection.duckdb.execute(sealed)

@@ -5,19 +5,11 @@ from __future__ import annotations
 import pytest
 
 import sqlanon
+from sqlanon import PrivacyViolation
+from tests.support.sequential_releases import SETUP
 
 # The level of the job in the second release; anonymity of the join, and linkability.
 JOINS = [(0, 1, 1), (1, 2, 2 / 3), (2, 2, 3 / 5)]
-SETUP = """
-CREATE TABLE one AS FROM (VALUES ('Banker', 'Cancer'), ('Banker', 'Cancer'), ('Clerk', 'HIV'), ('Driver', 'Cancer'),
-    ('Engineer', 'HIV')) AS t(job, disease);
-CREATE TABLE two AS FROM (VALUES ('Alice', 'Banker', 'c1'), ('Alice', 'Banker', 'c1'), ('Bob', 'Clerk', 'c2'),
-    ('Bob', 'Driver', 'c3'), ('Cathy', 'Engineer', 'c4')) AS t(name, job, class);
-CREATE HIERARCHY jobs AS LEVELS (SELECT * FROM (VALUES ('Banker', 'Admin'), ('Clerk', 'Admin'), ('Driver', 'Technical'),
-    ('Engineer', 'Technical')) AS t(value, level_1));
-CREATE POLICY first ON one (job QUASI IDENTIFIER USING jobs MAX LEVEL 0, disease SENSITIVE) REQUIRE k_anonymity(k => 1);
-CREATE ANONYMIZED TABLE first AS POLICY first;
-"""
 
 
 @pytest.mark.parametrize(("level", "anonymity", "linkability"), JOINS)
@@ -41,3 +33,34 @@ def test_a_join_of_two_releases(level: int, anonymity: int, linkability: float) 
         # From the other side it is the same join.
         mirrored = con.execute(f"CHECK first JOINED WITH RELEASE second ON (JOB) REQUIRE {required}").fetchall()
         assert [row[1:] for row in mirrored] == [row[1:] for row in rows]
+
+
+# What is required of the join; the level of the job that the search chooses, None if none will do; what it comes to.
+CHOSEN = [
+    ("xy_anonymity(x => name, y => disease, k => 1)", 0, 1),
+    ("xy_anonymity(x => name, y => disease, k => 2)", 1, 2),
+    ("xy_anonymity(x => name, y => disease, k => 3)", None, None),
+    ("xy_linkability(x => name, y => disease, max => 1)", 0, 1),
+    ("xy_linkability(x => name, y => disease, max => 0.7)", 1, 2 / 3),
+    ("xy_linkability(x => name, y => disease, max => 0.65)", 2, 3 / 5),
+    ("xy_linkability(x => name, y => disease, max => 0.6)", 2, 3 / 5),
+    ("xy_linkability(x => name, y => disease, max => 0.59)", None, None),
+]
+
+
+@pytest.mark.parametrize(("required", "level", "reached"), CHOSEN)
+def test_the_search_takes_what_is_required_of_a_join(required: str, level: int | None, reached: float | None) -> None:
+    with sqlanon.connect(config={"threads": "1"}) as con:
+        con.execute(SETUP)
+        con.execute(
+            "CREATE POLICY second ON two (name INSENSITIVE, job QUASI IDENTIFIER USING jobs, class INSENSITIVE) "
+            f"JOINED WITH RELEASE first ON (job) REQUIRE k_anonymity(k => 1), {required}"
+        )
+        create = "CREATE ANONYMIZED TABLE second AS POLICY second"
+        if level is None:
+            with pytest.raises(PrivacyViolation):
+                con.execute(create)
+            return
+        rows = con.execute(create).fetchall()
+        assert rows[1][6] == f"job {level}/2"
+        assert con.execute("CHECK second").fetchall()[1][4] == pytest.approx(reached)

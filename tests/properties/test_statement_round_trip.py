@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.syntax import render
 from sqlanon.syntax._frontier_statements import figure_of_workload, workload_of
@@ -127,8 +127,10 @@ several = st.lists(attributes, min_size=1, max_size=4, unique_by=lambda attribut
 sets = st.lists(st.lists(names, min_size=1, max_size=3, unique_by=str.lower).map(tuple), max_size=3).map(tuple)
 some_sets = sets.filter(bool)
 pivots = st.none() | st.builds(Pivot, names.map(str.lower), names.map(lambda name: name.lower() + " rated"))
+shared = st.lists(names, min_size=1, max_size=3, unique_by=str.lower).map(tuple)
+joins = st.none() | st.builds(JoinedRelease, qualified, shared)
 policies = st.one_of(
-    st.builds(Policy, names, sources, several, requirements, publics, sets, sets, pivots),
+    st.builds(Policy, names, sources, several, requirements, publics, sets, sets, pivots, joined=joins),
     # Where something is confidential, nothing else need be required.
     st.builds(Policy, names, sources, several, st.just(()), st.none(), some_sets, sets),
 )
@@ -209,9 +211,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
     st.builds(CheckSeries, qualified, names),
-    st.builds(
-        CheckJoined, qualified, qualified, columns.filter(bool).map(lambda c: tuple(dict.fromkeys(c))), requirements
-    ),
+    st.builds(CheckJoined, qualified, qualified, shared, requirements),
     st.builds(CreateSeries, names, names, texts, requirements | st.just(()), switch),
     st.builds(DropSeries, names, switch),
     st.builds(CreateStream, qualified, names, names, st.builds(MethodCall, words, arguments), switch),

@@ -28,7 +28,7 @@ from sqlanon.catalog._source_text import read_source, write_source
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, JoinedRelease, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
@@ -67,6 +67,7 @@ policies = st.builds(
     against=st.none() | sources,
     confidential=sets,
     visible=sets,
+    joined=st.none() | st.builds(JoinedRelease, names, st.lists(texts, max_size=2).map(tuple)),
 )
 
 
@@ -256,6 +257,7 @@ def test_the_fingerprint_is_of_the_meaning():
         policy(source=Source(name=QualifiedName(("main", "patients")))),
         policy(against=Source(name=QualifiedName(("patients",)))),
         policy(attributes=(Attribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix"),)),
+        policy(joined=JoinedRelease(QualifiedName(("of_jobs",)), ("zip",))),
         policy(requirements=(Requirement("l_diversity", (("l", Decimal(3)), ("variant", "distinct"))),)),
         policy(requirements=(Requirement("l_diversity", (("l", 4), ("variant", "distinct"))),)),
     ],

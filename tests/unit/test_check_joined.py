@@ -117,12 +117,29 @@ def test_what_cannot_be_joined_is_refused(con: Connection, statement: str, words
 def test_labels_that_cannot_be_compared_are_refused(con: Connection) -> None:
     with pytest.raises(PolicyError, match="shows it by no level"):
         con.execute(f"CHECK r_a JOINED WITH RELEASE regions ON (age) REQUIRE {XY}")
+    release(con, "b", (2, 0), "ill")
+    con.execute(f"CHECK r_a JOINED WITH RELEASE r_b ON (age) REQUIRE {XY}")
+    # Values of its own tell what lies above them; for what lies above labels the source is read.
+    con.execute("UPDATE a SET age = 99 WHERE age = 1")
+    con.execute(f"CHECK r_a JOINED WITH RELEASE r_b ON (age) REQUIRE {XY}")
+    con.execute("UPDATE a SET age = 1 WHERE age = 99")
+    release(con, "a", (1, 0), "who")
     con.execute("UPDATE a SET age = 99 WHERE age = 1")
     try:
         with pytest.raises(PolicyError, match=r"the source of main\.r_a has changed"):
             con.execute(f"CHECK r_a JOINED WITH RELEASE r_b ON (age) REQUIRE {XY}")
     finally:
         con.execute("UPDATE a SET age = 1 WHERE age = 99")
+    con.execute(
+        "CREATE POLICY locally ON b (age QUASI IDENTIFIER USING bands, ward QUASI IDENTIFIER, ill INSENSITIVE) "
+        "REQUIRE k_anonymity(k => 2)"
+    )
+    con.execute("INSERT INTO b VALUES (1, 'u', 'p'), (3, 'w', 'r'), (4, 'w', 'r')")
+    con.execute(
+        "CREATE ANONYMIZED TABLE locally AS POLICY locally METHOD generalization(suppression => 1, recoding => 'local')"
+    )
+    with pytest.raises(PolicyError, match="shows it by several levels"):
+        con.execute(f"CHECK r_a JOINED WITH RELEASE locally ON (age) REQUIRE {XY}")
     con.execute("CREATE OR REPLACE HIERARCHY bands AS INTERVALS (2, 10)")
     with pytest.raises(PolicyError, match="another hierarchy"):
         con.execute(f"CHECK r_a JOINED WITH RELEASE r_b ON (age) REQUIRE {XY}")

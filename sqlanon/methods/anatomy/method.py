@@ -32,6 +32,7 @@ from sqlanon.methods.limits import (
     no_columns,
     no_confidential,
     no_itemsets,
+    no_joined,
     no_projections,
     no_series,
     no_sets,
@@ -160,6 +161,7 @@ def limits(_: Options) -> Limits:
         ),
         projections=no_projections(),
         itemsets=no_itemsets(),
+        joined=no_joined(),
     )
 
 

@@ -10,7 +10,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.minimal_fragmentation import Fragmentation, fragmentation, require_correct
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_series
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_joined, no_series
 
 __all__ = ["Sets", "constraints_of", "fragments_of", "limits_of_fragments", "loss_of", "publishable"]
 
@@ -71,6 +71,7 @@ def limits_of_fragments() -> Limits:
         jointly=model,
         projections=model,
         itemsets=model,
+        joined=no_joined(),
     )
 
 

@@ -7,16 +7,18 @@ from dataclasses import replace
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.counts import count_of
+from sqlanon.domain.explanation import JoinReached
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.violating_classes import labels, violated
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
+from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.steps import Step
 
-__all__ = ["infeasible"]
+__all__ = ["infeasible", "infeasible_join"]
 
 
 def infeasible(
@@ -49,6 +51,20 @@ def infeasible(
         f"{names} cannot be met with at most {count_of(limit, cells.rows, 'row')} suppressed: "
         f"at the most general levels allowed, {worst}{values}{later}; nothing was published",
         hint=_hint(policy, worst.on, spared=violations[0][0] < cells.rows),
+    )
+
+
+def infeasible_join(task: Task, broken: Sequence[JoinReached], limit: int) -> PrivacyViolation:
+    """The error where classes meet what is required of them, and the join with another release tells too much.
+
+    `broken` is what it comes to at the most general levels allowed. Other levels may come to less, or more.
+    """
+    rows = task.encoded.rows
+    comes_to = ", ".join(f"{reached.requirement} comes to {reached.figure}" for reached in broken)
+    return PrivacyViolation(
+        f"no levels that were looked at meet what is required with at most {count_of(limit, rows, 'row')} suppressed: "
+        f"at the most general ones, joined with {broken[0].other}, {comes_to}; nothing was published",
+        hint="ask for less of the join, or allow more levels or more suppression",
     )
 
 

@@ -22,7 +22,7 @@ from sqlanon.domain.watching import Watching
 from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
 from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
-from sqlanon.methods.generalization.infeasible import infeasible
+from sqlanon.methods.generalization.infeasible import infeasible, infeasible_join
 from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Progress, Settle, search
 from sqlanon.methods.generalization.less_lossy import less_lossy as preferred
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
@@ -109,12 +109,21 @@ def limits(options: Options) -> Limits:
         jointly=None,
         projections=_no_rounds() if options.recoding == "local" else None,
         itemsets=no_itemsets(),
+        joined=_no_levels_of_rounds() if options.recoding == "local" else None,
     )
 
 
 def _no_rounds() -> Refusal:
     return Refusal(
         "recoding => 'local' cannot meet {requirement}: its rounds are of classes by all quasi-identifiers",
+        "leave recoding out: all rows then have the same levels",
+    )
+
+
+def _no_levels_of_rounds() -> Refusal:
+    return Refusal(
+        "recoding => 'local' cannot meet {requirement}: its rows show labels of several levels, which cannot be "
+        "compared with those of {other}",
         "leave recoding out: all rows then have the same levels",
     )
 
@@ -137,6 +146,8 @@ def choose(task: Task, options: Options) -> Generalization:
     searches = _Searches(options, _reporter(task.watching))
     optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
     if optimum is None:
+        if broken := nodes.broken_joins(nodes.lattice.high):
+            raise infeasible_join(task, broken, limit)
         raise infeasible(engine, policy, requirements, cells, nodes.batch, nodes.steps(nodes.lattice.high), limit)
     result = Generalization(
         rounds=(Round(optimum.node, cells.rows - optimum.suppressed),),

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.domain.explanation import JoinReached
+from sqlanon.methods.generalization.joined_nodes import JoinedNodes
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld, withheld_at_once
 from sqlanon.methods.generalization.lattice.remaining import Rank
@@ -71,6 +73,7 @@ class Nodes:
         if lasting and _goes_on(task.requirements) and cells.public is None and (self.batch.entity or cells.carried):
             self.batch = replace(self.batch, lasting=True)
         self.rollups = Rollups(task.engine, cells, self.batch, task.scratch)
+        self._joined = JoinedNodes(task, task.join, cells, self.batch) if task.join else None
         self._bind(low, limit, loss)
 
     def _bind(self, low: Node, limit: int, loss: str) -> None:
@@ -104,6 +107,32 @@ class Nodes:
         return withheld(self.batch, *self.rollups.rows_of(node))
 
     def settle(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
+        """As `settle_classes`; None, too, for a node whose join with another release tells too much."""
+        settled = self.settle_classes(nodes, best)
+        if self._joined is None:
+            return settled
+        passing = [(answer, node) for answer, node in zip(settled, nodes, strict=True) if answer is not None]
+        ranks = sorted(((loss, sum(node), node), rows) for (loss, rows), node in passing if rows <= self._limit)
+        joined: dict[Node, tuple[int, int] | None] = {}
+        for rank, rows in ranks:
+            # Behind the first that passes none can be better.
+            passes = (best is None or rank < best) and all(of.satisfied for of in self.joins(rank[2], rows))
+            joined[rank[2]] = (rank[0], rows) if passes else None
+            best = rank if passes else best
+        return [joined.get(node, answer) for node, answer in zip(nodes, settled, strict=True)]
+
+    def joins(self, node: Node, suppressed: int) -> tuple[JoinReached, ...]:
+        """What a node that suppresses so many rows comes to in what is required of its join with another release."""
+        return () if self._joined is None else self._joined.reached(node, self.steps(node) if suppressed else ())
+
+    def broken_joins(self, node: Node) -> tuple[JoinReached, ...]:
+        """What the join of a node with another release tells too much of, if its classes meet what is required."""
+        (answer,) = self.settle_classes([node], None)
+        if answer is None or answer[1] > self._limit:
+            return ()
+        return tuple(reached for reached in self.joins(node, answer[1]) if not reached.satisfied)
+
+    def settle_classes(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
         """Each node's loss and the rows it suppresses; None if nothing of it may be published, or for more than `best`.
 
         Where the requirements are settled in one round, all nodes are in one statement. Else

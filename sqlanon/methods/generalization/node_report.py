@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from sqlanon.domain.explanation import ExaminedNode, Violated
+from sqlanon.domain.explanation import ExaminedNode, JoinReached, Violated
 from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.node_evaluator import Nodes
@@ -36,6 +36,7 @@ class Look:
         self._rounds = needs_rounds(task.requirements)
         self._violations: dict[Node, Violations] = {}
         self._settled: dict[Node, tuple[int, int] | None] = {}
+        self._joins: dict[Node, tuple[JoinReached, ...]] = {}
 
     def at(self, levels: Sequence[Node]) -> list[Seen]:
         """Each of some nodes, with the rows that it would suppress counted through all rounds."""
@@ -65,7 +66,8 @@ class Look:
 
     def _passes(self, node: Node) -> bool:
         answer = self._settled[node]
-        return answer is not None and answer[1] <= self._limit
+        within = answer is not None and answer[1] <= self._limit
+        return within and all(reached.satisfied for reached in self._joins[node])
 
     def _examined(self, node: Node, bound: Fraction) -> Seen:
         withheld, broken = self._violations[node]
@@ -75,7 +77,8 @@ class Look:
             answer = self._settled[node]
             later = None if answer is None else answer[1] - withheld
             loss = self._nodes.loss.value(answer[0]) if answer is not None and self._passes(node) else None
-        seen = ExaminedNode(node, bound, withheld, later, tuple(requirement for requirement, _ in broken), loss)
+        joins = self._joins.get(node, ())
+        seen = ExaminedNode(node, bound, withheld, later, tuple(requirement for requirement, _ in broken), loss, joins)
         return seen, tuple(key for _, key in broken)
 
     def _look_at(self, levels: Sequence[Node]) -> None:
@@ -91,7 +94,10 @@ class Look:
         width = 1 if self._rounds else self._nodes.rollups.batch
         for first in range(0, len(new), width):
             part = new[first : first + width]
-            self._settled |= zip(part, self._nodes.settle(part, None), strict=True)
+            self._settled |= zip(part, self._nodes.settle_classes(part, None), strict=True)
+        for node in new:
+            answer = self._settled[node]
+            self._joins[node] = () if answer is None or answer[1] > self._limit else self._nodes.joins(node, answer[1])
 
     def _violated(self, levels: Sequence[Node]) -> dict[Node, Violations]:
         """For each node the rows of the classes that violate by themselves, and the requirements that they violate."""

@@ -31,6 +31,8 @@ def decision(
         if explained.chosen.later:
             yield "of which", f"{explained.chosen.later} in later rounds: without the others these violate too"
     yield from (("rows left out", _common(value)) for value in explained.common_values)
+    for reached in explained.chosen.joins:
+        yield f"joined with {reached.other}", f"{reached.requirement} comes to {reached.figure}"
     if explained.together is not None:
         yield "all columns together", f"k is {explained.together} for readers who know all quasi-identifiers"
     yield choice.loss_name.replace("_", " "), f"{loss_text(choice.loss)}, {_proof(choice)}"
@@ -52,10 +54,10 @@ def reasons(
     levels = f"within {counted(explained.reach or 0, 'level')}"
     near = "" if explained.reach is None else f" (of the {explained.among} nodes {levels})"
     for node in explained.cheaper:
-        because = (f"{v.rows} by {v.requirement}" for v in node.violated[:1])
+        because = node.broken_joins[:1] or [f"{v.rows} by {v.requirement}" for v in node.violated[:1]]
         yield (
             "next cheaper",
-            f"{_could_lose(node, quasi)}, but {', '.join([_suppressed(node, choice), *because])}{near}",
+            f"{_could_lose(node, quasi)}, but {', '.join([_suppressed(node, choice), *map(str, because)])}{near}",
         )
 
 
@@ -77,6 +79,8 @@ def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -
     if _several(choice):
         rather = f"{_suppressed(node, choice)} rather than {explained.chosen.withheld}"
         return "; ".join([rather, *map(str, node.violated[:1])])
+    if node.broken_joins:
+        return "; ".join([_suppressed(node, choice), *map(str, node.broken_joins)])
     if node.loss is None:
         allowed = "" if node.later is None else f", at most {explained.limit} allowed"
         return "; ".join([_suppressed(node, choice) + allowed, *map(str, node.violated[:1])])
@@ -93,7 +97,7 @@ def _compared(node: ExaminedNode, explained: Explanation) -> str:
 
 
 def _suppressed(node: ExaminedNode, choice: Generalization) -> str:
-    if node.later is None:
+    if node.later is None and not node.broken_joins:
         return "whatever rows are suppressed, the rest violates"
     later = f", {node.later} of them in later rounds" if node.later else ""
     what = "left to later rounds" if _several(choice) else "suppressed"
@@ -123,6 +127,8 @@ def _binding(choice: Generalization, explained: Explanation) -> str:
         where = f"at {binding.at} of the {binding.of} less general nodes that fail"
     if binding.requirement is None:
         return f"the suppression budget: {where}, no requirement by itself suppresses too many rows"
+    if binding.of_join:
+        return f"{binding.requirement}: the join with another release violates it {where}"
     return f"{binding.requirement}: most rows violate it {where}"
 
 

@@ -30,7 +30,7 @@ from sqlanon.methods.itemsets.lists import coded_lists, column_name, list_attrib
 from sqlanon.methods.itemsets.one_label import of_one_label
 from sqlanon.methods.itemsets.optimal import optimal
 from sqlanon.methods.itemsets.supports import Labelled, code_table
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_joined, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.wording import loss_text
@@ -154,6 +154,7 @@ def limits(_: Options) -> Limits:
         jointly=of_classes,
         projections=of_classes,
         itemsets=None,
+        joined=no_joined(),
     )
 
 

@@ -20,7 +20,16 @@ from sqlanon.domain.values import Value
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.base import Figure, PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_itemsets, no_projections, no_sets
+from sqlanon.methods.limits import (
+    Limits,
+    Refusal,
+    no_columns,
+    no_confidential,
+    no_itemsets,
+    no_joined,
+    no_projections,
+    no_sets,
+)
 from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.m_invariance.deal import Deal, step
 from sqlanon.methods.m_invariance.reasons import dealt_out
@@ -130,6 +139,7 @@ def limits(_: Options) -> Limits:
         ),
         projections=no_projections(),
         itemsets=no_itemsets(),
+        joined=no_joined(),
     )
 
 

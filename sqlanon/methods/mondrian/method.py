@@ -22,6 +22,7 @@ from sqlanon.methods.limits import (
     no_columns,
     no_confidential,
     no_itemsets,
+    no_joined,
     no_projections,
     no_series,
     no_sets,
@@ -120,6 +121,7 @@ def limits(options: Options) -> Limits:
         jointly=None,
         projections=no_projections(),
         itemsets=no_itemsets(),
+        joined=no_joined(),
     )
 
 

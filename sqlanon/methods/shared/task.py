@@ -12,6 +12,7 @@ from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
+from sqlanon.inputs.joins.join import Join
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
@@ -26,7 +27,8 @@ class Task:
     `kind` is TABLE or VIEW in lower case, `sets` and `columns` those behind FRAGMENTS and COLUMNS, of
     which `each_apart` says that each attribute is a column, and `dry` whether nothing is to be published. There are
     `cells` once the source is encoded, if the method has an encoding. Temporary tables are
-    made with `scratch`. `signatures` looks up which values respondents have had to choose from, in a series.
+    made with `scratch`. `signatures` looks up which values respondents have had to choose from, in a series. `join` is
+    that with another release, of which the policy requires something.
     """
 
     engine: Engine
@@ -42,6 +44,7 @@ class Task:
     cells: Cells | None = None
     watching: Watching | None = None
     signatures: Callable[[], Signatures] | None = None
+    join: Join | None = None
 
     @property
     def guards(self) -> tuple[tuple[int, str], ...]:

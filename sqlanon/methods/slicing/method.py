@@ -22,7 +22,16 @@ from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task
-from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_itemsets, no_projections, no_series, no_sets
+from sqlanon.methods.limits import (
+    Limits,
+    Refusal,
+    no_confidential,
+    no_itemsets,
+    no_joined,
+    no_projections,
+    no_series,
+    no_sets,
+)
 from sqlanon.methods.shared.diversity import promised_diversity
 from sqlanon.methods.shared.partition.solve import points_of
 from sqlanon.methods.shared.random_worlds import of_buckets
@@ -120,6 +129,7 @@ def limits(_: Options) -> Limits:
         ),
         projections=no_projections(),
         itemsets=no_itemsets(),
+        joined=no_joined(),
     )
 
 

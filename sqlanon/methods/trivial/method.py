@@ -29,6 +29,7 @@ from sqlanon.methods.limits import (
     no_columns,
     no_confidential,
     no_itemsets,
+    no_joined,
     no_projections,
     no_series,
     no_sets,
@@ -161,6 +162,7 @@ def limits(_: Options) -> Limits:
         ),
         projections=no_projections(),
         itemsets=no_itemsets(),
+        joined=no_joined(),
     )
 
 

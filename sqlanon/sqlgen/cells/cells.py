@@ -34,6 +34,7 @@ from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values, 
 __all__ = [
     "carried_code",
     "cells",
+    "cells_beside",
     "class_id",
     "codes",
     "key_name",
@@ -207,6 +208,17 @@ def cells(
     if by_row:
         others.append(alias(row_number(), "row"))
     return _keyed(source, "source", coded, layout.words, others)
+
+
+def cells_beside(
+    policy: BoundPolicy, source: exp.Table, codes: Sequence[str | None], layout: KeyLayout, beside: Sequence[exp.Alias]
+) -> exp.Select:
+    """As `cells`, of the quasi-identifiers alone, with columns of `source` as they are."""
+    coded = [
+        (published_value(bound, "source"), fields, table)
+        for bound, fields, table in zip(policy.quasi_identifiers, layout.fields, codes, strict=True)
+    ]
+    return _keyed(source, "source", coded, layout.words, beside)
 
 
 def row_number() -> exp.Column:

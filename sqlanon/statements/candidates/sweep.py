@@ -11,6 +11,7 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Value
 from sqlanon.errors import SqlanonError, UserError, about
+from sqlanon.inputs.joins.requirements import is_of_join
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.registry import find_method, options_of, promised_by
 from sqlanon.methods.shared.arguments import arguments_of, with_names
@@ -123,7 +124,12 @@ def _any_has(requirements: Sequence[Requirement], parameter: str) -> bool:
 
 
 def _meant(requirement: Requirement) -> Iterator[Question]:
-    """The questions of the requirement's model that its arguments choose, its default where they choose none."""
+    """The questions of the requirement's model that its arguments choose, its default where they choose none.
+
+    Of a join's requirements nothing is swept.
+    """
+    if is_of_join(requirement):
+        return
     arguments = {fold(name): value for name, value in requirement.arguments}
     for question in questions_of(fold(requirement.model)):
         when = question.when

@@ -23,10 +23,11 @@ INSERT INTO "anon"."policy" (
   "query",
   "against",
   "against_query",
-  "pivoted"
+  "pivoted",
+  "joined"
 )
 VALUES
-  (?, ?, ?, ?, ?, ?);
+  (?, ?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."policy_attribute" (
   "policy",
