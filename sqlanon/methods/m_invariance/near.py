@@ -97,9 +97,9 @@ class NearClasses:
         )
         of_value = [column("region", "row"), column("code", "row")]
         order = order_by(ascending(at), ascending(column("draw", "row")), ascending(column("row_no", "row")))
-        place = window(f.row_number(), partition_by=of_value, order=order)
+        number_in_value = window(f.row_number(), partition_by=of_value, order=order)
         classes = window(f.count(), partition_by=[part.copy() for part in of_value])
-        second = infix(paren(infix(place, "*", 2)), ">", classes)
+        second = infix(paren(infix(number_in_value, "*", 2)), ">", classes)
         region = infix(infix(column("region", "row"), "*", 2), "+", big(paren(second)))
         query = exp.select(*(column(name, "row") for name in ("row_no", "signature", "code", "draw")))
         query.select(alias(region, "region"), *(column(name, "row") for name in self._positions), copy=False)
