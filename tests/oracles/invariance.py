@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from statistics import pvariance
 
 from tests.oracles.composition import Classes
 
@@ -106,8 +107,8 @@ def _padding(rest: tuple[Hashable, ...], m: int) -> int:
 def near_classes(rows: Mapping[str, tuple[Hashable, Sequence[float]]], units: Sequence[float]) -> list[frozenset[str]]:
     """The classes of people with a value and positions, of whom each value has as many.
 
-    They are halved where they lie farthest apart, in units of each attribute, until a class has one of each value: the
-    first half of each value's people, in their order there, and one fewer where their number is odd.
+    They are halved where they vary most, in units of each attribute, until a class has one of each value: the first
+    half of each value's people, in their order there, and one fewer where their number is odd.
     """
     by_value: dict[Hashable, list[str]] = {}
     for person, (value, _) in rows.items():
@@ -115,11 +116,8 @@ def near_classes(rows: Mapping[str, tuple[Hashable, Sequence[float]]], units: Se
     [count] = {len(people) for people in by_value.values()}
     if count == 1:
         return [frozenset(rows)]
-    spread = [
-        (max(at[i] for _, at in rows.values()) - min(at[i] for _, at in rows.values())) * unit
-        for i, unit in enumerate(units)
-    ]
-    widest = spread.index(max(spread))
+    variances = [pvariance([at[i] * unit for _, at in rows.values()]) for i, unit in enumerate(units)]
+    widest = next(i for i, variance in enumerate(variances) if variance >= max(variances) * (1 - 1e-9))
     first: set[str] = set()
     for people in by_value.values():
         first |= {*sorted(people, key=lambda person: rows[person][1][widest])[: count // 2]}

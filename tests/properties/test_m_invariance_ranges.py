@@ -136,7 +136,7 @@ def groups(draw: st.DrawFn) -> dict[str, tuple[str, tuple[int, int]]]:
 
 @settings(max_examples=draws(8, long=60), deadline=None)
 @given(groups())
-def test_classes_are_halved_where_they_are_widest(
+def test_classes_are_halved_where_they_vary_most(
     con: Connection, people: dict[str, tuple[str, tuple[int, int]]]
 ) -> None:
     con.execute("DROP SERIES IF EXISTS t; DROP POLICY IF EXISTS t")

@@ -30,9 +30,12 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,
     identical,
+    infix,
     is_not_null,
     is_null,
     order_by,
+    paren,
+    real,
     total,
     union_all,
     window,
@@ -90,7 +93,7 @@ class Deal:
             tables["slot"] = self._drawn("slot", step("slot", tables), draw)
             tables["placed"] = self._table("placed", step("placed", tables, self.m))
             if self.cuts is not None:
-                near = NearClasses(self.engine, self.scratch, rows, self._units(self.cuts))
+                near = NearClasses(self.engine, self.scratch, rows, len(self.cuts.attributes))
                 tables["placed"] = near.placed(str(tables["placed"]), draw)
             tables["class"] = self._drawn("class", step("class", tables), draw)
         tables["bucket"] = self._table("bucket", step("bucket", tables))
@@ -177,11 +180,9 @@ class Deal:
             return
         for index in self.cuts.attributes:
             yield alias(column(rank_name(0), f"ranked_{index}"), rank_of(index))
-            yield alias(column("position", f"ranked_{index}"), position_name(index))
-
-    def _units(self, cuts: Turns) -> list[float]:
-        """By how much each position is multiplied: the whole domain is as wide as the attribute's weight."""
-        return [weight / domain for weight, domain in zip(cuts.weights, cuts.domains, strict=True)]
+            first = exp.select(f.min(column("position"))).from_(relation(self.cuts.ranked[index])).subquery()
+            share = paren(column("position", f"ranked_{index}") - first) / real(self.cuts.domains[index])
+            yield alias(infix(share, "*", real(self.cuts.weights[index])), position_name(index))
 
     def _rows_in_buckets(self, rows: str, in_bucket: str) -> exp.Select:
         """bucket, the respondent, and the columns that rows take along; with ranges code, and counterfeits, too."""

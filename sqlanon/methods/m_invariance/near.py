@@ -2,13 +2,13 @@
 
 Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007), split the rows of a
 signature until a class has one row of each value, each half with as many rows of one value as of another. Here it is
-done as Mondrian cuts its regions: in the attribute in which the rows lie farthest apart, and of each value between the
-rows in the middle. All regions are cut at once.
+done as Mondrian cuts its regions, all at once: of each value between the rows in the middle, in the attribute in which
+the rows vary most. Were it that in which they lie farthest apart, as with Mondrian, one row that stays behind would
+have the same attribute cut again and again: halves of two values seldom end at one place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -34,6 +34,9 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["NearClasses", "position_name"]
 
+# Variances that differ by less, in proportion, are taken for one: in another order the same numbers add up to another.
+_ALIKE = 1e-9
+
 
 def position_name(index: int) -> str:
     """The column with where a row lies in the quasi-identifier at this index."""
@@ -44,14 +47,13 @@ def position_name(index: int) -> str:
 class NearClasses:
     """Puts rows that have classes into other classes of the same values.
 
-    `rows` is a table of row_no and `position_name` of each attribute, and `units` has how much of a position counts as
-    much as one of another attribute.
+    `rows` is a table of row_no and `position_name` of each of the attributes, from 0 to the attribute's weight.
     """
 
     engine: Engine
     scratch: Scratch
     rows: str
-    units: Sequence[float]
+    attributes: int
 
     def placed(self, placed: str, draw: str) -> str:
         """The table `placed` with other places: row_no, signature, code and place.
@@ -75,7 +77,7 @@ class NearClasses:
 
     @property
     def _positions(self) -> list[str]:
-        return [position_name(index) for index in range(len(self.units))]
+        return [position_name(index) for index in range(self.attributes)]
 
     def _regions(self, lies_at: exp.Query) -> exp.Select:
         query = exp.select(*(column(name, "each") for name in ("row_no", "signature", "code", "draw")))
@@ -95,9 +97,9 @@ class NearClasses:
         )
         of_value = [column("region", "row"), column("code", "row")]
         order = order_by(ascending(at), ascending(column("draw", "row")), ascending(column("row_no", "row")))
-        place = window(f.row_number(), partition_by=of_value, order=order)
+        number_in_value = window(f.row_number(), partition_by=of_value, order=order)
         classes = window(f.count(), partition_by=[part.copy() for part in of_value])
-        second = infix(paren(infix(place, "*", 2)), ">", classes)
+        second = infix(paren(infix(number_in_value, "*", 2)), ">", classes)
         region = infix(infix(column("region", "row"), "*", 2), "+", big(paren(second)))
         query = exp.select(*(column(name, "row") for name in ("row_no", "signature", "code", "draw")))
         query.select(alias(region, "region"), *(column(name, "row") for name in self._positions), copy=False)
@@ -105,15 +107,13 @@ class NearClasses:
         return query.join(self._turns(regions).subquery("turn"), on=same("region", "row", "turn"), copy=False)
 
     def _turns(self, regions: str) -> exp.Select:
-        """region, and the attribute in which its rows lie farthest apart; counterfeits lie nowhere."""
-        widths: list[exp.Expr] = []
-        for name, unit in zip(self._positions, self.units, strict=True):
-            ends = (exp.Max, exp.Min)
-            most, least = (filtered(end(this=column(name)), is_not_null(column("row_no"))) for end in ends)
-            widths.append(paren(infix(paren(infix(most, "-", least)), "*", real(unit))))
-        named = [alias(width, f"width_{index}") for index, width in enumerate(widths)]
-        spans = exp.select(column("region"), *named).from_(relation(regions)).group_by(column("region"))
-        names = [column(f"width_{index}") for index in range(len(widths))]
-        widest = f.greatest(*(name.copy() for name in names))
-        attribute = case(*((name.eq(widest.copy()), index) for index, name in enumerate(names)))
+        """region, and the first attribute in which its rows vary most; counterfeits lie nowhere."""
+        variances = [
+            alias(filtered(f.call("var_pop", column(name)), is_not_null(column("row_no"))), f"variance_{index}")
+            for index, name in enumerate(self._positions)
+        ]
+        spans = exp.select(column("region"), *variances).from_(relation(regions)).group_by(column("region"))
+        names = [column(f"variance_{index}") for index in range(self.attributes)]
+        most = infix(f.greatest(*(name.copy() for name in names)), "*", real(1 - _ALIKE))
+        attribute = case(*((infix(name, ">=", most.copy()), index) for index, name in enumerate(names)))
         return exp.select(column("region"), alias(attribute, "attribute")).from_(spans.subquery("span"))

@@ -48,10 +48,10 @@ def verified_ranges(published: PublishedTables, m: int) -> Structure:
     names = [name for name, _ in published.engine.columns(exp.select(exp.Star()).from_(rows.copy()))]
     ranges = exp.Struct(expressions=[entry(name, column(name)) for name in names if name not in named])
     nobody = exp.Null() if respondent is None else big(is_null(column(respondent)))
-    shown = exp.select(column(BUCKET), alias(ranges, "ranges"), alias(nobody, "nobody")).from_(rows.copy())
+    rows_shown = exp.select(column(BUCKET), alias(ranges, "ranges"), alias(nobody, "nobody")).from_(rows.copy())
     value = exp.select(column(BUCKET), alias(column(values.value), VALUE), alias(big(literal(1)), COUNT))
     tables = {
-        "row_of_bucket": shown,
+        "row_of_bucket": rows_shown,
         "values_of_bucket": value.from_(rows.copy()),
         "counterfeits_of_bucket": _all(published.tables[COUNTERFEITS]),
     }

@@ -7,11 +7,29 @@ SELECT
   "known"."signature" AS "signature",
   NOT "former"."signature" IS NULL AND "known"."signature" IS NULL AS "changed",
   "ranked_0"."rank_0" AS "r_0",
-  "ranked_0"."position" AS "position_0",
+  (
+    "ranked_0"."position" - (
+      SELECT
+        MIN("position")
+      FROM "__sqlanon_ranked_1"
+    )
+  ) / CAST(3732.0 AS DOUBLE) * CAST(1.0 AS DOUBLE) AS "position_0",
   "ranked_1"."rank_0" AS "r_1",
-  "ranked_1"."position" AS "position_1",
+  (
+    "ranked_1"."position" - (
+      SELECT
+        MIN("position")
+      FROM "__sqlanon_ranked_2"
+    )
+  ) / CAST(1.0 AS DOUBLE) * CAST(1.0 AS DOUBLE) AS "position_1",
   "ranked_2"."rank_0" AS "r_2",
-  "ranked_2"."position" AS "position_2",
+  (
+    "ranked_2"."position" - (
+      SELECT
+        MIN("position")
+      FROM "__sqlanon_ranked_3"
+    )
+  ) / CAST(7.0 AS DOUBLE) * CAST(1.0 AS DOUBLE) AS "position_2",
   "source"."number" AS "__sqlanon_respondent"
 FROM "temp"."main"."__sqlanon_source_2" AS "source"
 JOIN "__sqlanon_ranked_1" AS "ranked_0"

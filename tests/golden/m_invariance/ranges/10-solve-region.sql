@@ -55,3 +55,67 @@ FROM (
 ) AS "each"
 JOIN "__sqlanon_source_row_1" AS "row"
   ON "each"."lies_at" = "row"."row_no";
+
+CREATE TEMPORARY TABLE "__sqlanon_region_2" AS
+SELECT
+  "row"."row_no",
+  "row"."signature",
+  "row"."code",
+  "row"."draw",
+  "row"."region" * 2 + CAST((
+    (
+      ROW_NUMBER() OVER (
+        PARTITION BY "row"."region", "row"."code"
+        ORDER BY CASE
+          WHEN "turn"."attribute" = 0
+          THEN "row"."position_0"
+          WHEN "turn"."attribute" = 1
+          THEN "row"."position_1"
+          WHEN "turn"."attribute" = 2
+          THEN "row"."position_2"
+        END ASC NULLS LAST, "row"."draw" ASC NULLS LAST, "row"."row_no" ASC NULLS LAST
+      ) * 2
+    ) > COUNT(*) OVER (PARTITION BY "row"."region", "row"."code")
+  ) AS BIGINT) AS "region",
+  "row"."position_0",
+  "row"."position_1",
+  "row"."position_2"
+FROM "__sqlanon_region_1" AS "row"
+JOIN (
+  SELECT
+    "region",
+    CASE
+      WHEN "variance_0" >= CASE
+        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL
+        THEN NULL
+        ELSE GREATEST("variance_0", "variance_1", "variance_2")
+      END * CAST(0.999999999 AS DOUBLE)
+      THEN 0
+      WHEN "variance_1" >= CASE
+        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL
+        THEN NULL
+        ELSE GREATEST("variance_0", "variance_1", "variance_2")
+      END * CAST(0.999999999 AS DOUBLE)
+      THEN 1
+      WHEN "variance_2" >= CASE
+        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL
+        THEN NULL
+        ELSE GREATEST("variance_0", "variance_1", "variance_2")
+      END * CAST(0.999999999 AS DOUBLE)
+      THEN 2
+    END AS "attribute"
+  FROM (
+    SELECT
+      "region",
+      var_pop("position_0") FILTER(WHERE
+        NOT "row_no" IS NULL) AS "variance_0",
+      var_pop("position_1") FILTER(WHERE
+        NOT "row_no" IS NULL) AS "variance_1",
+      var_pop("position_2") FILTER(WHERE
+        NOT "row_no" IS NULL) AS "variance_2"
+    FROM "__sqlanon_region_1"
+    GROUP BY
+      "region"
+  ) AS "span"
+) AS "turn"
+  ON "row"."region" = "turn"."region";
