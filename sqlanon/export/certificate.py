@@ -35,11 +35,8 @@ __all__ = ["FORMAT_VERSION", "Evidence", "Proof", "certificate", "to_json", "wit
 FORMAT_VERSION = 2
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
-
 # The loss of releases that were made before there was a choice.
 _FORMER_LOSS = "granularity_loss"
-
-
 # What a respondent is where the policy names none.
 _ROWS = " Each row counts as a respondent, since the policy names no ENTITY."
 
@@ -190,9 +187,8 @@ def _requirement(proof: Proof, policy: Policy) -> dict[str, Any]:
     question, achieved = proof.requirement.question, proof.achieved
     chosen = {question.when.argument: question.when.value} if question.when else {}
     seen = f"snapshot with its {proof.hidden}, when it was made" if proof.hidden else "exported file"
-    if policy.related:
-        # No single file shows what is known of people.
-        seen = EXPORTED
+    # No single file shows what is known of people in several tables.
+    seen = EXPORTED if policy.related else seen
     return {
         "requirement": str(proof.requirement),
         "model": question.model,
