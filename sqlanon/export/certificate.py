@@ -269,8 +269,8 @@ def _statement(policy: Policy) -> str:
     attributes = tuple(replace(a, pseudonym=Pseudonym()) if a.pseudonym else a for a in policy.attributes)
     against = _unquoted(policy.against) if policy.against else None
     related = tuple(replace(table, source=_unquoted(table.source)) for table in policy.related)
-    shown = replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against, related=related)
-    return render.policy(shown)
+    plain = replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against, related=related)
+    return render.policy(plain)
 
 
 def _unquoted(source: Source) -> Source:

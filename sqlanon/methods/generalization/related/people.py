@@ -153,8 +153,8 @@ class People:
         """The people in their classes at a node; `values` are the sensitive attributes that are asked about."""
         wanted = dict.fromkeys(name for subject in values for name in subject)
         cells = self.of_person.cells
-        own = [name for name in wanted if name in cells.carried]
-        codes = [alias(carried_code(cells.layout, [cells.carried.index(name)], PERSON), name) for name in own]
+        own_names = [name for name in wanted if name in cells.carried]
+        codes = [alias(carried_code(cells.layout, [cells.carried.index(name)], PERSON), name) for name in own_names]
         of_others = [
             PeopleTable(relation(self.value_table(index, name)), PERSON, (), (name,))
             for index, table in enumerate(self.policy.related)
@@ -166,10 +166,10 @@ class People:
         if known.is_partition:
             people = self._with_profiles(node, known, [*keys, *codes])
             numbers = tuple(_profile(index) for index in range(len(self.tables)))
-            table = PeopleTable(people.subquery("people"), PERSON, (*labels, *numbers), tuple(own))
+            table = PeopleTable(people.subquery("people"), PERSON, (*labels, *numbers), tuple(own_names))
             return rows_of_people(table, [], known.knows, profiles=(), valued=of_others)
         query = select(column(PERSON, PERSON), *keys, *codes, of=relation(self.person, as_=PERSON))
-        table = PeopleTable(query.subquery("people"), PERSON, labels, tuple(own))
+        table = PeopleTable(query.subquery("people"), PERSON, labels, tuple(own_names))
         about = [self._at(coded, node) for coded in self.tables]
         return rows_of_people(table, about, known.knows, known.most, valued=of_others)
 

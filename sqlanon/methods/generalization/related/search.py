@@ -143,10 +143,10 @@ def _fewest(task: Task, nodes: RelatedNodes, node: Sequence[int], gone: str | No
         except PolicyError:
             continue
         rows = nodes.people.rows_at(node, known, [])
-        kept: list[exp.Expr] = []
+        conditions: list[exp.Expr] = []
         if gone is not None:
-            kept.append(not_(column("person").isin(query=select(column("person"), of=relation(gone)))))
+            conditions.append(not_(column("person").isin(query=select(column("person"), of=relation(gone)))))
         size = alias(f.count(), "size")
-        sizes = select(size, of=relation("member"), where=kept, group_by=[column("class_id")])
+        sizes = select(size, of=relation("member"), where=conditions, group_by=[column("class_id")])
         query = select(f.min(column("size")), of=sizes.subquery("of_class"))
         yield known, int(task.engine.rows(with_steps(query, rows.steps))[0][0] or 0)
