@@ -123,8 +123,9 @@ class People:
             self._values[name] = self._scratch.table("value", rows)
         return self._values[name]
 
-    def require_countable(self, known: Known) -> None:
-        """Raises PolicyError where people would be in more classes than are counted."""
+    def require_countable(self, known: Known, most_sets: int | None = None) -> None:
+        """Raises PolicyError where people would be in more classes than are counted, or than `most_sets`."""
+        most_sets = sizes().most_itemsets if most_sets is None else most_sets
         sets = 0
         for table, coded in zip(self.policy.related, self.tables, strict=True):
             rows = _masked(coded.table, coded.cells, self._low[coded.levels], [column(PERSON)])
@@ -141,11 +142,11 @@ class People:
                 )
             most = longest if known.most is None else known.most
             sets += sum(people * sum(comb(items, n) for n in range(1, most + 1)) for items, people in by_number)
-        if sets > sizes().most_itemsets:
+        if sets > most_sets:
             raise PolicyError(
                 f"{self.policy.policy}: people have {sets:,} sets of up to "
                 f"{'all' if known.most is None else known.most} of their different rows, and no more than "
-                f"{sizes().most_itemsets:,} are counted",
+                f"{most_sets:,} are counted",
                 hint="require a smaller m, or knows => 'values', which is stricter, or say MIN LEVEL",
             )
 
