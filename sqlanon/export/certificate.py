@@ -36,11 +36,8 @@ __all__ = ["FORMAT_VERSION", "Evidence", "Proof", "certificate", "to_json", "wit
 FORMAT_VERSION = 2
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
-
 # The loss of releases that were made before there was a choice.
 _FORMER_LOSS = "granularity_loss"
-
-
 # What a respondent is where the policy names none.
 _ROWS = " Each row counts as a respondent, since the policy names no ENTITY."
 
@@ -195,9 +192,8 @@ def _requirement(proof: Proof, policy: Policy) -> dict[str, Any]:
     question, achieved = proof.requirement.question, proof.achieved
     chosen = {question.when.argument: question.when.value} if question.when else {}
     seen = f"snapshot with its {proof.hidden}, when it was made" if proof.hidden else "exported file"
-    if policy.related:
-        # No single file shows what is known of people.
-        seen = EXPORTED
+    # No single file shows what is known of people in several tables.
+    seen = EXPORTED if policy.related else seen
     return {
         "requirement": str(proof.requirement),
         "model": question.model,
@@ -271,8 +267,8 @@ def _statement(policy: Policy) -> str:
     attributes = tuple(replace(a, pseudonym=Pseudonym()) if a.pseudonym else a for a in policy.attributes)
     against = _unquoted(policy.against) if policy.against else None
     related = tuple(replace(table, source=_unquoted(table.source)) for table in policy.related)
-    shown = replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against, related=related)
-    return render.policy(shown)
+    plain = replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against, related=related)
+    return render.policy(plain)
 
 
 def _unquoted(source: Source) -> Source:

@@ -23,9 +23,9 @@ from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.cells.labels import level_name, stored_labels
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
 from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
-from sqlanon.sqlgen.classes.normal_relations import value_range
 from sqlanon.sqlgen.classes.requirement import subjects
 from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.sqlgen.classes.value_range import value_range
 
 __all__ = ["Carried", "carry", "given_relations", "guards_of", "public_cells_of", "public_values"]
 

@@ -45,8 +45,8 @@ def encode_stage(state: State) -> State:
 
 def _of_tables(state: State, policy: BoundPolicy) -> Cells:
     """The cells of the source, and of each table that belongs to it."""
-    own = {bound.column for bound in policy.sensitive}
-    requirements = [requirement for requirement in state.requirements if own.issuperset(requirement.attributes)]
+    of_source = {bound.column for bound in policy.sensitive}
+    requirements = [requirement for requirement in state.requirements if of_source.issuperset(requirement.attributes)]
     related = tuple(_cells(state, policy.of_related(table)) for table in policy.related)
     return replace(_cells(state, policy, requirements), related=related)
 

@@ -52,9 +52,9 @@ class Question:
     `joint` is whether several sensitive attributes can be asked about together. `least_rows` names the whole number
     below which the rows of a class always violate, None where the header names none; `enough_rows` that from which on
     a class never violates, if each of its rows is another respondent. `several_values` is whether it can be asked of an
-    attribute of which each respondent has any number of values: n counts respondents then, the shares of the values add
-    up to more than 1, or less, and the excess is no bound. `overlapping_classes` is whether it can be asked where a
-    respondent is in several classes.
+    attribute of which a respondent has several values: n counts respondents then, and the shares of the values add up
+    to 1 or more where each respondent of a class has one, as the excess supposes. `overlapping_classes` is whether it
+    can be asked where a respondent is in several classes.
     """
 
     name: str

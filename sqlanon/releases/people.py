@@ -56,11 +56,11 @@ class PeopleColumns:
         if names is None:
             return []
         people, *related = (self._table(name, sources[name]) for name in names)
-        asked = [requirement for requirement in requirements if isinstance(requirement, BoundRequirement)]
-        if len(asked) < len(requirements):
+        bound = [requirement for requirement in requirements if isinstance(requirement, BoundRequirement)]
+        if len(bound) < len(requirements):
             raise InternalError("something else than requirements is asked of people in several tables")
         parts: list[RowsOfRequirements] = []
-        for known, of_known in by_known(asked).items():
+        for known, of_known in by_known(bound).items():
             if at := tuple(index for index in of_known if index in indexes):
                 parts.append(RowsOfRequirements(rows_of_people(people, related, known.knows, known.most), at))
         return parts

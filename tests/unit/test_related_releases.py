@@ -103,7 +103,10 @@ def test_a_star_of_five_tables_with_names_of_any_kind() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("INSERT INTO made_visits VALUES (77, '*', 'd1')", "1 row of visits are about nobody"),
+        (
+            "INSERT INTO made_visits SELECT 77, clinic, 'd1' FROM made_visits LIMIT 1",
+            "1 row of visits are about nobody",
+        ),
         ("INSERT INTO made_persons FROM made_persons LIMIT 1", "of nobody, or of somebody twice"),
         ("UPDATE made_persons SET id = NULL WHERE id = 1", "of nobody, or of somebody twice"),
         ("UPDATE made_visits SET diagnosis = 'forged' WHERE diagnosis = 'd1'", "do not have the rows any more"),

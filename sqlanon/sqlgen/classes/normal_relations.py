@@ -21,8 +21,6 @@ from sqlanon.sqlgen.build.expressions import (
     huge,
     identical,
     if_,
-    is_not_null,
-    is_null,
     not_,
     order_by,
     row_alias,
@@ -39,6 +37,7 @@ from sqlanon.sqlgen.classes.itemsets import itemset_steps
 from sqlanon.sqlgen.classes.projections import RESPONDENTS, projected_classes, projection_steps
 from sqlanon.sqlgen.classes.requirement import SqlRequirement, projections, relation_names, subjects
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
+from sqlanon.sqlgen.classes.value_range import value_range
 
 __all__ = [
     "Background",
@@ -47,7 +46,6 @@ __all__ = [
     "relations_of",
     "sensitive_value",
     "sensitive_values",
-    "value_range",
 ]
 
 # Whole numbers with more digits than a DOUBLE has. None of a UHUGEINT is exact: no wider type could hold its sums.
@@ -272,34 +270,6 @@ def _whole_value(whole: Rows, subject: Sequence[str], name: str) -> exp.Select:
     counted = _class_value(whole, subject).subquery("counted")
     values = _class_sensitive_value(counted, name.replace("value", "code"), len(subject)).subquery("whole")
     return exp.select(column("value"), column("n")).from_(values)
-
-
-def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
-    """value_range(value, low, high), by the codes of the values; `codes` numbers those that occur: value_0, code.
-
-    `ranges` has the columns value, low and high. A listed value that no row has, or that
-    is none of the column's type, gets a code that no row has: no class can then have a
-    least share of it, as it has to be.
-    """
-    listed_value = column("value", "listed")
-    value = try_cast(listed_value, taxonomy.bound.published_type)
-    possible = is_not_null(value)
-    same = identical(value.copy(), column("value_0", "coded"))
-    absent = -window(f.row_number())
-    low, high = (cast(column(name, "listed"), "DOUBLE") for name in ("low", "high"))
-    return (
-        exp.select(
-            alias(f.coalesce(column("code", "coded"), absent), "value"),
-            alias(low, "low"),
-            alias(high, "high"),
-        )
-        .from_(ranges.copy().subquery("listed"))
-        .join(
-            relation(codes, as_="coded"),
-            on=exp.and_(same, exp.or_(is_null(listed_value.copy()), possible)),
-            join_type="LEFT",
-        )
-    )
 
 
 def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]) -> exp.Select:

@@ -121,7 +121,7 @@ def rows_of_people(
         member.relation,
         member.keys,
         member.class_id,
-        {name: column(_value(place)) for place, name in enumerate(people.values)},
+        {name: column(_value(index)) for index, name in enumerate(people.values)},
         steps=(*_persons(people), *steps),
         apart=dict(_apart(valued, member)),
         whole=None if is_partition(knows) else _whole(people, valued),
@@ -130,7 +130,7 @@ def rows_of_people(
 
 def _whole(people: PeopleTable, related: Sequence[PeopleTable]) -> Rows:
     """Every person once, in one class."""
-    columns: dict[str, exp.Expr] = {value: column(_value(place)) for place, value in enumerate(people.values)}
+    columns: dict[str, exp.Expr] = {value: column(_value(index)) for index, value in enumerate(people.values)}
     apart = {
         value: Rows(_person_values(table, value).subquery("of_person"), (), literal(0), {value: column("value")})
         for table in related
@@ -142,33 +142,33 @@ def _whole(people: PeopleTable, related: Sequence[PeopleTable]) -> Rows:
 def _persons(people: PeopleTable) -> list[Step]:
     """person(person, label_0, ..., value_0, ...): the table of people under names of our own."""
     parts = [alias(column(people.person), _PERSON)]
-    parts += [alias(column(label), _label(place)) for place, label in enumerate(people.labels)]
-    parts += [alias(column(value), _value(place)) for place, value in enumerate(people.values)]
+    parts += [alias(column(label), _label(index)) for index, label in enumerate(people.labels)]
+    parts += [alias(column(value), _value(index)) for index, value in enumerate(people.values)]
     return [("person", exp.select(*parts).from_(people.relation.copy()))]
 
 
-def _label(place: int) -> str:
-    return f"label_{place}"
+def _label(index: int) -> str:
+    return f"label_{index}"
 
 
-def _value(place: int) -> str:
-    return f"value_{place}"
+def _value(index: int) -> str:
+    return f"value_{index}"
 
 
-def _own(people: PeopleTable) -> dict[str, exp.Expr]:
+def _of_person(people: PeopleTable) -> dict[str, exp.Expr]:
     """What is known of the person apart from their rows, as the fields of a class."""
-    return {_label(place): column(_label(place), "person") for place in range(len(people.labels))}
+    return {_label(index): column(_label(index), "person") for index in range(len(people.labels))}
 
 
 def _others(people: PeopleTable) -> list[exp.Expr]:
     """The columns of a member that are not of the class."""
-    return [column(_PERSON, "person"), *(column(_value(place), "person") for place in range(len(people.values)))]
+    return [column(_PERSON, "person"), *(column(_value(index), "person") for index in range(len(people.values)))]
 
 
 def _by_profile(people: PeopleTable, profiles: Sequence[Profile]) -> exp.Select:
     """member(class_id, person, value_0, ...): each person in the class of all that is known of them."""
     known = {f"known_{index}": column("known", f"of_{index}") for index in range(len(profiles))}
-    label = class_label(_own(people) | known)
+    label = class_label(_of_person(people) | known)
     query = exp.select(alias(label, _CLASS), *_others(people)).from_(relation("person"))
     for index, profile in enumerate(profiles):
         of = f"of_{index}"
@@ -193,7 +193,7 @@ def _by_sets(people: PeopleTable, related: Sequence[PeopleTable], most: int | No
 
 
 def _member_class(people: PeopleTable, known: dict[str, exp.Expr]) -> exp.Alias:
-    return alias(class_label(_own(people) | known), _CLASS)
+    return alias(class_label(_of_person(people) | known), _CLASS)
 
 
 def _set(*codes: exp.Expr) -> exp.Expr:

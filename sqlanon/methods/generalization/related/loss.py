@@ -134,7 +134,7 @@ def _spread(table: _TableLoss, levels: Sequence[int], gone: str, has_counts: boo
         on += [_is_part(layout, index, level, word, of) for word in range(layout.words)]
         joins.append(inner_join(relation(table.leaves, as_=of), exp.and_(*on)))
         outputs.append(huge_total(infix(big(number.copy()), "*", column("others", of))))
-    named = [alias(output, f"sum_{place}") for place, output in enumerate(outputs)]
+    named = [alias(output, f"sum_{index}") for index, output in enumerate(outputs)]
     return select(*named, of=relation(table.coded.table, as_="row"), joins=joins)
 
 

@@ -63,8 +63,10 @@ class RelatedNodes:
         Where classes overlap nobody may be left out. One that violates what a class goes on satisfying whoever is added
         rules out every node below, and another tells of no other node.
         """
-        size, own = column("size", "of_all"), column("excess", "violated")
-        excess = f.coalesce(own, cast(size.copy(), "DOUBLE")) if known.is_partition else if_(is_null(own), 1, 0)
+        size, of_class_excess = column("size", "of_all"), column("excess", "violated")
+        excess: exp.Expr = if_(is_null(of_class_excess), 1, 0)
+        if known.is_partition:
+            excess = f.coalesce(of_class_excess.copy(), cast(size.copy(), "DOUBLE"))
         of_class = [column("class_id", "violated"), size]
         classes = select(
             *of_class,
@@ -101,8 +103,8 @@ class RelatedNodes:
         ((known, _),) = self._groups.items()
         requirements = self._task.requirements
         steps = [*self.steps(node, known, requirements), *kept_classes(requirements)]
-        kept = select(column("class_id"), of=relation("kept"))
-        gone = select(column(PERSON), of=relation("member"), where=[not_(column("class_id").isin(query=kept))])
+        kept_ids = select(column("class_id"), of=relation("kept"))
+        gone = select(column(PERSON), of=relation("member"), where=[not_(column("class_id").isin(query=kept_ids))])
         return self._task.scratch.counted_table("gone", with_steps(gone, steps))
 
     def smallest_class(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> int:
@@ -118,9 +120,9 @@ def _violations(requirements: Sequence[BoundRequirement]) -> exp.Query:
     """The classes that violate a requirement: class_id and excess, NULL where all of a class counts."""
     queries = []
     for requirement, names in zip(requirements, relation_names(requirements), strict=True):
-        own: exp.Expr = exp.null() if requirement.question.monotone_under_suppression else column("excess")
+        excess: exp.Expr = exp.null() if requirement.question.monotone_under_suppression else column("excess")
         violations = requirement.statement("violations", names).subquery("violations", copy=False)
-        queries.append(select(column("class_id"), alias(cast(own, "DOUBLE"), "excess"), of=violations))
+        queries.append(select(column("class_id"), alias(cast(excess, "DOUBLE"), "excess"), of=violations))
     return union_all(queries)
 
 

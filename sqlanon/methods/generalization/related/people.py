@@ -123,8 +123,9 @@ class People:
             self._values[name] = self._scratch.table("value", rows)
         return self._values[name]
 
-    def require_countable(self, known: Known) -> None:
-        """Raises PolicyError where people would be in more classes than are counted."""
+    def require_countable(self, known: Known, most_sets: int | None = None) -> None:
+        """Raises PolicyError where people would be in more classes than are counted, or than `most_sets`."""
+        most_sets = sizes().most_itemsets if most_sets is None else most_sets
         sets = 0
         for table, coded in zip(self.policy.related, self.tables, strict=True):
             rows = _masked(coded.table, coded.cells, self._low[coded.levels], [column(PERSON)])
@@ -141,11 +142,11 @@ class People:
                 )
             most = longest if known.most is None else known.most
             sets += sum(people * sum(comb(items, n) for n in range(1, most + 1)) for items, people in by_number)
-        if sets > sizes().most_itemsets:
+        if sets > most_sets:
             raise PolicyError(
                 f"{self.policy.policy}: people have {sets:,} sets of up to "
                 f"{'all' if known.most is None else known.most} of their different rows, and no more than "
-                f"{sizes().most_itemsets:,} are counted",
+                f"{most_sets:,} are counted",
                 hint="require a smaller m, or knows => 'values', which is stricter, or say MIN LEVEL",
             )
 
@@ -153,8 +154,8 @@ class People:
         """The people in their classes at a node; `values` are the sensitive attributes that are asked about."""
         wanted = dict.fromkeys(name for subject in values for name in subject)
         cells = self.of_person.cells
-        own = [name for name in wanted if name in cells.carried]
-        codes = [alias(carried_code(cells.layout, [cells.carried.index(name)], PERSON), name) for name in own]
+        own_names = [name for name in wanted if name in cells.carried]
+        codes = [alias(carried_code(cells.layout, [cells.carried.index(name)], PERSON), name) for name in own_names]
         of_others = [
             PeopleTable(relation(self.value_table(index, name)), PERSON, (), (name,))
             for index, table in enumerate(self.policy.related)
@@ -166,10 +167,10 @@ class People:
         if known.is_partition:
             people = self._with_profiles(node, known, [*keys, *codes])
             numbers = tuple(_profile(index) for index in range(len(self.tables)))
-            table = PeopleTable(people.subquery("people"), PERSON, (*labels, *numbers), tuple(own))
+            table = PeopleTable(people.subquery("people"), PERSON, (*labels, *numbers), tuple(own_names))
             return rows_of_people(table, [], known.knows, profiles=(), valued=of_others)
         query = select(column(PERSON, PERSON), *keys, *codes, of=relation(self.person, as_=PERSON))
-        table = PeopleTable(query.subquery("people"), PERSON, labels, tuple(own))
+        table = PeopleTable(query.subquery("people"), PERSON, labels, tuple(own_names))
         about = [self._at(coded, node) for coded in self.tables]
         return rows_of_people(table, about, known.knows, known.most, valued=of_others)
 

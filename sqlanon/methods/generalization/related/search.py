@@ -37,6 +37,8 @@ Count = Callable[[Sequence[Node]], Sequence[Counted]]
 Search = Callable[[RelatedNodes, int, Count, Settle], Found | None]
 
 _KNOWN = (Known("one_row", 1), Known("m_rows", 2), Known("rows"), Known(VALUES), Known(HISTORY))
+# How many sets a plan counts that no requirement asks for.
+_SETS_EXPLAINED = 1_000_000
 _IN_WORDS = {
     "one_row": "one row of one table",
     "m_rows": "two rows of one table",
@@ -92,16 +94,22 @@ def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation
     requirement = worst[1]
     smallest = nodes.smallest_class(node, known_of(requirement), [requirement])
     capped = [b.column for b in _quasi(task) if b.max_level < b.height]
-    several = known_of(requirement).knows
-    hint = f"raise MAX LEVEL of {', '.join(capped)}" if capped else "allow more suppression, or ask for less"
-    if several == HISTORY:
+    known = known_of(requirement)
+    # Of overlapping classes people would be counted several times.
+    people_in = f"{counted(worst[0], 'person is', 'people are')} in classes that" if known.is_partition else "classes"
+    hint = (
+        f"raise MAX LEVEL of {', '.join(capped)}"
+        if capped
+        else "allow more suppression, where knows allows it, or ask for less"
+    )
+    if known.knows == HISTORY:
         hint += (
             "; with knows => 'history' the number of rows tells people apart, which knows => 'values' takes as unknown"
         )
     return PrivacyViolation(
         f"{names} cannot be met with at most {count_of(limit, nodes.people.count, 'person', 'people')} left out: at "
-        f"the most general levels allowed, {counted(worst[0], 'person is', 'people are')} in classes that violate "
-        f"{requirement}, the smallest with {smallest}; nothing was published",
+        f"the most general levels allowed, {people_in} violate {requirement}, the smallest with {smallest}; "
+        "nothing was published",
         hint=hint,
     )
 
@@ -139,14 +147,14 @@ def _fewest(task: Task, nodes: RelatedNodes, node: Sequence[int], gone: str | No
     for known in _KNOWN:
         try:
             if not known.is_partition:
-                nodes.people.require_countable(known)
+                nodes.people.require_countable(known, _SETS_EXPLAINED)
         except PolicyError:
             continue
         rows = nodes.people.rows_at(node, known, [])
-        kept: list[exp.Expr] = []
+        conditions: list[exp.Expr] = []
         if gone is not None:
-            kept.append(not_(column("person").isin(query=select(column("person"), of=relation(gone)))))
+            conditions.append(not_(column("person").isin(query=select(column("person"), of=relation(gone)))))
         size = alias(f.count(), "size")
-        sizes = select(size, of=relation("member"), where=kept, group_by=[column("class_id")])
+        sizes = select(size, of=relation("member"), where=conditions, group_by=[column("class_id")])
         query = select(f.min(column("size")), of=sizes.subquery("of_class"))
         yield known, int(task.engine.rows(with_steps(query, rows.steps))[0][0] or 0)

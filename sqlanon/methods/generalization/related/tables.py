@@ -51,24 +51,24 @@ def tables_of(task: Task, choice: RelatedGeneralization, release_id: str) -> Tab
     numbers = _numbers(task, choice.nodes_searched.people.person, choice.gone)
     names, first = published_names(policy.policy), 0
     tables: list[PublishedTable] = []
-    for place, name in enumerate(names):
-        part = policy.of_related(policy.related[place - 1]) if place else policy
-        key = policy.related[place - 1].key if place else entity.column
+    for number, name in enumerate(names):
+        part = policy.of_related(policy.related[number - 1]) if number else policy
+        key = policy.related[number - 1].key if number else entity.column
         levels = choice.levels[first : first + len(part.quasi_identifiers)]
         first += len(levels)
-        number = PublishedColumn(entity.column, Role.ENTITY, Reading.RESPONDENT, entity)
+        number_column = PublishedColumn(entity.column, Role.ENTITY, Reading.RESPONDENT, entity)
         columns, query = _labelled(task, part, levels, key, numbers, entity.column)
-        tables.append(PublishedTable(name, (number, *columns), query, words=()))
+        tables.append(PublishedTable(name, (number_column, *columns), query, words=()))
     return TablesQuery(policy, release_id, tuple(tables))
 
 
 def _numbers(task: Task, person: str, gone: str | None) -> str:
     """entity and number: everybody who is published, in a random order that nobody can draw again."""
-    kept = []
+    conditions = []
     if gone is not None:
-        kept.append(not_(column(PERSON).isin(query=select(column(PERSON), of=relation(gone)))))
+        conditions.append(not_(column(PERSON).isin(query=select(column(PERSON), of=relation(gone)))))
     with registered(task.engine, "random_draw") as draw:
-        drawn = select(column("entity"), alias(f.call(draw, 0), _BITS), of=relation(person), where=kept)
+        drawn = select(column("entity"), alias(f.call(draw, 0), _BITS), of=relation(person), where=conditions)
         number = window(f.row_number(), order=order_by(ascending(column(_BITS))))
         query = select(column("entity"), alias(number, _NUMBER), of=drawn.subquery("drawn"))
         return task.scratch.table("number", query)
@@ -85,24 +85,24 @@ def _labelled(
     columns: list[PublishedColumn] = []
     for index, bound in enumerate(published):
         level = at.get(bound.column)
-        query.select(alias(_shown(task, query, bound, level, f"label_{index}"), bound.column), copy=False)
+        query.select(alias(_published(task, query, bound, level, f"label_{index}"), bound.column), copy=False)
         reading = Reading.LABEL if level else Reading.EXACT
         columns.append(PublishedColumn(bound.column, bound.role, reading, bound, level))
     return columns, query
 
 
-def _shown(task: Task, query: exp.Select, bound: BoundAttribute, level: int | None, name: str) -> exp.Expr:
+def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int | None, name: str) -> exp.Expr:
     """What a column shows; the query is joined with its labels."""
     if not level:
         return published_value(bound, "source")
     if level == bound.height:
         return literal("*")
-    (shown,) = shown_at(bound, [level])
+    (label,) = shown_at(bound, [level])
     distinct = select(
         alias(published_value(bound, "source"), "value"), of=query.args["from_"].this.copy(), distinct=True
     )
     values = generalized(bound, distinct, stored_labels(bound), counted=False).subquery("generalized")
-    labels = task.scratch.table("label", select(column("value"), shown, of=values))
+    labels = task.scratch.table("label", select(column("value"), label, of=values))
     same = identical(published_value(bound, "source"), column("value", name))
     query.join(relation(labels, as_=name), on=same, copy=False)
     return column(label_at(level), name)
