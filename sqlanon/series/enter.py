@@ -14,5 +14,5 @@ __all__ = ["enter"]
 
 def enter(engine: Engine, respondents: Respondents, release: Release, rows: LedgerRows, scratch: Scratch) -> None:
     """Appends a release to a series, in the caller's transaction. Raises as `record` and `require_together` do."""
-    record(engine, respondents, release, rows)
-    require_together(engine, respondents.series, scratch, str(release.name))
+    position = record(engine, respondents, release, rows)
+    require_together(engine, respondents.series, position, scratch, str(release.name))

@@ -14,7 +14,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.series.known_text import known_text
+from sqlanon.series.known_text import known_text, told_apart
 from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, filtered, insert, into, is_null, numbered, union_all
@@ -31,7 +31,7 @@ _VALUE = ("series_id", "position", "class_no", "attribute", "value", "n")
 class LedgerRows:
     """What the ledger has of a release.
 
-    `members` is a table with class_no, entity and respondent of each released row, the respondent as a text; `values`
+    `members` is a table with class_no, entity and respondent of each released row, as `Respondents` has them; `values`
     one with class_no, attribute, value and n: how often each class shows each value of the sensitive attributes.
     """
 
@@ -39,8 +39,8 @@ class LedgerRows:
     values: str | None
 
 
-def record(engine: Engine, respondents: Respondents, release: Release, rows: LedgerRows) -> None:
-    """Appends a release to its series.
+def record(engine: Engine, respondents: Respondents, release: Release, rows: LedgerRows) -> int:
+    """Appends a release to its series; returns its position.
 
     Raises PolicyError for rows without a respondent, and for a respondent with several.
     """
@@ -49,11 +49,11 @@ def record(engine: Engine, respondents: Respondents, release: Release, rows: Led
     position = len(series.releases) + 1
     where = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
     members = (
-        exp.select(*where, column("class_no", "released"), cast(column("token", "coded"), "UUID"))
+        exp.select(*where, column("class_no", "released"), column("token", "coded"))
         .from_(relation(rows.members, as_="released"))
         .join(
             relation(respondents.tokens, as_="coded"),
-            on=column("respondent", "released").eq(column("value", "coded")),
+            on=column("respondent", "released").eq(column("respondent", "coded")),
         )
     )
     engine.run(insert(into(relation(("anon", "series_member")), _MEMBER), members))
@@ -62,6 +62,7 @@ def record(engine: Engine, respondents: Respondents, release: Release, rows: Led
         values = exp.select(*(part.copy() for part in where), *map(column, _VALUE[2:])).from_(relation(rows.values))
         engine.run(insert(into(relation(("anon", "series_value")), _VALUE), values))
     catalog.append(engine, series, release, position, number)
+    return position
 
 
 def _require_all_written(engine: Engine, series: Series, position: int, number: int) -> None:
@@ -119,7 +120,7 @@ def _respondent_columns(respondent: tuple[str, str] | None) -> list[exp.Expr]:
     if respondent is None:
         return []
     name, _ = respondent
-    return [alias(column(name), "entity"), alias(known_text(*respondent), "respondent")]
+    return [alias(column(name), "entity"), alias(told_apart(*respondent), "respondent")]
 
 
 def bucket_values(

@@ -12,10 +12,12 @@ from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
-from sqlanon.series.admission import key_of
-from sqlanon.series.known_text import known_text
+from sqlanon.series.keys import key_of, keyed_function
+from sqlanon.series.known_text import known_text, told_apart
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.udfs import tokens
+from sqlanon.udfs import registered
 
 __all__ = ["Respondents"]
 
@@ -30,19 +32,19 @@ class Respondents:
     scratch: Scratch
 
     @cached_property
-    def texts(self) -> str:
-        """A table of entity and respondent: each respondent of the source, and the text in the ledger."""
-        entity = self.bound.entity
-        if entity is None:
-            raise InternalError(f"{self.series} is asked for the respondents of a policy that has none")
-        text = known_text(entity.column, entity.published_type)
-        people = exp.select(alias(column(entity.column), "entity"), alias(text, "respondent")).distinct()
-        return self.scratch.table("respondent", people.from_(relation(self.bound.relation)))
-
-    @cached_property
     def tokens(self) -> str:
-        """A table of value and token: the texts with their keyed digests."""
-        known = self.scratch.name("known")
-        texts = exp.select(alias(column("respondent"), "value")).from_(relation(self.texts))
-        tokens(self.engine, texts, known, key_of(self.series.name, self.series.key_variable))
-        return known
+        """A table of respondent and token: what tells each respondent of the source apart, and its keyed digest."""
+        entity, series = self.bound.entity, self.series
+        if entity is None:
+            raise InternalError(f"{series} is asked for the respondents of a policy that has none")
+        name, kind = entity.column, entity.published_type
+        people = exp.select(alias(told_apart(name, kind), "respondent")).distinct()
+        people.from_(relation(self.bound.relation), copy=False)
+        key = key_of(series.name, series.key_variable)
+        function = keyed_function(key, series.key_check)
+        if function is None:
+            raise InternalError(f"the key of {series} is another than when it was begun")
+        with registered(self.engine, function, key=key) as digest:
+            token = cast(f.call(digest, known_text("respondent", kind)), "UUID")
+            query = exp.select(column("respondent"), alias(token, "token"))
+            return self.scratch.table("respondent", query.from_(people.subquery("people", copy=False), copy=False))
