@@ -1,16 +1,8 @@
--- The signature of each class in which somebody may have been latest: those of the last release, and those in returner. key is
--- the exclusive or of the numbers of its values, n how often it has a value at the most.
--- parameter: $1 the series, $2 the position of its last release, $3 the sensitive attribute
-SELECT v.position, v.class_no, bit_xor(k.key) AS key, max(v.n) AS n
-FROM (
-  SELECT position, class_no, value, n
-  FROM anon.series_value
-  WHERE series_id = $1 AND position = $2 AND attribute = $3
-  UNION ALL
-  SELECT v.position, v.class_no, v.value, v.n
-  FROM anon.series_value AS v
-  JOIN (SELECT DISTINCT position, class_no FROM returner) AS r ON r.position = v.position AND r.class_no = v.class_no
-  WHERE v.series_id = $1 AND v.attribute = $3
-) AS v
-JOIN known_value AS k ON k.value IS NOT DISTINCT FROM v.value
+-- The signatures of classes, the sets of their values: each as the exclusive or of 128 bits of each value, which differs for others but
+-- with a probability of 2^-128 a pair. n is how often a class has a value at the most.
+SELECT v.position, v.class_no, bit_xor(k.key) AS key, sum(v.n) AS size, max(v.n) AS n
+FROM value_of_class AS v
+JOIN (
+  SELECT value, coalesce(md5_number(value), 1) AS key FROM (SELECT DISTINCT value FROM value_of_class) AS each
+) AS k ON k.value IS NOT DISTINCT FROM v.value
 GROUP BY v.position, v.class_no

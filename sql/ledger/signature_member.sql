@@ -1,11 +1,8 @@
 -- The signature of each respondent in the latest release of a series that the respondent is in.
--- parameter: $1 the series, $2 the position of its last release
+-- parameter: $1 the position of its last release
 SELECT latest.respondent AS entity, s.signature
 FROM (
-  SELECT k.respondent, m.position, m.class_no
-  FROM known AS k
-  JOIN anon.series_member AS m ON m.respondent = k.token
-  WHERE m.series_id = $1 AND m.position = $2
+  SELECT respondent, $1 AS position, former_class AS class_no FROM former WHERE former_class IS NOT NULL
   UNION ALL
   SELECT respondent, position, class_no FROM returner
 ) AS latest

@@ -2,7 +2,7 @@
 -- paper: Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007)
 -- parameter: m BIGINT 2 9223372036854775807 -- the least number of rows of a class
 -- falls: no -- a union of two classes may have a value twice
--- reads: class_value, member, class_pair
+-- reads: class_value, member, class_key, former_key
 
 -- What is achieved is 1 where a class has a value twice, or a respondent another signature than before: then nothing is
 -- promised. The signature of a respondent is the set of values of the respondent's class: here the exclusive or of 128 bits of each
@@ -29,19 +29,14 @@ FROM signature
 CROSS JOIN (SELECT coalesce(sum(people), 0) AS others FROM changed) AS counted
 
 -- statement: latest
--- Whether the last release keeps it if those before do. class_value has its classes, and those in which its respondents were latest before;
--- class_pair has both classes of each respondent. Who has the same values to choose from as before has the same as ever.
-WITH signature AS (
-  SELECT release, class, bit_xor(md5_number(CAST(code AS VARCHAR))) AS codes, sum(n) AS size, max(n) AS most
-  FROM class_value
-  GROUP BY release, class
-), changed AS (
+-- Whether the last release keeps it if those before do. class_key has the signatures of its classes, and former_key for each of its
+-- respondents who was in one before the class in the last, and the signature in the latest before: who has the same as then has the same
+-- as ever.
+SELECT coalesce(max(n) = 1 AND max(others) = 0 AND min(size) >= $m, true) AS satisfied
+FROM class_key
+CROSS JOIN (
   SELECT count(*) AS others
-  FROM class_pair AS p
-  JOIN signature AS s ON s.release = p.release AND s.class = p.class
-  JOIN signature AS f ON f.release = p.former_release AND f.class = p.former_class
-  WHERE s.codes <> f.codes
-)
-SELECT coalesce(max(most) = 1 AND max(others) = 0 AND min(size) >= $m, true) AS satisfied
-FROM signature
-CROSS JOIN changed
+  FROM former_key AS f
+  JOIN class_key AS k ON k.class_no = f.class
+  WHERE k.key <> f.key
+) AS changed

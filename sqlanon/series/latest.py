@@ -1,45 +1,40 @@
-"""Whether the last release of a series keeps what those before kept: for some promises the latest classes tell it."""
+"""Whether the last release of a series keeps what those before kept: of some promises the latest classes tell it."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.series import Series
-from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
 from sqlanon.questions.statistics import bind_statistic, load_statistic
+from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["coded", "kept_by_latest"]
+__all__ = ["kept_by_latest"]
 
 
-def kept_by_latest(engine: Engine, series: Series, position: int, scratch: Scratch) -> set[str]:
-    """The models that a series requires and that its last release, at `position`, keeps if those before keep them.
+def kept_by_latest(respondents: Respondents, entrants: str) -> set[str]:
+    """The models that a series requires and that the release which enters keeps, if those before keep them.
 
-    What is not among them may be kept, too: of some models the latest classes of respondents do not tell it.
+    `entrants` is a table of its respondents: class_no, token and former_class, of sql/ledger/entrant.sql. What is not
+    among the models may be kept, too: of some the latest classes of respondents do not tell it.
     """
+    series, engine, position = respondents.series, respondents.engine, respondents.last_position
     required = {each.model: dict(each.arguments) for each in series.requirements}
-    promises = [load_statistic("series", name) for name in required]
-    kept = {promise.name for promise in promises if promise.latest}
-    if not kept:
-        return kept
-    last = (series.series_id, position)
-    pair = scratch.table("pair", query_file("ledger", "pair"), last)
-    returner = reading(query_file("ledger", "returner_pair"), {"pair": pair})
-    pairs = {"pair": pair, "returner_pair": scratch.table("returner_pair", returner, last)}
-    for attribute, _ in series.attributes:
-        values = reading(query_file("ledger", "latest_value"), pairs)
-        table = scratch.table("latest_value", values, (*last, fold(attribute)))
-        tables = {"class_value": coded(table), "class_pair": reading(query_file("ledger", "class_pair"), pairs)}
+    promises = [promise for promise in (load_statistic("series", name) for name in required) if promise.latest]
+    kept = {promise.name for promise in promises}
+    for attribute, _ in series.attributes if promises else ():
+        values = query_file("ledger", "release_value")
+        keys = reading(query_file("ledger", "class_key"), {"value_of_class": values})
+        of_release = (series.series_id, position + 1, fold(attribute))
+        tables: dict[str, str | exp.Query] = {"class_key": respondents.scratch.table("class_key", keys, of_release)}
+        tables["former_key"] = _former_keys(respondents, entrants, attribute)
         for promise in promises:
-            if promise.name in kept:
-                bound = bind_statistic(promise, required[promise.name], (attribute,))
-                if engine.rows(bound.latest(tables)) != [(True,)]:
-                    kept.discard(promise.name)
+            bound = bind_statistic(promise, required[promise.name], (attribute,))
+            if engine.rows(bound.latest(tables), [position]) != [(True,)]:
+                kept.discard(promise.name)
     return kept
 
 
-def coded(values: str) -> exp.Query:
-    """release, class, value, n and code, a number of the value, of a table with the first four of these columns."""
-    return reading(query_file("ledger", "coded_value"), {"value_of_class": values})
+def _former_keys(respondents: Respondents, entrants: str, attribute: str) -> exp.Query:
+    tables = {"entrant": entrants, "returner": respondents.returners, "class_key": respondents.class_keys(attribute)}
+    return reading(query_file("ledger", "former_key"), tables)

@@ -19,6 +19,7 @@ from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, filtered, insert, into, is_null, numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.buckets import BucketValues
 
 __all__ = ["LedgerRows", "bucket_rows", "bucket_values", "class_rows", "class_values", "record"]
@@ -32,37 +33,33 @@ class LedgerRows:
     """What the ledger has of a release.
 
     `members` is a table with class_no, entity and respondent of each released row, as `Respondents` has them; `values`
-    one with class_no, attribute, value and n: how often each class shows each value of the sensitive attributes.
+    a query of class_no, attribute, value and n: how often each class shows each value of the sensitive attributes.
     """
 
     members: str
-    values: str | None
+    values: exp.Query | None
 
 
-def record(engine: Engine, respondents: Respondents, release: Release, rows: LedgerRows) -> int:
-    """Appends a release to its series; returns its position.
+def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
+    """Appends a release to its series; returns a table of its respondents, as sql/ledger/entrant.sql has them.
 
     Raises PolicyError for rows without a respondent, and for a respondent with several.
     """
-    series = respondents.series
+    engine, series = respondents.engine, respondents.series
     number = _respondents(engine, series, rows.members)
-    position = len(series.releases) + 1
+    position = respondents.last_position + 1
+    tables = {"released": rows.members, "former": respondents.former}
+    entrants = respondents.scratch.table("entrant", reading(query_file("ledger", "entrant"), tables))
     where = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
-    members = (
-        exp.select(*where, column("class_no", "released"), column("token", "coded"))
-        .from_(relation(rows.members, as_="released"))
-        .join(
-            relation(respondents.tokens, as_="coded"),
-            on=column("respondent", "released").eq(column("respondent", "coded")),
-        )
-    )
+    members = exp.select(*where, column("class_no"), column("token")).from_(relation(entrants))
     engine.run(insert(into(relation(("anon", "series_member")), _MEMBER), members))
     _require_all_written(engine, series, position, number)
     if rows.values is not None:
-        values = exp.select(*(part.copy() for part in where), *map(column, _VALUE[2:])).from_(relation(rows.values))
+        parts = [part.copy() for part in where] + [column(name) for name in _VALUE[2:]]
+        values = exp.select(*parts).from_(rows.values.subquery("of_release", copy=False))
         engine.run(insert(into(relation(("anon", "series_value")), _VALUE), values))
     catalog.append(engine, series, release, position, number)
-    return position
+    return entrants
 
 
 def _require_all_written(engine: Engine, series: Series, position: int, number: int) -> None:

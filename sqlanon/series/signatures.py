@@ -9,7 +9,7 @@ from sqlanon.domain.series import Signatures
 from sqlanon.errors import PolicyError
 from sqlanon.series.known_text import known_value
 from sqlanon.series.respondents import Respondents
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
 __all__ = ["latest_signatures"]
@@ -27,25 +27,22 @@ def latest_signatures(respondents: Respondents) -> Signatures:
             part=("policy",),
         )
     [sensitive] = bound.sensitive
-    kind, attribute = sensitive.published_type, fold(sensitive.column)
-    last: tuple[object, ...] = (series.series_id, len(series.releases))
-    tables: dict[str, str] = {"known": respondents.tokens}
-
-    def step(name: str, *parameters: object) -> str:
-        tables[name] = scratch.table(name, reading(query_file("ledger", name), tables), parameters)
-        return tables[name]
-
-    known = step("known_value", series.series_id, attribute)
-    step("returner", *last)
-    step("class_key", *last, attribute)
-    step("signature")
-    texts = step("signature_value", series.series_id, attribute)
+    kind, of_attribute = sensitive.published_type, (series.series_id, fold(sensitive.column))
+    tables = {"former": respondents.former, "returner": respondents.returners}
+    tables["class_key"] = respondents.class_keys(sensitive.column)
+    tables["signature"] = scratch.table("signature", reading(query_file("ledger", "signature"), tables))
+    members = reading(query_file("ledger", "signature_member"), tables)
+    texts = reading(query_file("ledger", "signature_value"), tables).subquery("of_signature", copy=False)
     values = exp.select(column("signature"), alias(known_value(column("text"), kind), "value"), column("n"))
-    former = exp.select(alias(known_value(column("value"), kind), "value"))
+    known = query_file("ledger", "known_value").subquery("known", copy=False)
     return Signatures(
-        step("signature_member", *last),
-        scratch.table("value_of_signature", values.from_(relation(texts))),
-        scratch.table("former_value", former.from_(relation(known))),
+        scratch.table("signature_member", members, (respondents.last_position,)),
+        scratch.table("signature_value", values.from_(texts, copy=False), of_attribute),
+        scratch.table(
+            "known_value",
+            exp.select(alias(known_value(column("value"), kind), "value")).from_(known, copy=False),
+            of_attribute,
+        ),
         len(series.releases),
         bool(series.requirements),
     )

@@ -23,7 +23,6 @@ from sqlanon.questions.statistics import (
     named_arguments,
     statistic_names,
 )
-from sqlanon.series.latest import coded, kept_by_latest
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -61,15 +60,9 @@ def _promise(name: str) -> Statistic:
     return load_statistic(_KIND, fold(name))
 
 
-def require_together(engine: Engine, series: Series, position: int, scratch: Scratch, made: str) -> None:
-    """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep what it requires.
-
-    Those before keep it, for they were published. So where the latest classes of its respondents tell that this one,
-    which is at `position`, does, the others are not looked at again.
-    """
-    kept = kept_by_latest(engine, series, position, scratch)
-    remaining = [requirement.model for requirement in series.requirements if requirement.model not in kept]
-    for reached in reached_together(engine, series, scratch, remaining):
+def require_together(engine: Engine, series: Series, scratch: Scratch, made: str, models: Sequence[str]) -> None:
+    """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep these of its models."""
+    for reached in reached_together(engine, series, scratch, models):
         measurement = reached.measurement
         if not measurement.satisfied:
             counted = "; ".join(f"{name.replace('_', ' ')}: {number}" for name, number in reached.counts if number)
@@ -120,7 +113,7 @@ def reached_together(
     required = {requirement.model: dict(requirement.arguments) for requirement in series.requirements}
     member = alike(scratch.table("member", _members(series)), scratch)
     for attribute, _ in series.attributes:
-        values = scratch.table("class_value", coded(scratch.table("value_of_class", _values(series, attribute))))
+        values = scratch.table("class_value", _values(series, attribute))
         tables = {"member": member, "class_value": values}
         for name in names:
             promise = load_statistic(_KIND, name)
@@ -166,11 +159,12 @@ def _members(series: Series) -> exp.Select:
     return exp.select(*columns).from_(relation(("anon", "series_member"))).where(_of(series))
 
 
-def _values(series: Series, attribute: str) -> exp.Select:
-    """release, class, value and n: how many rows of each class have each value of one attribute."""
+def _values(series: Series, attribute: str) -> exp.Query:
+    """release, class, value, n and code: how many rows of each class have each value of one attribute."""
     columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
-    query = exp.select(*columns).from_(relation(("anon", "series_value")))
-    return query.where(exp.and_(_of(series), column("attribute").eq(literal(fold(attribute)))))
+    of_attribute = exp.and_(_of(series), column("attribute").eq(literal(fold(attribute))))
+    values = exp.select(*columns).from_(relation(("anon", "series_value"))).where(of_attribute)
+    return reading(query_file("ledger", "coded_value"), {"value_of_class": values})
 
 
 def _of(series: Series) -> exp.Expr:
