@@ -27,15 +27,18 @@ def keyed_digest(values: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
 
     # What there is of a value is its own: the key goes into each digest once, and is hashed once.
     keyed = hashlib.blake2b(key=key, digest_size=_BYTES).copy
-    digests: list[bytes | None] = []
-    for value in values.cast(pa.large_binary()).to_pylist():
-        if value is None:
-            digests.append(None)
-        else:
-            message = keyed()
-            message.update(value)
-            digests.append(message.digest())
-    return pa.ExtensionArray.from_storage(pa.uuid(), pa.array(digests, type=pa.binary(_BYTES)))
+    digests: list[bytes] = []
+    append = digests.append
+    for value in values.cast(pa.large_binary()).drop_null().to_pylist():
+        message = keyed()
+        message.update(value)
+        append(message.digest())
+    known = pa.Array.from_buffers(pa.binary(_BYTES), len(digests), [None, pa.py_buffer(b"".join(digests))])
+    if values.null_count:
+        # The place of each value among those that are none.
+        places = pa.compute.cumulative_sum(values.is_valid().cast(pa.int64()))
+        known = known.take(pa.compute.if_else(values.is_valid(), pa.compute.subtract(places, 1), None))
+    return pa.ExtensionArray.from_storage(pa.uuid(), known)
 
 
 def of_value(value: str | None, key: bytes) -> uuid.UUID | None:

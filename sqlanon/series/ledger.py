@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -17,7 +17,7 @@ from sqlanon.errors import InternalError, PolicyError
 from sqlanon.series.known_text import known_text, told_apart
 from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, filtered, insert, into, is_null, numbered, union_all
+from sqlanon.sqlgen.build.expressions import cast, filtered, identical, insert, into, is_null, numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.buckets import BucketValues
@@ -81,10 +81,27 @@ def class_rows(
     The columns `keys` tell the classes apart; the others come with their types. With a respondent there is the column
     itself, too, as entity.
     """
-    number = numbered([column(key) for key in keys]) if keys else literal(0)
-    query = exp.select(alias(number, "class_no"), *_respondent_columns(respondent))
     texts = [alias(known_text(name, kind), f"value_{index}") for index, (name, kind) in enumerate(sensitive)]
-    return query.select(*texts, copy=False).from_(source.copy(), copy=False)
+    query = exp.select(*_respondent_columns(respondent), *texts).from_(source.copy(), copy=False)
+    if not keys:
+        return query.select(alias(literal(0), "class_no"), copy=False)
+    # The classes are numbered and not the rows, which would all have to be sorted.
+    taken = {fold(name) for name in (*keys, *(name for name, _ in sensitive), *((respondent or ())[:1]))}
+    number, *named = _new_names(len(keys) + 1, taken)
+    keyed = exp.select(*(alias(column(key), name) for key, name in zip(keys, named, strict=True))).distinct()
+    each = keyed.from_(source.copy(), copy=False).subquery("each", copy=False)
+    classes = exp.select(alias(numbered([column(name) for name in named]), number), *map(column, named)).from_(each)
+    same = [identical(column(key), column(name)) for key, name in zip(keys, named, strict=True)]
+    query.join(classes.subquery("numbered", copy=False), on=exp.and_(*same), copy=False)
+    return query.select(alias(column(number), "class_no"), copy=False)
+
+
+def _new_names(number: int, taken: Set[str]) -> list[str]:
+    """So many names of columns, none of which is taken."""
+    stem = "class_key"
+    while any(name.startswith(stem) for name in taken):
+        stem += "_"
+    return [f"{stem}{index}" for index in range(number)]
 
 
 def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
