@@ -94,6 +94,7 @@ def engine(path):
         "0009_candidates",
         "0010_series",
         "0011_streams",
+        "0012_checksums",
     ]
     yield made
     connection.close()

@@ -105,7 +105,7 @@ def test_values_that_change_have_no_confidence(con: Connection, history: list[Re
 
 @st.composite
 def arrangements(draw: st.DrawFn) -> list[Release]:
-    """Releases most of which are alike in who is with whom: whole classes go and return, and now and then one person."""
+    """Releases most of which are alike in who is with whom: whole classes go and return, at times one person."""
     values = {who: draw(st.sampled_from(VALUES)) for who in PEOPLE}
     classes = {who: draw(st.sampled_from([0, 1, None])) for who in PEOPLE}
     releases: list[Release] = []
@@ -128,7 +128,7 @@ def arrangements(draw: st.DrawFn) -> list[Release]:
 @settings(max_examples=draws(10, long=60), deadline=None)
 @given(arrangements())
 def test_a_release_is_made_where_all_releases_together_are_m_invariant(con: Connection, history: list[Release]) -> None:
-    """Only the latest classes are looked at where they tell it: the answer is that of all releases, by the definition."""
+    """Only the latest classes are looked at where they tell it; the answer is the definition's, of all releases."""
     con.execute("DROP SERIES IF EXISTS s")
     con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)")
     made: list[Classes] = []

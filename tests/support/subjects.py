@@ -44,7 +44,7 @@ _FILES = {
         "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks"
     ),
     "profile": "profile",
-    "series": "attacks_composition check_joined m_invariance refresh sequential_releases series",
+    "series": "attacks_composition check_joined ledger m_invariance refresh sequential_releases series",
     "streams": "stream stream_killed",
     "check": (
         "bucket_checks check check_export check_figures check_relation composition macros_arguments "
