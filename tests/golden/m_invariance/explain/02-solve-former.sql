@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: each patient of the source once, with a keyed digest and the bucket in the last release; the key is in no text.
 
 CREATE TEMPORARY TABLE "__sqlanon_former_1" AS
 SELECT

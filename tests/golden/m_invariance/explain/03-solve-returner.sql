@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: only who has no bucket in the last release is looked for in those before, and the latest counts.
 
 CREATE TEMPORARY TABLE "__sqlanon_returner_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the buckets of the last release and of returners alone, each with 128 bits that its set of values makes.
 
 CREATE TEMPORARY TABLE "__sqlanon_class_key_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: a number for each set of values, and one bucket that has it.
 
 CREATE TEMPORARY TABLE "__sqlanon_signature_1" AS
 SELECT
