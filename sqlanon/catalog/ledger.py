@@ -62,11 +62,11 @@ def unchanged(engine: Engine, series: Series) -> Series:
     Where these are not what they should be, the digests decide, and the series is without checksums. Raises
     CatalogError as `require_ledger` does.
     """
-    places = [release.position for release in series.releases]
+    positions = [release.position for release in series.releases]
     latest = series.releases[-1].digest if series.releases else head_digest(series)
     known = {release.position: release.checksum for release in series.releases}
     if (
-        places == list(range(1, len(places) + 1))
+        positions == list(range(1, len(positions) + 1))
         and latest == series.digest
         and _checksums(engine, series, _LEAST_POSITION) == known
     ):
@@ -83,8 +83,8 @@ def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
     of_rows = dict(engine.rows(sql_file("ledger", "checksum"), [series.series_id, first]))
     digests = {release.position: release.digest for release in series.releases if release.position >= first}
     head = head_digest(series)
-    places = {*digests, *of_rows}
-    return {position: _sha256([head, digests.get(position), of_rows.get(position)]) for position in places}
+    positions = {*digests, *of_rows}
+    return {position: _sha256([head, digests.get(position), of_rows.get(position)]) for position in positions}
 
 
 def renew_checksums(engine: Engine, series: Series) -> None:

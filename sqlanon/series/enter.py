@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.domain.release import Release
-from sqlanon.series.latest import kept_by_latest
+from sqlanon.series.latest import models_by_latest
 from sqlanon.series.ledger import LedgerRows, record
 from sqlanon.series.respondents import Respondents
 from sqlanon.series.together import require_together
@@ -18,6 +18,6 @@ def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
     respondents tell that this one does, the others are not looked at again.
     """
     series = respondents.series
-    kept = kept_by_latest(respondents, record(respondents, release, rows))
-    remaining = [requirement.model for requirement in series.requirements if requirement.model not in kept]
+    satisfied = models_by_latest(respondents, record(respondents, release, rows))
+    remaining = [requirement.model for requirement in series.requirements if requirement.model not in satisfied]
     require_together(respondents.engine, series, respondents.scratch, str(release.name), remaining)

@@ -9,10 +9,10 @@ from sqlanon.questions.statistics import bind_statistic, load_statistic
 from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["kept_by_latest"]
+__all__ = ["models_by_latest"]
 
 
-def kept_by_latest(respondents: Respondents, entrants: str) -> set[str]:
+def models_by_latest(respondents: Respondents, entrants: str) -> set[str]:
     """The models that a series requires and that the release which enters keeps, if those before keep them.
 
     `entrants` is a table of its respondents: class_no, token and former_class, of sql/ledger/entrant.sql. What is not
@@ -21,7 +21,7 @@ def kept_by_latest(respondents: Respondents, entrants: str) -> set[str]:
     series, engine, position = respondents.series, respondents.engine, respondents.last_position
     required = {each.model: dict(each.arguments) for each in series.requirements}
     promises = [promise for promise in (load_statistic("series", name) for name in required) if promise.latest]
-    kept = {promise.name for promise in promises}
+    satisfied = {promise.name for promise in promises}
     for attribute, _ in series.attributes if promises else ():
         values = query_file("ledger", "release_value")
         keys = reading(query_file("ledger", "class_key"), {"value_of_class": values})
@@ -31,8 +31,8 @@ def kept_by_latest(respondents: Respondents, entrants: str) -> set[str]:
         for promise in promises:
             bound = bind_statistic(promise, required[promise.name], (attribute,))
             if engine.rows(bound.latest(tables), [position]) != [(True,)]:
-                kept.discard(promise.name)
-    return kept
+                satisfied.discard(promise.name)
+    return satisfied
 
 
 def _former_keys(respondents: Respondents, entrants: str, attribute: str) -> exp.Query:
