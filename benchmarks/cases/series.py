@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import sqlanon
@@ -18,49 +22,116 @@ __all__ = ["run"]
 _SIZES, _QUICK_SIZES = (100_000, 1_000_000), (5_000,)
 _MONTHS, _MARK = 12, 3.0
 _KEY = "SERIES_KEY"
-_ROW = "hash({0}, 1) % 60 AS age, hash({0}, 2) % 50 AS region, 'd' || hash({0}, 3) % 20 AS disease"
-_POLICIES = f"""
+_ROW = "hash({0}, 1) % 60 AS age, hash({0}, 2) % 50 AS region, 'd' || hash({0}, 3) % {1} AS disease"
+_POLICIES = """
 CREATE HIERARCHY ages AS INTERVALS (5, 10, 20);
 CREATE HIERARCHY regions AS INTERVALS (5, 10);
 CREATE POLICY monthly ON people (person ENTITY, age QUASI IDENTIFIER USING ages, region QUASI IDENTIFIER USING regions,
-    disease SENSITIVE) REQUIRE k_anonymity(k => 20);
+    disease SENSITIVE) REQUIRE {};
 CREATE POLICY buckets ON people (person IDENTIFIER, age QUASI IDENTIFIER, region QUASI IDENTIFIER, disease SENSITIVE)
     REQUIRE k_anonymity(k => 2);
-CREATE SERIES months ON POLICY monthly KEY '{_KEY}' """
-# Whether all releases are measured together each month, or only remembered.
-_REQUIRED = {"remembered": "", "composition": "REQUIRE composition(max => 1, changed => 'ignored')"}
+CREATE SERIES months ON POLICY monthly KEY '{}' {};
+CREATE ANONYMIZED TABLE released AS POLICY monthly METHOD {} IN SERIES months
+"""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A method with what its policy and its series require, over rows of so many different sensitive values."""
+
+    name: str
+    method: str
+    each: str
+    together: str
+    values: int
+    mark: float | None
+
+
+_KINDS = (
+    _Kind("remembered", "generalization", "k_anonymity(k => 20)", "", 20, _MARK),
+    _Kind(
+        "composition",
+        "generalization",
+        "k_anonymity(k => 20)",
+        "REQUIRE composition(max => 1, changed => 'ignored')",
+        20,
+        None,
+    ),
+    _Kind(
+        "m_invariance",
+        "m_invariance(m => 4)",
+        "l_diversity(l => 4, variant => 'probabilistic')",
+        "REQUIRE m_invariance(m => 4)",
+        50,
+        _MARK,
+    ),
+)
+_LEDGER = """
+SELECT m.position, v.n - m.members
+FROM anon.series_release AS m
+JOIN (SELECT position, sum(n) AS n FROM anon.series_value GROUP BY position) AS v ON v.position = m.position
+ORDER BY m.position
+"""
+_BLOCKS = "SELECT count(DISTINCT block_id) FROM pragma_storage_info('anon.{}') WHERE persistent"
+_BLOCK_MB = 0.262144
 
 
 def run(context: Context) -> Iterator[Figure]:
     """5 % of the people leave each month and as many come, for a year."""
     for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
-        for name, required in _REQUIRED.items():
-            context.note(f"series, {name}, {rows:,} rows")
-            with patch.dict(os.environ, {_KEY: secrets.token_hex(16)}), sqlanon.connect() as connection:
-                yield _year(connection, rows, name, required)
+        for kind in _KINDS:
+            context.note(f"series, {kind.name}, {rows:,} rows")
+            with (
+                patch.dict(os.environ, {_KEY: secrets.token_hex(16)}),
+                TemporaryDirectory(dir=context.folder) as folder,
+                # In a file, as a table is that is published every month.
+                sqlanon.connect(str(Path(folder) / "series.duckdb")) as connection,
+            ):
+                yield _year(context, connection, rows, kind)
 
 
-def _year(connection: sqlanon.Connection, rows: int, name: str, required: str) -> Figure:
-    people = f"SELECT i AS person, {_ROW.format('i')} FROM range({rows}) AS t(i)"
+def _year(context: Context, connection: sqlanon.Connection, rows: int, kind: _Kind) -> Figure:
+    people = f"SELECT i AS person, {_ROW.format('i', kind.values)} FROM range({rows}) AS t(i)"
     connection.duckdb.execute(f"CREATE TABLE people AS {people}")
-    connection.execute(f"{_POLICIES} {required}")
-    connection.execute("CREATE ANONYMIZED TABLE released AS POLICY monthly IN SERIES months")
+    connection.execute(_POLICIES.format(kind.each, _KEY, kind.together, kind.method))
     months = count(1)
 
     def refreshed() -> Timings:
-        _churn(connection, rows, next(months))
-        return {"total": seconds(lambda: connection.execute("REFRESH ANONYMIZED TABLE released").fetchall())}
+        _churn(connection, rows, next(months), kind.values)
+        begun = time.process_time()
+        total = seconds(lambda: connection.execute("REFRESH ANONYMIZED TABLE released").fetchall())
+        return {"total": total, "processor": time.process_time() - begun}
 
-    samples = paired(lambda: _anatomy(connection), refreshed, _MONTHS)
-    mark = None if required else _MARK
-    return ratio("series", name, rows, samples["total"], "METHOD anatomy(l => 2) of the same rows", mark)
+    baseline_processor: list[float] = []
+
+    def anatomy() -> float:
+        begun = time.process_time()
+        total = _anatomy(connection)
+        baseline_processor.append(time.process_time() - begun)
+        return total
+
+    samples = paired(anatomy, refreshed, _MONTHS)
+    processor = zip(samples["processor"].measured, baseline_processor[1:], strict=True)
+    context.note("processor's seconds: " + ", ".join(f"{own:.2f} ({own / base:.1f} times)" for own, base in processor))
+    _note_ledger(context, connection)
+    return ratio("series", kind.name, rows, samples["total"], "METHOD anatomy(l => 2) of the same rows", kind.mark)
 
 
-def _churn(connection: sqlanon.Connection, rows: int, month: int) -> None:
+def _note_ledger(context: Context, connection: sqlanon.Connection) -> None:
+    """Says how many counterfeits each release has, and what the ledger takes in the file."""
+    releases = connection.duckdb.execute(_LEDGER).fetchall()
+    context.note("counterfeits: " + ", ".join(str(counterfeits) for _, counterfeits in releases))
+    connection.duckdb.execute("CHECKPOINT")
+    for table in ("series_member", "series_value"):
+        [(blocks,)] = connection.duckdb.execute(_BLOCKS.format(table)).fetchall()
+        context.note(f"{table}: {blocks * _BLOCK_MB / len(releases):.1f} MB a release")
+
+
+def _churn(connection: sqlanon.Connection, rows: int, month: int, values: int) -> None:
     connection.duckdb.execute(f"DELETE FROM people WHERE hash(person, {month}, 4) % 20 = 0")
     number = f"({rows} * {month} + i)"
     connection.duckdb.execute(
-        f"INSERT INTO people SELECT {number}, {_ROW.format(number)} FROM range({rows // 20}) AS t(i)"
+        f"INSERT INTO people SELECT {number}, {_ROW.format(number, values)} FROM range({rows // 20}) AS t(i)"
     )
 
 

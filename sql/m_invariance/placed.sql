@@ -3,7 +3,8 @@
 WITH rest AS (
   SELECT greatest(count(*) // $m, 1) AS classes FROM slot WHERE signature = 0
 )
-SELECT row_no, signature, code, row_number() OVER (PARTITION BY signature, code ORDER BY draw ASC NULLS LAST) AS place
+SELECT row_no, signature, code,
+  row_number() OVER (PARTITION BY signature * (SELECT max(code) + 1 FROM quota) + code ORDER BY draw ASC NULLS LAST) AS place
 FROM slot
 WHERE signature > 0
 UNION ALL

@@ -2,7 +2,7 @@
 -- paper: Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007)
 -- parameter: m BIGINT 2 9223372036854775807 -- the least number of rows of a class
 -- falls: no -- a union of two classes may have a value twice
--- reads: class_value, member
+-- reads: class_value, member, class_key, former_key
 
 -- What is achieved is 1 where a class has a value twice, or a respondent another signature than before: then nothing is
 -- promised. The signature of a respondent is the set of values of the respondent's class: here the exclusive or of 128 bits of each
@@ -27,3 +27,16 @@ SELECT CASE WHEN max(most) > 1 OR max(others) > 0 THEN CAST(1 AS DOUBLE) ELSE CA
   coalesce(max(others), 0) AS respondents_with_other_values_to_choose_from
 FROM signature
 CROSS JOIN (SELECT coalesce(sum(people), 0) AS others FROM changed) AS counted
+
+-- statement: latest
+-- Whether the last release keeps it if those before do. class_key has the signatures of its classes, and former_key for each of its
+-- respondents who was in one before the class in the last, and the signature in the latest before: who has the same as then has the same
+-- as ever.
+SELECT coalesce(max(n) = 1 AND max(others) = 0 AND min(size) >= $m, true) AS satisfied
+FROM class_key
+CROSS JOIN (
+  SELECT count(*) AS others
+  FROM former_key AS f
+  JOIN class_key AS k ON k.class_no = f.class
+  WHERE k.key <> f.key
+) AS changed

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
+from sqlanon.catalog._json import BadJson, arguments_from_json, dumps, loads
+from sqlanon.catalog.ledger import head_digest, ledger_digest, renew_checksums, required
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.release import Release
@@ -24,19 +25,17 @@ __all__ = [
     "counts",
     "delete",
     "exists",
-    "ledger_digest",
     "listing",
     "load",
     "of_releases",
     "rename_policy",
-    "require_ledger",
     "save",
     "series_of",
 ]
 
 _TEXTS = ("series_id", "policy", "entity", "entity_type", "key_variable", "key_check", "digest")
 _SERIES = (*_TEXTS, "series", "attributes")
-_RELEASE = ("position", "release_id", "schema_name", "object_name", "members", "digest")
+_RELEASE = ("position", "release_id", "schema_name", "object_name", "members", "digest", "checksum")
 _TABLES = ("series_member", "series_value", "series_release", "series_requirement", "series")
 
 
@@ -44,23 +43,12 @@ def save(engine: Engine, series: Series) -> None:
     """Writes a series that has no release yet."""
     head: dict[str, object] = {name: getattr(series, name) for name in _TEXTS}
     head |= {"series": series.name, "attributes": dumps(list(map(list, series.attributes)))}
-    _rows.insert(engine, "series", [head | {"digest": _head_digest(series)}])
+    _rows.insert(engine, "series", [head | {"digest": head_digest(series)}])
     rows: list[dict[str, object]] = [
         {"series_id": series.series_id, "position": position, "model": model, "arguments": arguments}
-        for position, (model, arguments) in enumerate(_required(series), start=1)
+        for position, (model, arguments) in enumerate(required(series), start=1)
     ]
     _rows.insert(engine, "series_requirement", rows)
-
-
-def _required(series: Series) -> list[tuple[str, str]]:
-    return [(each.model, dumps(arguments_to_json(each.arguments))) for each in series.requirements]
-
-
-def _head_digest(series: Series) -> str:
-    """What tells what a series is of, and what it requires, from something else; its policy may be renamed."""
-    head = [series.series_id, fold(series.name), series.entity, series.entity_type, series.key_check]
-    said = dumps([*head, list(map(list, series.attributes)), list(map(list, _required(series)))])
-    return hashlib.sha256(said.encode()).hexdigest()
 
 
 def load(engine: Engine, name: str) -> Series:
@@ -107,7 +95,8 @@ def _requirement(name: str, row: dict[str, Any]) -> Requirement:
 
 def _release(row: dict[str, Any]) -> SeriesRelease:
     name = QualifiedName((row["schema_name"], row["object_name"]))
-    return SeriesRelease(int(row["position"]), row["release_id"], name, int(row["members"]), row["digest"])
+    numbers = int(row["position"]), int(row["members"])
+    return SeriesRelease(numbers[0], row["release_id"], name, numbers[1], row["digest"], row["checksum"])
 
 
 def append(engine: Engine, series: Series, release: Release, position: int, members: int) -> None:
@@ -123,30 +112,8 @@ def append(engine: Engine, series: Series, release: Release, position: int, memb
         where=column("series_id").eq(exp.Placeholder()),
     )
     engine.run(last, [digest, series.series_id])
-
-
-def ledger_digest(engine: Engine, series: Series, position: int, former: str) -> str:
-    """What tells the ledger's rows of a release, and of all before it, from others."""
-    [(digest,)] = engine.rows(sql_file("ledger", "digest"), [series.series_id, position, former])
-    return str(digest)
-
-
-def require_ledger(engine: Engine, series: Series) -> None:
-    """Raises CatalogError unless the ledger has the rows that were written with the series and each of its releases."""
-    former = _head_digest(series)
-    beyond = engine.rows(sql_file("ledger", "beyond"), [series.series_id, len(series.releases)])
-    for position, release in enumerate(series.releases, start=1):
-        former = ledger_digest(engine, series, position, former)
-        if release.position != position or release.digest != former:
-            break
-    else:
-        if former == series.digest and beyond == [(0,)]:
-            return
-    raise CatalogError(
-        f"{series}: its ledger does not have the rows that were written with its releases, so that nothing can be said "
-        "of them together; nothing was done",
-        hint="put back what was changed, from a backup or by undoing the change",
-    )
+    made = SeriesRelease(position, release.release_id, release.name, members, digest)
+    renew_checksums(engine, replace(series, releases=(*series.releases, made), digest=digest))
 
 
 def listing(engine: Engine) -> list[str]:

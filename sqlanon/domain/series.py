@@ -12,13 +12,17 @@ __all__ = ["Series", "SeriesRelease", "Signatures"]
 
 @dataclass(frozen=True)
 class SeriesRelease:
-    """A release of a series: the first has position 1. `digest` tells its rows of the ledger from others."""
+    """A release of a series: the first has position 1. `digest` tells its rows of the ledger from others.
+
+    So does `checksum`, sooner, and in one version of the engine alone; there is none where it is not to be believed.
+    """
 
     position: int
     release_id: str
     name: QualifiedName
     members: int
     digest: str
+    checksum: str | None = None
 
 
 @dataclass(frozen=True)

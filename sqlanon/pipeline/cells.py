@@ -14,7 +14,7 @@ from sqlanon.inputs.requirement_columns import carry, given_relations, public_ce
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.cells.value_ranks import ranked
@@ -73,7 +73,9 @@ def encode(
         (c.bound, scratch.table("code", query) if query else None)
         for c, query in zip(carried, carried_codes, strict=True)
     ]
-    table = scratch.table("cells", cells(policy, source, code_tables, layout, extra, by_row=by_row))
+    by_entity = policy.entity is not None and (flat or by_row or not _one_row_each(engine, policy))
+    query = cells(policy, source, code_tables, layout, extra, by_row=by_row, by_entity=by_entity)
+    table = scratch.table("cells", query)
     return Cells(
         table=table,
         trees=tuple(trees),
@@ -82,6 +84,7 @@ def encode(
         values=tuple(values),
         spread=tuple(spread),
         most=tuple(most),
+        entity=by_entity,
         carried=tuple(c.bound.column for c in carried),
         carried_values=tuple(c.table for c in carried),
         fixed_relations=given_relations(engine, policy, scratch, requirements, carried, layout, table),
@@ -93,3 +96,10 @@ def encode(
 
 def _row_count(engine: Engine, table: str) -> int:
     return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+
+
+def _one_row_each(engine: Engine, policy: BoundPolicy) -> bool:
+    """Whether each row is of another respondent, so that they are as many as the rows of any class."""
+    assert policy.entity is not None
+    people = f.count_distinct(column(policy.entity.column))
+    return bool(engine.rows(exp.select(people.eq(f.count())).from_(relation(policy.relation)))[0][0])

@@ -53,7 +53,7 @@ def publish_stage(state: State) -> State:
     releases.save_measurements(engine, release, (*need(state.report).measurements, _loss(release)))
     seal(engine, release.release_id)
     if ledger_rows is not None:
-        enter(engine, need(state.respondents), release, ledger_rows, state.scratch)
+        enter(need(state.respondents), release, ledger_rows)
     return state.having(release=release)
 
 
@@ -71,8 +71,7 @@ def _ledger_rows(state: State) -> LedgerRows | None:
     if isinstance(query, ReleaseQuery):
         members = class_rows(rows, query.keys, sensitive, (query.respondent, entity.published_type))
         table = scratch.table("series_row", members)
-        values = class_values(table, [name for name, _ in sensitive])
-        return LedgerRows(table, None if values is None else scratch.table("series_value", values))
+        return LedgerRows(table, class_values(table, [name for name, _ in sensitive]))
     buckets = [part.name for part in query.tables[0].columns if part.reading is Reading.BUCKET]
     if helper is None or not buckets:
         # That of another package: our own say of each row whose it is.
@@ -87,9 +86,8 @@ def _ledger_rows(state: State) -> LedgerRows | None:
         # Counterfeits are nobody's rows; that they are as many as is stated was checked with the candidate.
         members.where(is_not_null(column(helper)), copy=False)
     table = scratch.table("series_row", members)
-    tables = {made.fragment or "": relation(made.stands) for made in state.candidates}
-    values = bucket_values(tables, query.values, sensitive)
-    return LedgerRows(table, None if values is None else scratch.table("series_value", values))
+    tables = {made.fragment or "": relation(made.name) for made in state.candidates}
+    return LedgerRows(table, bucket_values(tables, query.values, sensitive))
 
 
 def _loss(release: Release) -> Measurement:

@@ -41,7 +41,8 @@ class Statistic:
     Several files may be parts of one attack, whose name is then the `model` of each. `bounds` says what a requirement
     that a release satisfies promises of an attack's highest confidence: its question's name, and an expression of the
     arguments of both. `certain` is the confidence of an adversary who has no doubt, None where there is none: a bound
-    from there on promises nothing.
+    from there on promises nothing. `latest` is a statement that says whether the last release of a series keeps what
+    all before have kept, by the latest classes of its respondents; empty where these do not tell it.
     """
 
     model: str
@@ -55,6 +56,7 @@ class Statistic:
     of_respondents: bool = False
     bounds: tuple[tuple[str, str], ...] = ()
     certain: float | None = 1.0
+    latest: str = ""
 
     @property
     def when(self) -> Selector | None:
@@ -107,7 +109,14 @@ class BoundStatistic:
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
         """The statement, by any name, with its parameters in place; `relations` has what it reads instead."""
-        tree = query_tree(self.statistic.text)
+        return self._reading(self.statistic.text, relations)
+
+    def latest(self, relations: Mapping[str, str | exp.Query]) -> exp.Select:
+        """The statement about the last release of a series."""
+        return self._reading(self.statistic.latest, relations)
+
+    def _reading(self, text: str, relations: Mapping[str, str | exp.Query]) -> exp.Select:
+        tree = query_tree(text)
         assert isinstance(tree, exp.Select)
         _fill(tree, self.arguments)
         return reading(tree, {known: table for known, table in relations.items() if known in self.reads})
@@ -159,12 +168,13 @@ def parse_statistic(name: str, text: str) -> Statistic:
         of_respondents="respondents" in header.values and header.yes("respondents"),
         bounds=tuple(_bound(line) for line in header.values.get("bound", ())),
         certain=None if header.named("certain") == "never" else 1.0,
+        latest=header.statements.get("latest", ""),
     )
-    tree = query_tree(statistic.text) if statistic.text else None
-    if not isinstance(tree, exp.Select):
+    trees = [query_tree(text) for text in (statistic.text, statistic.latest) if text]
+    if not statistic.text or not all(isinstance(tree, exp.Select) for tree in trees):
         raise InternalError(f"the statistic {name} has no statement 'figures', or 'classes', that is a SELECT")
     fillable = {name for parameter in statistic.parameters for name in parameter.placeholders}
-    unknown = {part.name for part in tree.find_all(exp.Placeholder)} - fillable
+    unknown = {part.name for tree in trees for part in tree.find_all(exp.Placeholder)} - fillable
     if unknown:
         raise InternalError(f"the statistic {name} asks for ${min(unknown)}, which no parameter gives")
     return statistic

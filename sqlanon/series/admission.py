@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-
 from sqlanon.catalog import series as catalog
-from sqlanon.domain.identifiers import fold, same_name
+from sqlanon.catalog.ledger import unchanged
+from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, about
-from sqlanon.udfs import release_key
+from sqlanon.series.keys import key_of, keyed_function
 
-__all__ = ["admitted", "key_check", "key_of"]
-
-
-def key_of(series_name: str, variable: str) -> bytes:
-    """The key of a series: that of the environment variable, bound to the series.
-
-    So the ledger has other tokens than a release whose pseudonyms have the same key. Raises UserError for a variable
-    that is not set, or too short.
-    """
-    return hmac.digest(release_key(variable, "the series"), b"series:" + fold(series_name).encode(), "sha256")
-
-
-def key_check(key: bytes) -> str:
-    """What tells a key from another, and tells nothing of it."""
-    return hashlib.sha256(b"check:" + key).hexdigest()
+__all__ = ["admitted"]
 
 
 def admitted(engine: Engine, name: str, policy: Policy, kind: str) -> Series:
@@ -54,10 +38,9 @@ def admitted(engine: Engine, name: str, policy: Policy, kind: str) -> Series:
                 f"{series} knows respondents by {series.entity}, and the ENTITY of {policy} {now}",
                 hint="make it the ENTITY again, or begin another series",
             )
-        if key_check(key_of(series.name, series.key_variable)) != series.key_check:
+        if keyed_function(key_of(series.name, series.key_variable), series.key_check) is None:
             raise PolicyError(
                 f"the key in {series.key_variable} is another than when {series} was begun: nobody would be known",
                 hint="set the variable to the former key",
             )
-    catalog.require_ledger(engine, series)
-    return series
+    return unchanged(engine, series)

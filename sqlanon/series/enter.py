@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.domain.release import Release
-from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.series.latest import models_by_latest
 from sqlanon.series.ledger import LedgerRows, record
 from sqlanon.series.respondents import Respondents
 from sqlanon.series.together import require_together
@@ -12,7 +11,13 @@ from sqlanon.series.together import require_together
 __all__ = ["enter"]
 
 
-def enter(engine: Engine, respondents: Respondents, release: Release, rows: LedgerRows, scratch: Scratch) -> None:
-    """Appends a release to a series, in the caller's transaction. Raises as `record` and `require_together` do."""
-    record(engine, respondents, release, rows)
-    require_together(engine, respondents.series, scratch, str(release.name))
+def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
+    """Appends a release to a series, in the caller's transaction. Raises as `record` and `require_together` do.
+
+    The releases before keep what the series requires, for they were published. So where the latest classes of
+    respondents tell that this one does, the others are not looked at again.
+    """
+    series = respondents.series
+    satisfied = models_by_latest(respondents, record(respondents, release, rows))
+    remaining = [requirement.model for requirement in series.requirements if requirement.model not in satisfied]
+    require_together(respondents.engine, series, respondents.scratch, str(release.name), remaining)

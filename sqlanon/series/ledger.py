@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,11 +14,12 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.series.known_text import known_text
+from sqlanon.series.known_text import known_text, told_apart
 from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, filtered, insert, into, is_null, numbered, union_all
+from sqlanon.sqlgen.build.expressions import cast, filtered, identical, insert, into, is_null, numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.buckets import BucketValues
 
 __all__ = ["LedgerRows", "bucket_rows", "bucket_values", "class_rows", "class_values", "record"]
@@ -31,37 +32,34 @@ _VALUE = ("series_id", "position", "class_no", "attribute", "value", "n")
 class LedgerRows:
     """What the ledger has of a release.
 
-    `members` is a table with class_no, entity and respondent of each released row, the respondent as a text; `values`
-    one with class_no, attribute, value and n: how often each class shows each value of the sensitive attributes.
+    `members` is a table with class_no, entity and respondent of each released row, as `Respondents` has them; `values`
+    a query of class_no, attribute, value and n: how often each class shows each value of the sensitive attributes.
     """
 
     members: str
-    values: str | None
+    values: exp.Query | None
 
 
-def record(engine: Engine, respondents: Respondents, release: Release, rows: LedgerRows) -> None:
-    """Appends a release to its series.
+def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
+    """Appends a release to its series; returns a table of its respondents, as sql/ledger/entrant.sql has them.
 
     Raises PolicyError for rows without a respondent, and for a respondent with several.
     """
-    series = respondents.series
+    engine, series = respondents.engine, respondents.series
     number = _respondents(engine, series, rows.members)
-    position = len(series.releases) + 1
+    position = respondents.last_position + 1
+    tables = {"released": rows.members, "former": respondents.former}
+    entrants = respondents.scratch.table("entrant", reading(query_file("ledger", "entrant"), tables))
     where = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
-    members = (
-        exp.select(*where, column("class_no", "released"), cast(column("token", "coded"), "UUID"))
-        .from_(relation(rows.members, as_="released"))
-        .join(
-            relation(respondents.tokens, as_="coded"),
-            on=column("respondent", "released").eq(column("value", "coded")),
-        )
-    )
+    members = exp.select(*where, column("class_no"), column("token")).from_(relation(entrants))
     engine.run(insert(into(relation(("anon", "series_member")), _MEMBER), members))
     _require_all_written(engine, series, position, number)
     if rows.values is not None:
-        values = exp.select(*(part.copy() for part in where), *map(column, _VALUE[2:])).from_(relation(rows.values))
+        parts = [part.copy() for part in where] + [column(name) for name in _VALUE[2:]]
+        values = exp.select(*parts).from_(rows.values.subquery("of_release", copy=False))
         engine.run(insert(into(relation(("anon", "series_value")), _VALUE), values))
     catalog.append(engine, series, release, position, number)
+    return entrants
 
 
 def _require_all_written(engine: Engine, series: Series, position: int, number: int) -> None:
@@ -83,10 +81,27 @@ def class_rows(
     The columns `keys` tell the classes apart; the others come with their types. With a respondent there is the column
     itself, too, as entity.
     """
-    number = numbered([column(key) for key in keys]) if keys else literal(0)
-    query = exp.select(alias(number, "class_no"), *_respondent_columns(respondent))
     texts = [alias(known_text(name, kind), f"value_{index}") for index, (name, kind) in enumerate(sensitive)]
-    return query.select(*texts, copy=False).from_(source.copy(), copy=False)
+    query = exp.select(*_respondent_columns(respondent), *texts).from_(source.copy(), copy=False)
+    if not keys:
+        return query.select(alias(literal(0), "class_no"), copy=False)
+    # The classes are numbered and not the rows, which would all have to be sorted.
+    taken = {fold(name) for name in (*keys, *(name for name, _ in sensitive), *((respondent or ())[:1]))}
+    number, *named = _new_names(len(keys) + 1, taken)
+    keyed = exp.select(*(alias(column(key), name) for key, name in zip(keys, named, strict=True))).distinct()
+    each = keyed.from_(source.copy(), copy=False).subquery("each", copy=False)
+    classes = exp.select(alias(numbered([column(name) for name in named]), number), *map(column, named)).from_(each)
+    same = [identical(column(key), column(name)) for key, name in zip(keys, named, strict=True)]
+    query.join(classes.subquery("numbered", copy=False), on=exp.and_(*same), copy=False)
+    return query.select(alias(column(number), "class_no"), copy=False)
+
+
+def _new_names(number: int, taken: Set[str]) -> list[str]:
+    """So many names of columns, none of which is taken."""
+    stem = "class_key"
+    while any(name.startswith(stem) for name in taken):
+        stem += "_"
+    return [f"{stem}{index}" for index in range(number)]
 
 
 def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
@@ -119,7 +134,7 @@ def _respondent_columns(respondent: tuple[str, str] | None) -> list[exp.Expr]:
     if respondent is None:
         return []
     name, _ = respondent
-    return [alias(column(name), "entity"), alias(known_text(*respondent), "respondent")]
+    return [alias(column(name), "entity"), alias(told_apart(*respondent), "respondent")]
 
 
 def bucket_values(

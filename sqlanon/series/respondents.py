@@ -1,48 +1,82 @@
-"""The respondents of a source, as a series knows them: by the keyed digests of their texts."""
+"""The respondents of a source, as a series knows them, and the classes in which they were latest."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
-from sqlanon.series.admission import key_of
-from sqlanon.series.known_text import known_text
+from sqlanon.series.keys import key_of, keyed_function
+from sqlanon.series.known_text import known_text, told_apart
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.udfs import tokens
+from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.udfs import registered
 
 __all__ = ["Respondents"]
 
 
 @dataclass(frozen=True)
 class Respondents:
-    """The respondents of a policy's source. Their tokens are computed once, when they are needed."""
+    """The respondents of a policy's source. All that the ledger says of them is read once, when it is needed."""
 
     engine: Engine
     series: Series
     bound: BoundPolicy
     scratch: Scratch
+    _class_keys: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def last_position(self) -> int:
+        """The position of the last release of the series, 0 if there is none."""
+        return len(self.series.releases)
 
     @cached_property
-    def texts(self) -> str:
-        """A table of entity and respondent: each respondent of the source, and the text in the ledger."""
-        entity = self.bound.entity
+    def former(self) -> str:
+        """A table of respondent, token and former_class: the keyed digest, and the class in the last release."""
+        entity, series = self.bound.entity, self.series
         if entity is None:
-            raise InternalError(f"{self.series} is asked for the respondents of a policy that has none")
-        text = known_text(entity.column, entity.published_type)
-        people = exp.select(alias(column(entity.column), "entity"), alias(text, "respondent")).distinct()
-        return self.scratch.table("respondent", people.from_(relation(self.bound.relation)))
+            raise InternalError(f"{series} is asked for the respondents of a policy that has none")
+        name, kind = entity.column, entity.published_type
+        people = exp.select(alias(told_apart(name, kind), "respondent")).distinct()
+        people.from_(relation(self.bound.relation), copy=False)
+        key = key_of(series.name, series.key_variable)
+        function = keyed_function(key, series.key_check)
+        if function is None:
+            raise InternalError(f"the key of {series} is another than when it was begun")
+        with registered(self.engine, function, key=key) as digest:
+            token = cast(f.call(digest, known_text("respondent", kind)), "UUID")
+            known = exp.select(column("respondent"), alias(token, "token"))
+            known.from_(people.subquery("people", copy=False), copy=False)
+            return self._table("former", {"known": known}, *self._last)
 
     @cached_property
-    def tokens(self) -> str:
-        """A table of value and token: the texts with their keyed digests."""
-        known = self.scratch.name("known")
-        texts = exp.select(alias(column("respondent"), "value")).from_(relation(self.texts))
-        tokens(self.engine, texts, known, key_of(self.series.name, self.series.key_variable))
-        return known
+    def returners(self) -> str:
+        """A table of token, respondent, position and class_no: the latest class of those not in the last release."""
+        return self._table("returner", {"former": self.former}, *self._last)
+
+    def class_keys(self, attribute: str) -> str:
+        """A table of the signatures, for one sensitive attribute, of all classes in which respondents were latest.
+
+        It has position, class_no and key, size and n, as sql/ledger/class_key.sql says.
+        """
+        if attribute not in self._class_keys:
+            values = reading(query_file("ledger", "latest_value"), {"returner": self.returners})
+            parameters = (*self._last, fold(attribute))
+            self._class_keys[attribute] = self._table("class_key", {"value_of_class": values}, *parameters)
+        return self._class_keys[attribute]
+
+    @property
+    def _last(self) -> tuple[object, ...]:
+        return self.series.series_id, self.last_position
+
+    def _table(self, name: str, tables: dict[str, str | exp.Query], *parameters: object) -> str:
+        return self.scratch.table(name, reading(query_file("ledger", name), tables), parameters)

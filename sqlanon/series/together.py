@@ -24,7 +24,7 @@ from sqlanon.questions.statistics import (
     statistic_names,
 )
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import numbered, union_all
+from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
@@ -60,10 +60,9 @@ def _promise(name: str) -> Statistic:
     return load_statistic(_KIND, fold(name))
 
 
-def require_together(engine: Engine, series: Series, scratch: Scratch, made: str) -> None:
-    """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep what it requires."""
-    required = [requirement.model for requirement in series.requirements]
-    for reached in reached_together(engine, series, scratch, required):
+def require_together(engine: Engine, series: Series, scratch: Scratch, made: str, models: Sequence[str]) -> None:
+    """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep these of its models."""
+    for reached in reached_together(engine, series, scratch, models):
         measurement = reached.measurement
         if not measurement.satisfied:
             counted = "; ".join(f"{name.replace('_', ' ')}: {number}" for name, number in reached.counts if number)
@@ -160,11 +159,12 @@ def _members(series: Series) -> exp.Select:
     return exp.select(*columns).from_(relation(("anon", "series_member"))).where(_of(series))
 
 
-def _values(series: Series, attribute: str) -> exp.Select:
+def _values(series: Series, attribute: str) -> exp.Query:
     """release, class, value, n and code: how many rows of each class have each value of one attribute."""
-    parts = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
-    query = exp.select(*parts, alias(numbered([column("value")]), "code")).from_(relation(("anon", "series_value")))
-    return query.where(exp.and_(_of(series), column("attribute").eq(literal(fold(attribute)))))
+    columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
+    of_attribute = exp.and_(_of(series), column("attribute").eq(literal(fold(attribute))))
+    values = exp.select(*columns).from_(relation(("anon", "series_value"))).where(of_attribute)
+    return reading(query_file("ledger", "coded_value"), {"value_of_class": values})
 
 
 def _of(series: Series) -> exp.Expr:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import series as catalog
+from sqlanon.catalog.ledger import require_ledger
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
@@ -23,8 +24,8 @@ from sqlanon.inputs.source import own_object
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.same_rows import has_same_rows
-from sqlanon.series.admission import key_check, key_of
 from sqlanon.series.columns import named_columns
+from sqlanon.series.keys import key_check, key_of
 from sqlanon.series.ledger import bucket_rows, bucket_values, class_rows, class_values
 from sqlanon.series.together import measured_together, with_names
 from sqlanon.sqlgen.build import functions as f
@@ -123,7 +124,7 @@ def check_series(engine: Engine, release: Release, name: str) -> list[Measuremen
             if release.release_id not in known:
                 listed = ", ".join(str(made.name) for made in series.releases) or "none yet"
                 raise UserError(f"{release.name} is not in {series}", hint=f"its releases are: {listed}")
-        catalog.require_ledger(engine, series)
+        require_ledger(engine, series)
         _require_same_classes(engine, release, series, known[release.release_id].position, scratch)
         return measured_together(engine, series, scratch)
 

@@ -97,6 +97,7 @@ def engine(path):
         "0012_related_tables",
         "0013_joined",
         "0014_jobs",
+        "0015_checksums",
     ]
     yield made
     connection.close()

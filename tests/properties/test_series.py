@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import Connection
+from sqlanon import Connection, PrivacyViolation
+from sqlanon.series.together import require_together
 from tests.oracles.composition import Classes, certain
 from tests.oracles.series import invariance, joint_shares
 from tests.support.draws import draws
@@ -99,3 +101,50 @@ def test_values_that_change_have_no_confidence(con: Connection, history: list[Re
     else:
         assert reached["composition"] is None
     assert reached["m_invariance"] == invariance(releases)
+
+
+@st.composite
+def arrangements(draw: st.DrawFn) -> list[Release]:
+    """Releases most of which are alike in who is with whom: whole classes go and return, at times one person."""
+    values = {who: draw(st.sampled_from(VALUES)) for who in PEOPLE}
+    classes = {who: draw(st.sampled_from([0, 1, None])) for who in PEOPLE}
+    releases: list[Release] = []
+    for _ in range(draw(st.integers(2, 4))):
+        present = draw(st.sets(st.sampled_from([0, 1, None]), min_size=1))
+        release = {who: (label, values[who]) for who, label in classes.items() if label in present}
+        change = draw(st.sampled_from(["none", "none", "none", "leaves", "moves", "changes"]))
+        who = draw(st.sampled_from(PEOPLE))
+        if change == "leaves":
+            release.pop(who, None)
+        elif change == "moves":
+            release[who] = (draw(st.sampled_from([0, 1, None])), values[who])
+        elif change == "changes":
+            release[who] = (classes[who], draw(st.sampled_from(VALUES)))
+        if release:
+            releases.append(release)
+    return releases
+
+
+@settings(max_examples=draws(10, long=60), deadline=None)
+@given(arrangements())
+def test_a_release_is_made_where_all_releases_together_are_m_invariant(con: Connection, history: list[Release]) -> None:
+    """Only the latest classes are looked at where they tell it; the answer is the definition's, of all releases."""
+    con.execute("DROP SERIES IF EXISTS s")
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)")
+    made: list[Classes] = []
+    for release in history:
+        con.execute("DELETE FROM people")
+        con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?)", [[who, *part] for who, part in release.items()])
+        together = [*made, classes_of(release)]
+        create = "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p IN SERIES s"
+        with patch("sqlanon.series.enter.require_together", wraps=require_together) as looked_at:
+            if invariance(together) >= 2:
+                con.execute(create)
+                made = together
+                # Nothing is left to be measured of all releases.
+                assert list(looked_at.call_args.args[-1]) == []
+            else:
+                with pytest.raises(PrivacyViolation):
+                    con.execute(create)
+    if made:
+        assert {row[1]: row[5] for row in con.execute("CHECK r IN SERIES s").fetchall()}["m_invariance"] is True

@@ -46,7 +46,8 @@ _FILES = {
     ),
     "profile": "profile",
     "series": (
-        "attacks_composition check_joined joined_policies joined_policy m_invariance refresh sequential_releases series"
+        "attacks_composition check_joined joined_policies joined_policy ledger m_invariance refresh "
+        "sequential_releases series"
     ),
     "streams": "stream stream_killed",
     "check": (

@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
+from uuid import UUID
 
 import duckdb
 import pyarrow as pa
@@ -33,6 +34,21 @@ def defined_hmac(key: bytes, message: bytes) -> bytes:
 
 def expected(value: str | None, key: bytes) -> str | None:
     return None if value is None else defined_hmac(key, value.encode()).hex()[:32]
+
+
+def keyed(value: str | None, key: bytes = KEY) -> UUID | None:
+    """By the other way to give BLAKE2b a key: all at once."""
+    if value is None:
+        return None
+    return UUID(bytes=hashlib.blake2b(value.encode(), key=key, digest_size=16).digest())
+
+
+@pytest.mark.parametrize("text", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+@pytest.mark.parametrize("values", [VALUES, [], [None, None], ["Ada"], ["a", None]])
+def test_a_keyed_digest_is_blake2b_of_the_text(values: list[str | None], text: pa.DataType) -> None:
+    digests = udfs.load("keyed_digest").keyed_digest(pa.array(values, type=text), KEY)
+    assert digests.type == pa.uuid()
+    assert digests.to_pylist() == [keyed(value) for value in values]
 
 
 def pseudonym(values: pa.Array | pa.ChunkedArray, key: bytes) -> list[str | None]:
@@ -175,6 +191,12 @@ def test_without_arrow(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch, na
         assert tokens == {value: expected(value, KEY) for value in tokens}
         assert len(tokens) > 1
         engine.run(exp.Drop(tables=[relation(TARGET)], kind="TABLE"))
+    elif name == "keyed_digest":
+        with udfs.registered(engine, name, key=KEY) as function:
+            digest = exp.Anonymous(this=function, expressions=[column("value")])
+            digests = dict(engine.rows(exp.select(column("value"), digest).from_(PEOPLE.subquery("people"))))
+        assert digests == {value: keyed(value) for value in digests}
+        assert len(digests) > 1
     elif name == "random_draw":
         with udfs.registered(engine, name) as function:
             draw = exp.Anonymous(this=function, expressions=[exp.Literal.number(0)])

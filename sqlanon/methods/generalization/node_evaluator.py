@@ -34,11 +34,10 @@ _ROUNDING = 1.0
 
 def batch_of(task: Task, cells: Cells) -> Batch:
     """What the normal relations of nodes over these cells are made of."""
-    entity = task.policy.entity is not None
     return Batch(
         cells.layout,
         task.requirements,
-        entity,
+        cells.entity,
         cells.carried,
         task.guards,
         cells.fixed_relations,

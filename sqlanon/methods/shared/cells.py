@@ -33,6 +33,9 @@ class Cells:
     most: tuple[tuple[int, ...], ...]
     """For each attribute and level the greatest of what `spread` sums."""
 
+    entity: bool = False
+    """Whether the cells tell respondents apart, in a column `entity`: not where each row is of another one anyway."""
+
     carried: tuple[str, ...] = ()
     """The columns that requirements ask about, whose codes are in the keys, too."""
 

@@ -189,12 +189,12 @@ def cells(
     carried: Sequence[tuple[BoundAttribute, str | None]] = (),
     *,
     by_row: bool = False,
+    by_entity: bool = True,
 ) -> exp.Select:
     """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers and carried columns.
 
-    `codes` and `carried` name the tables of codes. Where the policy names an entity, there is
-    a column `entity`, and a row per combination and respondent. If `by_row`, there is one for
-    each row of the source, whose number is `row`.
+    `codes` and `carried` name the tables of codes. If `by_entity`, there is a column `entity`, and a row per
+    combination and respondent. If `by_row`, there is one for each row of the source, whose number is `row`.
     """
     coded = [
         (published_value(bound, "source"), fields, table)
@@ -204,7 +204,7 @@ def cells(
         (published_value(bound, "source"), (field,), table)
         for (bound, table), field in zip(carried, layout.carried, strict=True)
     ]
-    others = [alias(column(policy.entity.column, "source"), "entity")] if policy.entity else []
+    others = [alias(column(policy.entity.column, "source"), "entity")] if policy.entity and by_entity else []
     if by_row:
         others.append(alias(row_number(), "row"))
     return _keyed(source, "source", coded, layout.words, others)

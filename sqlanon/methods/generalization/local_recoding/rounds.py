@@ -205,6 +205,7 @@ class _Rounds:
             source.values,
             tuple(spread),
             tuple(most),
+            entity=source.entity,
             carried=source.carried,
             carried_values=source.carried_values,
             fixed_relations=source.fixed_relations,

@@ -148,7 +148,7 @@ def points_of(task: Task, options: Options, parts: Parts | None = None, others: 
         [[index_of[name] for name in subject] for subject in subjects(task.requirements)],
         {index: index_of[guard] for index, guard in task.guards},
         target=index_of[target.column] if target else None,
-        entity=policy.entity is not None,
+        entity=cells.entity,
         row=options.mode == "relaxed",
         single=options.mode == "relaxed" or cells.rows < sizes().min_rows_per_cell * count,
         parts=_fields_of_parts(task, parts or {}),

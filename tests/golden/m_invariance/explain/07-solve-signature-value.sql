@@ -7,13 +7,15 @@ SELECT
   "n"
 FROM (
   SELECT
-    "signature",
-    UNNEST(ANY_VALUE("signature_values")) AS "text",
-    MAX("n") AS "n"
-  FROM "__sqlanon_class_signature_1"
-  GROUP BY
-    "signature"
-) AS "each";
+    "s"."signature",
+    "v"."value" AS "text",
+    "s"."n"
+  FROM "__sqlanon_signature_1" AS "s"
+  JOIN "anon"."series_value" AS "v"
+    ON "v"."position" = "s"."position" AND "v"."class_no" = "s"."class_no"
+  WHERE
+    "v"."series_id" = $1 AND "v"."attribute" = $2
+) AS "of_signature";
 
 SELECT
   COALESCE(SUM(CASE WHEN "most" > 1 THEN 1 ELSE 0 END), 0) AS "repeated",

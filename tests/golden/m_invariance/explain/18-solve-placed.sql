@@ -12,7 +12,14 @@ SELECT
   "row_no",
   "signature",
   "code",
-  ROW_NUMBER() OVER (PARTITION BY "signature", "code" ORDER BY "draw" ASC NULLS LAST) AS "place"
+  ROW_NUMBER() OVER (
+    PARTITION BY "signature" * (
+      SELECT
+        MAX("code") + 1
+      FROM "__sqlanon_quota_1" AS "quota"
+    ) + "code"
+    ORDER BY "draw" ASC NULLS LAST
+  ) AS "place"
 FROM "__sqlanon_slot_1" AS "slot"
 WHERE
   "signature" > 0

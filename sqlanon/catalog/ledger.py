@@ -1,0 +1,100 @@
+"""Whether the ledger of a series has the rows that were written with its releases."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.catalog._json import arguments_to_json, dumps
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.series import Series
+from sqlanon.engines.base import Engine
+from sqlanon.errors import CatalogError
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.sql_files import sql_file
+
+__all__ = ["head_digest", "ledger_digest", "renew_checksums", "require_ledger", "required", "unchanged"]
+
+_LEAST_POSITION = -(2**63)
+
+
+def required(series: Series) -> list[tuple[str, str]]:
+    """What a series requires, as the catalog has it: models with their arguments."""
+    return [(each.model, dumps(arguments_to_json(each.arguments))) for each in series.requirements]
+
+
+def head_digest(series: Series) -> str:
+    """What tells what a series is of, and what it requires, from something else; its policy may be renamed."""
+    head = [series.series_id, fold(series.name), series.entity, series.entity_type, series.key_check]
+    return _sha256([*head, list(map(list, series.attributes)), list(map(list, required(series)))])
+
+
+def ledger_digest(engine: Engine, series: Series, position: int, former: str) -> str:
+    """What tells the ledger's rows of a release, and of all before it, from others, in any version of the engine."""
+    [(digest,)] = engine.rows(sql_file("ledger", "digest"), [series.series_id, position, former])
+    return str(digest)
+
+
+def require_ledger(engine: Engine, series: Series) -> None:
+    """Raises CatalogError unless the ledger has the rows that were written with the series and each of its releases."""
+    former = head_digest(series)
+    beyond = engine.rows(sql_file("ledger", "beyond"), [series.series_id, len(series.releases)])
+    for position, release in enumerate(series.releases, start=1):
+        former = ledger_digest(engine, series, position, former)
+        if release.position != position or release.digest != former:
+            break
+    else:
+        if former == series.digest and beyond == [(0,)]:
+            return
+    raise CatalogError(
+        f"{series}: its ledger does not have the rows that were written with its releases, so that nothing can be said "
+        "of them together; nothing was done",
+        hint="put back what was changed, from a backup or by undoing the change",
+    )
+
+
+def unchanged(engine: Engine, series: Series) -> Series:
+    """The series, whose ledger has the rows that were written, by checksums of this version of the engine.
+
+    Where these are not what they should be, the digests decide, and the series is without checksums. Raises
+    CatalogError as `require_ledger` does.
+    """
+    positions = [release.position for release in series.releases]
+    latest = series.releases[-1].digest if series.releases else head_digest(series)
+    known = {release.position: release.checksum for release in series.releases}
+    if (
+        positions == list(range(1, len(positions) + 1))
+        and latest == series.digest
+        and _checksums(engine, series, _LEAST_POSITION) == known
+    ):
+        return series
+    require_ledger(engine, series)
+    return replace(series, releases=tuple(replace(release, checksum=None) for release in series.releases))
+
+
+def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
+    """What tells the ledger's rows from others, release by release, from a position on.
+
+    It is also of what the series requires and of the releases' digests. Rows of no release have a place of their own.
+    """
+    of_rows = dict(engine.rows(sql_file("ledger", "checksum"), [series.series_id, first]))
+    digests = {release.position: release.digest for release in series.releases if release.position >= first}
+    head = head_digest(series)
+    positions = {*digests, *of_rows}
+    return {position: _sha256([head, digests.get(position), of_rows.get(position)]) for position in positions}
+
+
+def renew_checksums(engine: Engine, series: Series) -> None:
+    """Writes the checksums of the releases of a series, from the first on that has none."""
+    first = min(release.position for release in series.releases if release.checksum is None)
+    of_release = exp.and_(*(column(key).eq(exp.Placeholder()) for key in ("series_id", "position")))
+    query = exp.update(relation(("anon", "series_release")), {"checksum": exp.Placeholder()}, where=of_release)
+    for position, checksum in _checksums(engine, series, first).items():
+        engine.run(query, [checksum, series.series_id, position])
+
+
+def _sha256(parts: Sequence[object]) -> str:
+    return hashlib.sha256(dumps(list(parts)).encode()).hexdigest()
