@@ -154,3 +154,20 @@ def test_a_release_of_a_series_stays_in_it(con: Connection) -> None:
     con.execute("DROP SERIES s")
     con.execute("REFRESH ANONYMIZED TABLE m")
     assert con.duckdb.execute("SELECT count(*) FROM anon.series_release").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("recoding", ["global", "local"])
+@pytest.mark.parametrize("required", ["k_anonymity(k => 5)", "k_anonymity(k => 3), l_diversity(l => 2)"])
+def test_respondents_of_one_row_each_are_as_many_as_the_rows(con: Connection, recoding: str, required: str) -> None:
+    """The search then has no cells of single respondents, and chooses as it does without any; a second row counts."""
+    made = "CREATE ANONYMIZED TABLE {0} AS POLICY {0} METHOD generalization(suppression => 0.1, recoding => '{1}')"
+    columns = "person {}, age QUASI IDENTIFIER USING bands, sex QUASI IDENTIFIER, ill SENSITIVE"
+    for name, role in (("by_people", "ENTITY"), ("by_rows", "IDENTIFIER")):
+        con.execute(f'CREATE POLICY "{name}" ON people ({columns.format(role)}) REQUIRE {required}')
+        con.execute(made.format(f'"{name}"', recoding))
+    query = 'SELECT age, sex, ill FROM "{}" ORDER BY ALL'
+    chosen = [con.duckdb.execute(query.format(name)).fetchall() for name in ("by_people", "by_rows")]
+    assert chosen[0] == chosen[1]
+    con.duckdb.execute("UPDATE people SET person = person // 40")
+    with pytest.raises(PrivacyViolation):
+        con.execute(made.format("by_people", recoding).replace("CREATE", "CREATE OR REPLACE"))
