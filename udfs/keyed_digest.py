@@ -24,7 +24,10 @@ _BYTES = 16
 def keyed_digest(values: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
     """The digest of each text under `key`, of its UTF-8 bytes as they are; NULL for NULL."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
     # What there is of a value is its own: the key goes into each digest once, and is hashed once.
     keyed = hashlib.blake2b(key=key, digest_size=_BYTES).copy
     digests: list[bytes] = []
@@ -36,8 +39,8 @@ def keyed_digest(values: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
     known = pa.Array.from_buffers(pa.binary(_BYTES), len(digests), [None, pa.py_buffer(b"".join(digests))])
     if values.null_count:
         # The place of each value among those that are none.
-        places = pa.compute.cumulative_sum(values.is_valid().cast(pa.int64()))
-        known = known.take(pa.compute.if_else(values.is_valid(), pa.compute.subtract(places, 1), None))
+        places = pc.cumulative_sum(values.is_valid().cast(pa.int64()))
+        known = known.take(pc.if_else(values.is_valid(), pc.subtract(places, 1), None))
     return pa.ExtensionArray.from_storage(pa.uuid(), known)
 
 

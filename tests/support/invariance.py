@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
@@ -40,7 +41,7 @@ def in_ranges(con: Connection, name: str, people: Sequence[str], sensitive: str 
     )
     buckets = dict(con.duckdb.execute(members, [name]).fetchall())
     key = hmac.digest(KEY.encode(), f"series:{series}".encode(), "sha256")
-    tokens = {person: hmac.digest(key, person.encode(), "sha256").hex()[:32] for person in people}
+    tokens = {person: hashlib.blake2b(person.encode(), key=key, digest_size=16).hexdigest() for person in people}
     values: dict[Hashable, list[Hashable]] = defaultdict(list)
     for bucket, value in con.duckdb.execute(f'SELECT bucket, "{sensitive}" FROM {name}_rows').fetchall():
         values[bucket].append(value)
