@@ -103,9 +103,11 @@ class _Inputs:
 
     def _of_release(self, policy: str, series: str | None, levels: QualifiedName | None) -> Iterator[list[str]]:
         """What a release of a policy reads that the script has not made itself."""
-        if series is not None or levels is not None:
-            # What a release of a series may tell depends on all earlier ones, and levels on another release.
+        if series is not None:
+            # What a release of a series may tell depends on all earlier ones.
             raise _UnknownError
+        if levels is not None:
+            yield [releases.load(self._engine, qualified(self._engine, levels)).levels]
         if fold(policy) not in self._own_policies:
             yield from self._of_policy(policies.load(self._engine, policy))
 

@@ -150,6 +150,10 @@ def test_a_policy_of_another_script_is_part_of_it(folder: Path) -> None:
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("DELETE FROM visits WHERE rowid < 20")
     assert [outcome(), outcome()] == ["done", "unchanged"]
+    (folder / "night.sql").write_text("REFRESH ANONYMIZED TABLE r LEVELS FROM RELEASE r;", encoding="utf-8")
+    assert [outcome(), outcome()] == ["done", "unchanged"]
+    change("DELETE FROM visits WHERE rowid < 30")
+    assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
 @pytest.mark.parametrize(
