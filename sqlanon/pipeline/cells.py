@@ -30,12 +30,14 @@ def encode(
     *,
     flat: bool = False,
     by_row: bool = False,
+    by_respondent: bool = False,
     besides: Sequence[BoundAttribute] = (),
 ) -> Cells:
     """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
 
     If `flat`, a value's code is its rank among all, and `ranked` are the tables of `points.ranked`. `besides` are
-    columns that the cells carry besides those that requirements read; if `by_row`, each row is a cell.
+    columns that the cells carry besides those that requirements read; if `by_row`, each row is a cell. Cells tell
+    respondents apart where some have several rows, and always if `by_respondent`.
 
     Raises DataError, naming the values, where a stored hierarchy lacks values of its column.
     """
@@ -73,7 +75,7 @@ def encode(
         (c.bound, scratch.table("code", query) if query else None)
         for c, query in zip(carried, carried_codes, strict=True)
     ]
-    by_entity = policy.entity is not None and (flat or by_row or not _one_row_each(engine, policy))
+    by_entity = policy.entity is not None and (flat or by_row or by_respondent or not _one_row_each(engine, policy))
     query = cells(policy, source, code_tables, layout, extra, by_row=by_row, by_entity=by_entity)
     table = scratch.table("cells", query)
     return Cells(

@@ -53,5 +53,5 @@ def _of_tables(state: State, policy: BoundPolicy) -> Cells:
 
 def _cells(state: State, policy: BoundPolicy, requirements: Sequence[BoundRequirement] = ()) -> Cells:
     """The cells of one table, which may have no quasi-identifier by whose values its rows are counted."""
-    cells = encode(state.engine, policy, state.scratch, requirements)
+    cells = encode(state.engine, policy, state.scratch, requirements, by_respondent=True)
     return cells if policy.quasi_identifiers else replace(cells, rows=rows_of_source(state.engine, policy))
