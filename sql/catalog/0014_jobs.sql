@@ -5,5 +5,6 @@ CREATE TABLE anon.job (
     script_sha256 VARCHAR NOT NULL,
     inputs_sha256 VARCHAR NOT NULL,
     releases VARCHAR NOT NULL,
+    exported_sha256 VARCHAR NOT NULL,
     finished_at TIMESTAMP NOT NULL DEFAULT make_timestamp(epoch_us(current_timestamp))
 );

@@ -7,7 +7,7 @@
 -- least rows: k -- a respondent has a row at least
 -- monotone: yes -- a union holds the respondents of its classes, and a value's share in it is at most the greatest of theirs
 -- monotone under suppression: no -- more rows with a frequent value raise its share
--- several values: yes -- the share of a value is that of the class's respondents who have it
+-- several values: no -- a class of respondents without values, whose number is asked about, too, has no row of values
 -- overlapping classes: yes -- each class is judged by its own respondents and shares
 -- excess: size, for a class with fewer than k respondents or 1/alpha values; else size * (max p - alpha) / (1 - alpha)
 -- excess maximum: 1 - alpha

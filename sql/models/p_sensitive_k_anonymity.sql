@@ -7,7 +7,7 @@
 -- least rows: k -- a respondent has a row at least
 -- monotone: yes -- a union of classes holds the respondents and the values of each of them
 -- monotone under suppression: yes -- a class keeps its respondents and its values whatever rows are added
--- several values: yes -- a value counts once, whoever has it
+-- several values: no -- a class of respondents without values, whose number is asked about, too, has no row of values
 -- overlapping classes: yes -- each class is judged by its own respondents and values
 -- excess: size, for a class that violates
 -- excess maximum: 1

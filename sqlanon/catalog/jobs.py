@@ -9,7 +9,7 @@ from sqlanon.engines.base import Engine
 
 __all__ = ["finished", "record"]
 
-_COLUMNS = ("job", "script_sha256", "inputs_sha256", "releases", "finished_at")
+_COLUMNS = ("job", "script_sha256", "inputs_sha256", "releases", "exported_sha256", "finished_at")
 
 
 def finished(engine: Engine, name: str) -> FinishedJob | None:
@@ -22,7 +22,8 @@ def finished(engine: Engine, name: str) -> FinishedJob | None:
         releases = tuple(_release(pair) for pair in list_of(loads(row["releases"]), "the releases"))
     except BadJson:
         return None
-    return FinishedJob(row["job"], row["script_sha256"], row["inputs_sha256"], releases, row["finished_at"])
+    name, script, inputs, _, exported, finished_at = row.values()
+    return FinishedJob(name, script, inputs, releases, exported, finished_at)
 
 
 def _release(pair: object) -> tuple[str, str]:
@@ -39,5 +40,6 @@ def record(engine: Engine, job: FinishedJob) -> None:
             "script_sha256": job.script,
             "inputs_sha256": job.inputs,
             "releases": dumps([list(pair) for pair in job.releases]),
+            "exported_sha256": job.exported,
         }
         _rows.insert(engine, "job", [row])

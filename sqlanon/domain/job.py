@@ -14,11 +14,13 @@ class FinishedJob:
 
     `script` is the SHA-256 of its text and of the version of sqlanon, `inputs` that of all rows that its statements
     read, empty where nobody can tell what they read. `releases` has the names of the releases that it made, with the
-    identifiers that they had then. `finished_at` is UTC without a time zone.
+    identifiers that they had then, `exported` is the SHA-256 of the files that it exported. `finished_at` is UTC
+    without a time zone.
     """
 
     name: str
     script: str
     inputs: str
     releases: tuple[tuple[str, str], ...] = ()
+    exported: str = ""
     finished_at: datetime | None = None

@@ -22,7 +22,7 @@ from sqlanon.errors import PrivacyViolation, UserError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-__all__ = ["Signer", "new_key_pair", "public_key", "signed", "signer_of", "signing_key"]
+__all__ = ["Signer", "key_fingerprint", "new_key_pair", "public_key", "signed", "signer_of", "signing_key"]
 
 ALGORITHM = "Ed25519"
 _FIELD = "signature"
@@ -67,6 +67,11 @@ def _no_key(variable: str, problem: str) -> UserError:
         f"the environment variable {variable}, which should hold the key that signs, {problem}",
         hint=f"make a pair of keys once, sqlanon keygen release.key, and export {variable}=release.key",
     )
+
+
+def key_fingerprint(key: Ed25519PrivateKey) -> str:
+    """What a private key is known by: the fingerprint of the public one."""
+    return _fingerprint(key.public_key().public_bytes_raw())
 
 
 def signed(stated: dict[str, Any], key: Ed25519PrivateKey) -> tuple[dict[str, Any], str]:

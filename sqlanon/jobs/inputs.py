@@ -12,12 +12,14 @@ from sqlglot import exp
 from sqlanon import __version__
 from sqlanon.catalog import policies, releases
 from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.series import series_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError
+from sqlanon.export.signature import key_fingerprint, signing_key
 from sqlanon.inputs.bind_policy import hierarchies_of
 from sqlanon.inputs.source import bind_source, find_relation, qualified
 from sqlanon.releases.content import fingerprint_of
@@ -27,8 +29,8 @@ from sqlanon.syntax.script import first_keyword
 
 __all__ = ["inputs_digest", "released_names", "script_digest"]
 
-# Statements that read nothing but what earlier ones of the script have made, or a release.
-_OF_RELEASES = (s.CheckRelease, s.CheckExport, s.ExportRelease)
+# Statements about a release: what they read is known if the script has made it itself.
+_OF_RELEASES = (s.CheckRelease, s.ExportRelease)
 # What a policy has beside its sources that its own digest covers.
 _POLICY_FIELDS = frozenset(
     ("name", "source", "attributes", "requirements", "against", "confidential", "visible", "pivot", "related")
@@ -50,8 +52,8 @@ def released_names(engine: Engine, statements: Sequence[s.Statement]) -> list[Qu
 def inputs_digest(engine: Engine, statements: Sequence[s.Statement]) -> str:
     """The SHA-256 of all that a script's statements read; empty where nobody can tell.
 
-    That is so if there are others than those that make hierarchies, policies and releases, check and export them: a
-    query of DuckDB's may read anything, or change it. Where something cannot be read, the statement will say why.
+    That is so if there are others than those that make hierarchies, policies and releases, and check and export these:
+    a query of DuckDB's may read anything, or change it. Where something cannot be read, the statement will say why.
     """
     digest = hashlib.sha256()
     try:
@@ -75,6 +77,7 @@ class _Inputs:
         # The folded names of what the script makes itself.
         self._own_policies: set[str] = set()
         self._own_hierarchies: set[str] = set()
+        self._own_releases: set[tuple[str, ...]] = set()
 
     def parts(self, statements: Sequence[s.Statement]) -> Iterator[list[str]]:
         for statement in statements:
@@ -82,6 +85,9 @@ class _Inputs:
 
     def _of_statement(self, statement: s.Statement) -> Iterator[list[str]]:
         match statement:
+            case s.CreateHierarchy(if_not_exists=True) | s.CreatePolicy(if_not_exists=True):
+                # What is there already may be another one.
+                raise _UnknownError
             case s.CreateHierarchy(definition=definition):
                 self._own_hierarchies.add(fold(definition.name))
                 if definition.query:
@@ -90,19 +96,28 @@ class _Inputs:
                 self._own_policies.add(fold(policy.name))
                 yield from self._of_policy(policy)
             case s.CreateRelease(policy=name):
-                yield from self._of_release(name, statement.series, statement.levels_from)
+                yield from self._of_release(statement.name, name, statement.series, statement.levels_from)
             case s.RefreshRelease(name=name):
                 release = releases.load(self._engine, qualified(self._engine, name))
-                yield from self._of_release(release.policy, None, statement.levels_from)
+                series = series_of(self._engine, release.release_id)
+                yield from self._of_release(name, release.policy, series, statement.levels_from)
             case s.PassThrough(text=text):
                 if first_keyword(text) not in _TRANSACTION:
                     raise _UnknownError
             case _:
-                if not isinstance(statement, _OF_RELEASES):
+                if isinstance(statement, s.ExportRelease) and statement.sign_key is not None:
+                    yield [key_fingerprint(signing_key(statement.sign_key))]
+                if not isinstance(statement, _OF_RELEASES) or self._name(statement.name) not in self._own_releases:
                     raise _UnknownError
 
-    def _of_release(self, policy: str, series: str | None, levels: QualifiedName | None) -> Iterator[list[str]]:
+    def _name(self, release: QualifiedName) -> tuple[str, ...]:
+        return tuple(fold(str(part)) for part in qualified(self._engine, release).parts)
+
+    def _of_release(
+        self, name: QualifiedName, policy: str, series: str | None, levels: QualifiedName | None
+    ) -> Iterator[list[str]]:
         """What a release of a policy reads that the script has not made itself."""
+        self._own_releases.add(self._name(name))
         if series is not None:
             # What a release of a series may tell depends on all earlier ones.
             raise _UnknownError

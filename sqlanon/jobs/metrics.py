@@ -62,11 +62,13 @@ def write_metrics(path: Path, figures: Sequence[JobFigures]) -> None:
             suppressed.labels(each.job, name).set(release.suppressed_rows)
             made.labels(each.job, name).set(_seconds_since_1970(release.created_at))
             for measurement in measurements:
+                if measurement.required is None:
+                    # A figure, such as the loss.
+                    continue
                 labels = (each.job, name, measurement.question, measurement.attribute or "")
+                required.labels(*labels).set(measurement.required)
                 if measurement.achieved is not None:
                     achieved.labels(*labels).set(measurement.achieved)
-                if measurement.required is not None:
-                    required.labels(*labels).set(measurement.required)
     try:
         write_to_textfile(str(path), registry)
     except OSError as error:

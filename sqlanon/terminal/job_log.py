@@ -1,4 +1,4 @@
-"""The log of jobs: a JSON object a line, of what was done and how it ended; no row and no value of a table."""
+"""The log of jobs: a JSON object a line, of what was done and how it ended, without rows; errors may name a value."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,21 @@ from sqlanon.catalog import jobs as catalog
 from sqlanon.catalog import migrations, releases
 from sqlanon.domain.job import FinishedJob
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.errors import InUseError, SqlanonError
+from sqlanon.errors import EngineError, InUseError, SqlanonError, UserError
 from sqlanon.jobs.archive import archived, remove_oldest
 from sqlanon.jobs.inputs import inputs_digest, released_names, script_digest
 from sqlanon.jobs.metrics import JobFigures
-from sqlanon.jobs.outputs import outputs_stand, standing_releases
+from sqlanon.jobs.outputs import exported_digest, outputs_stand, standing_releases
 from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import PassThrough, Statement
+from sqlanon.syntax.statements import (
+    CheckExport,
+    CheckRelease,
+    CheckSeries,
+    CreateRelease,
+    ExportRelease,
+    RefreshRelease,
+    Statement,
+)
 from sqlanon.terminal.databases import connected
 from sqlanon.terminal.job_log import LoggedOutput
 from sqlanon.terminal.labels import label
@@ -32,6 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Jobs", "connected_in_time"]
 
+# Statements whose answers have figures of releases, and no values.
+_OF_RELEASES = (CreateRelease, RefreshRelease, CheckRelease, CheckExport, CheckSeries, ExportRelease)
 # So many seconds are between two looks at a database that is in use.
 _PAUSE = 0.5
 
@@ -90,12 +100,21 @@ class Jobs:
         statements = list(parse_script(text))
         job = FinishedJob(name, script_digest(text), inputs_digest(engine, statements))
         if not self.force and job.inputs and self._is_done(engine, job, statements):
-            catalog.record(engine, replace(job, releases=_made(engine, statements)))
+            catalog.record(engine, _with_results(engine, job, statements))
             return 0, True
         runner = ScriptRun(self.connection, output, _Steps(output, name).ended)
-        runner.run(text, script)
-        if runner.exit_code:
-            return runner.exit_code, False
+        try:
+            runner.run(text, script)
+            exit_code = runner.exit_code
+            if not exit_code and engine.in_transaction():
+                hint = "end the script with COMMIT; nothing that stands behind BEGIN was done"
+                raise UserError(f"{script} leaves a transaction open", hint=hint)
+        finally:
+            # The next job begins without a transaction; most leave none.
+            with suppress(EngineError):
+                engine.run("ROLLBACK")
+        if exit_code:
+            return exit_code, False
         if self.archive is not None:
             folder = self.archive / name
             if (copy := archived(engine, statements, folder)) is not None:
@@ -103,7 +122,7 @@ class Jobs:
             for path in remove_oldest(folder, self.most) if self.most is not None else ():
                 output.log.write(name, "removed", path=path.as_posix())
         if migrations.ready(engine):
-            catalog.record(engine, replace(job, releases=_made(engine, statements)))
+            catalog.record(engine, _with_results(engine, job, statements))
         return 0, False
 
     def _is_done(self, engine: DuckDBEngine, job: FinishedJob, statements: Sequence[Statement]) -> bool:
@@ -112,24 +131,27 @@ class Jobs:
         if last is None or (last.script, last.inputs) != (job.script, job.inputs):
             return False
         present = standing_releases(engine, released_names(engine, statements))
-        return outputs_stand(engine, statements, present, last.releases)
+        return outputs_stand(engine, statements, present, last)
 
     def _figures(self, name: str, text: str, figures: JobFigures) -> JobFigures:
         """The figures with those of the releases as they stand now, and with when the job last came to its end."""
         engine = DuckDBEngine(self.connection.duckdb)
+        last = catalog.finished(engine, name)
+        figures = replace(figures, finished_at=last.finished_at if last else None)
         try:
             present = standing_releases(engine, released_names(engine, list(parse_script(text))))
-            last = catalog.finished(engine, name)
             measured = [(release, releases.measurements(engine, release)) for release in present]
         except SqlanonError:
+            # A script that is none, which was told.
             return figures
-        return replace(figures, releases=measured, finished_at=last.finished_at if last else None)
+        return replace(figures, releases=measured)
 
 
-def _made(engine: DuckDBEngine, statements: Sequence[Statement]) -> tuple[tuple[str, str], ...]:
-    """The releases that a script makes, by name and identifier."""
+def _with_results(engine: DuckDBEngine, job: FinishedJob, statements: Sequence[Statement]) -> FinishedJob:
+    """The job with the releases that it makes, by name and identifier, and the files that it exports."""
     present = standing_releases(engine, released_names(engine, statements))
-    return tuple((str(release.name), release.release_id) for release in present)
+    made = tuple((str(release.name), release.release_id) for release in present)
+    return replace(job, releases=made, exported=exported_digest(engine, statements))
 
 
 class _Steps:
@@ -140,8 +162,8 @@ class _Steps:
         self._last = time.perf_counter()
 
     def ended(self, statement: Statement, rows: Rows) -> None:
-        """Of sqlanon's statements the log has the answer: figures of releases, and no rows of anything else."""
+        """Of statements about releases the log has the answer, which is figures; that of others may be values."""
         now = time.perf_counter()
         seconds, self._last = round(now - self._last, 3), now
-        about = {} if isinstance(statement, PassThrough) else {"answer": rows.records()}
+        about = {"answer": rows.records()} if isinstance(statement, _OF_RELEASES) else {}
         self._output.log.write(self._job, "statement", statement=label(statement), seconds=seconds, **about)

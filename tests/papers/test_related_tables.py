@@ -104,5 +104,5 @@ def test_diagnoses_of_a_class(born: int, share: float) -> None:
     """A value that all people of a class have is disclosed, even beside many others: shares add up to more than 1."""
     with clinic(None, [person for person in PERSONS if person[1] == born]) as con:
         about = "attribute => diagnosis"
-        checked = publish(con, 2, f"l_diversity(l => 1, {about}), alpha_k_anonymity(alpha => 1, k => 1, {about})")
-    assert checked == {"distinct_l_diversity": 3.0, "alpha_k_anonymity": pytest.approx(share)}
+        checked = publish(con, 2, f"l_diversity(1, {about}), l_diversity(1, variant => 'probabilistic', {about})")
+    assert checked == {"distinct_l_diversity": 3.0, "probabilistic_l_diversity": pytest.approx(1 / share)}

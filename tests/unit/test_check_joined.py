@@ -101,7 +101,11 @@ XY = "xy_anonymity(x => who, y => ill, k => 2)"
         (f"r_b ON (who) REQUIRE {XY}", "r_b has no column who"),
         (f"parted ON (age) REQUIRE {XY}", "several tables"),
         (f"nothing ON (age) REQUIRE {XY}", "no release"),
-        ("r_b ON (age) REQUIRE xy_anonymity(x => who, y => ward, k => 2)", "alone"),
+        (
+            "r_b ON (age) REQUIRE xy_anonymity(x => who, y => ward, k => 2)",
+            "both main.r_a and main.r_b have a column ward",
+        ),
+        ("r_b ON (age) REQUIRE xy_anonymity(x => (who, age), y => ill, k => 2)", "both"),
         ("r_b ON (age) REQUIRE xy_anonymity(x => nobody, y => ill, k => 2)", "neither release has a column nobody"),
         ("r_b ON (age) REQUIRE xy_anonymity(x => who, y => (ill, ward), k => 2)", "y is one column"),
         ("r_b ON (age) REQUIRE xy_anonymity(y => ill, k => 2)", "needs x"),

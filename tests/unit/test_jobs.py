@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -113,7 +114,7 @@ def test_order_is_no_change(folder: Path) -> None:
     assert outcome() == "unchanged"
 
 
-@pytest.mark.parametrize("how", ["gone", "certificate", "one byte"])
+@pytest.mark.parametrize("how", ["gone", "certificate", "one byte", "certificate.md", "a file more", "older"])
 def test_files_are_looked_at(folder: Path, how: str) -> None:
     assert outcome() == "done"
     data, certificate = folder / "out" / "r.parquet", folder / "out" / "certificate.json"
@@ -126,8 +127,45 @@ def test_files_are_looked_at(folder: Path, how: str) -> None:
             data.unlink()
         case "one byte":
             data.write_bytes(data.read_bytes()[:-1] + b"x")
+        case "certificate.md":
+            (folder / "out" / "certificate.md").unlink()
+        case "a file more":
+            (folder / "out" / "more.csv").touch()
+        case "older":
+            shutil.copytree(folder / "out", folder / "former")
+            assert outcome("--force") == "done"
+            shutil.rmtree(folder / "out")
+            (folder / "former").rename(folder / "out")
     # What was changed is no export any more, and is never replaced.
-    assert outcome() == ("failed" if how == "one byte" else "done")
+    assert outcome() == ("failed" if how in ("one byte", "a file more") else "done")
+
+
+@pytest.mark.parametrize("script", ["CHECK r;", "EXPORT r TO 'again/' (REPLACE true);"])
+def test_a_release_of_another_script_is_looked_at_each_time(folder: Path, script: str) -> None:
+    assert outcome() == "done"
+    (folder / "night.sql").write_text(script, encoding="utf-8")
+    assert [outcome(), outcome()] == ["done", "done"]
+
+
+def test_a_key_that_signs_is_part_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one.key", "other.key"):
+        assert CliRunner().invoke(app, ["keygen", name, "--quiet"]).exit_code == 0
+    (folder / "night.sql").write_text(SCRIPT.replace("REPLACE true", "REPLACE true, SIGN KEY 'KEY'"), encoding="utf-8")
+    monkeypatch.setenv("KEY", "one.key")
+    assert [outcome(), outcome()] == ["done", "unchanged"]
+    monkeypatch.setenv("KEY", "other.key")
+    assert [outcome(), outcome()] == ["done", "unchanged"]
+
+
+def test_a_transaction_ends_with_its_job(folder: Path) -> None:
+    """One that fails within BEGIN and COMMIT, and one without COMMIT, leave nothing to the next job."""
+    (folder / "fails.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
+    (folder / "open.sql").write_text("BEGIN; CREATE OR REPLACE HIERARCHY tens AS INTERVALS (7);", encoding="utf-8")
+    code, log = run(scripts=("fails.sql", "open.sql", "night.sql"))
+    ended = {line["job"]: (line["outcome"], line["exit_code"]) for line in log if line["event"] == "ended"}
+    assert ended == {"fails": ("failed", 1), "open": ("failed", 2), "night": ("done", 0)}
+    assert code == 1
+    assert rows("SELECT DISTINCT arguments FROM anon.hierarchy WHERE hierarchy = 'tens'")[0][0] == "[10]"
 
 
 def test_the_script_is_part_of_it(folder: Path) -> None:
@@ -164,6 +202,8 @@ def test_a_policy_of_another_script_is_part_of_it(folder: Path) -> None:
         "CREATE OR REPLACE TABLE log AS SELECT 1 AS a;",
         "CREATE OR REPLACE WORKLOAD w ON POLICY p (queries => 3, dimensions => 1);",
         "ROLLBACK;",
+        "CREATE HIERARCHY IF NOT EXISTS tens AS INTERVALS (10);",
+        "CREATE POLICY IF NOT EXISTS p ON visits (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5);",
     ],
 )
 def test_what_may_read_anything_is_run_each_time(folder: Path, more: str) -> None:
@@ -215,9 +255,12 @@ def test_the_log_has_no_rows(folder: Path) -> None:
         "ended",
     ] * 2
     assert all(line["time"].endswith("Z") for line in lines)
-    assert [line["statement"] for line in lines if "answer" not in line and line["event"] == "statement"] == [
-        "BEGIN", "COMMIT", "FROM"
-    ] * 2  # fmt: skip
+    assert {line["statement"] for line in lines if "answer" in line} == {
+        "CREATE ANONYMIZED TABLE r",
+        "CHECK r",
+        "EXPORT r",
+    }
+    assert "Flu" not in (folder / "jobs.jsonl").read_text(encoding="utf-8")
 
 
 def test_metrics(folder: Path) -> None:
@@ -239,6 +282,16 @@ def test_metrics(folder: Path) -> None:
         assert samples["sqlanon_requirement_achieved", "night", "main.r", "k_anonymity", ""] >= 5
         finished = rows("SELECT epoch(finished_at) FROM anon.job WHERE job = 'night'")[0][0]
         assert abs(samples["sqlanon_job_last_success_timestamp_seconds", "night"] - finished) < 1
+        assert not any("loss" in name for key in samples for name in key)
+
+
+def test_the_last_success_is_known_after_a_failure(folder: Path) -> None:
+    assert outcome() == "done"
+    (folder / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
+    assert run("--metrics", "a.prom")[0] == 1
+    text = (folder / "a.prom").read_text(encoding="utf-8")
+    assert 'sqlanon_job_last_success_timestamp_seconds{job="night"}' in text
+    assert 'sqlanon_release_rows{job="night",release="main.r"} 400.0' in text
 
 
 def test_an_archive_has_the_latest_runs(folder: Path) -> None:

@@ -56,6 +56,41 @@ def test_each_person_has_a_number_that_is_drawn_and_leads_to_their_rows(con: sql
     assert satisfied(con)
 
 
+@pytest.mark.parametrize("knows", ["values", "history", "one_row", "m_rows", "rows"])
+def test_columns_may_be_called_as_ours_are(con: sqlanon.Connection, knows: str) -> None:
+    """Names that steps of a search or a check give to columns of their own."""
+    several = ", m => 2" if knows == "m_rows" else ""
+    con.execute(f"""
+        CREATE TABLE p AS SELECT i AS id, 1950 + i // 4 * 10 AS label_0, 'x' || i % 3 AS key_0,
+            'y' || i % 3 AS profile_0, i % 2 AS known FROM range(24) AS t(i);
+        CREATE TABLE v AS SELECT i % 24 AS fk, i % 2 AS code, ['flu', 'cold', 'ulcer'][1 + i % 3] AS person,
+            'v' || i % 3 AS value, 1 AS class_id, 'n' AS n FROM range(48) AS t(i);
+        CREATE POLICY named ON p (id ENTITY, label_0 QUASI IDENTIFIER, key_0 SENSITIVE, profile_0 SENSITIVE, known
+            QUASI IDENTIFIER) WITH TABLE v ON (fk) (code QUASI IDENTIFIER, person SENSITIVE, value SENSITIVE,
+            class_id INSENSITIVE, n QUASI IDENTIFIER)
+        REQUIRE k_anonymity(k => 2, knows => '{knows}'{several}), l_diversity(l => 3, knows => '{knows}'{several});
+        CREATE ANONYMIZED TABLE r AS POLICY named METHOD generalization(suppression => 0);
+    """)
+    reached = {row[2]: row[4] for row in con.execute("CHECK r").fetchall()}
+    assert reached == {None: 12, "key_0": 3, "profile_0": 3, "person": 3, "value": 3}
+
+
+def test_values_that_are_equal_are_shown_in_one_spelling(con: sqlanon.Connection) -> None:
+    """0.0 and -0.0 are one class, and so are a month and thirty days: what told them apart would find somebody."""
+    con.execute("""
+        CREATE TABLE p AS
+        SELECT i AS id, CASE WHEN i = 0 THEN '-0.0'::DOUBLE ELSE 0.0 END AS temp FROM range(6) AS t(i);
+        CREATE TABLE v AS SELECT i AS fk, CASE WHEN i = 1 THEN INTERVAL 1 MONTH ELSE INTERVAL 30 DAY END AS stay,
+            CASE WHEN i = 2 THEN ['-0.0'::DOUBLE] ELSE [0.0::DOUBLE] END AS list FROM range(6) AS t(i);
+        CREATE POLICY equal ON p (id ENTITY, temp QUASI IDENTIFIER)
+        WITH TABLE v ON (fk) (stay QUASI IDENTIFIER, list QUASI IDENTIFIER) REQUIRE k_anonymity(k => 6);
+        CREATE ANONYMIZED TABLE r AS POLICY equal METHOD generalization(suppression => 0);
+    """)
+    assert con.duckdb.execute("SELECT count(DISTINCT temp::VARCHAR) FROM r_p").fetchall() == [(1,)]
+    texts = "SELECT count(DISTINCT stay::VARCHAR), count(DISTINCT list::VARCHAR) FROM r_v"
+    assert con.duckdb.execute(texts).fetchall() == [(1, 1)]
+
+
 def test_who_is_left_out_is_in_none_of_the_tables(con: sqlanon.Connection) -> None:
     con.duckdb.execute("INSERT INTO persons VALUES (999, 1900, 'alone'); INSERT INTO visits VALUES (999, 1, 'only')")
     con.execute(MAKE.format(0.1))

@@ -36,11 +36,16 @@ def owners(requirement: JoinedRequirement, names: Sequence[QualifiedName], colum
     with about("requirement", requirement.question_name):
         found_in: list[int] = []
         for name in (*requirement.x, requirement.y):
-            owner = next((i for i, known in enumerate(columns) if fold(name) in known), None)
-            if owner is None:
+            holders = [i for i, known in enumerate(columns) if fold(name) in known]
+            if len(holders) > 1:
+                raise PolicyError(
+                    f"both {names[0]} and {names[1]} have a column {name}, and each may show another label of it",
+                    hint="name columns that one of them alone has: a query, ON (SELECT ... AS ...), gives another name",
+                )
+            if not holders:
                 every_name = [other for known in columns for other in known]
                 raise UserError(f"neither release has a column {name}", hint=nearest(name, every_name))
-            found_in.append(owner)
+            found_in.append(holders[0])
         if len(set(found_in)) == 1:
             raise PolicyError(
                 f"x and y are columns of {names[found_in[0]]} alone, which its own requirements are about",

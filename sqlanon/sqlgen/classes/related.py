@@ -7,8 +7,8 @@ table is an argument of a requirement, `knows`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -38,7 +38,8 @@ def is_partition(knows: str) -> bool:
 class PeopleTable:
     """A table with rows about people: the column that says about whom, the labels, and the sensitive values.
 
-    If `coded`, labels are whole numbers that are never NULL. `count` says for how many rows one stands.
+    If `coded`, labels are whole numbers that are never NULL. `count` says for how many rows one stands. The values of
+    an attribute are in the column of its name, unless `columns` has another.
     """
 
     relation: exp.Table | exp.Subquery
@@ -47,6 +48,11 @@ class PeopleTable:
     values: tuple[str, ...] = ()
     coded: bool = False
     count: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def value(self, name: str) -> exp.Column:
+        """The column with the values of a sensitive attribute."""
+        return column(self.columns.get(name, name))
 
 
 @dataclass(frozen=True)
@@ -78,16 +84,18 @@ def _coded(index: int, table: PeopleTable) -> tuple[str, list[Step]]:
     rows = named(table.relation.copy(), "row")
     name = f"coded_{index}"
     if table.coded or not table.labels:
-        labels = [column(label, "row") for label in table.labels]
-        code = class_id(labels) if labels else literal(0)
+        keys = [column(label, "row") for label in table.labels]
+        code = class_id(keys) if keys else literal(0)
         query = exp.select(person, alias(code, "code"), alias(weight, "n")).from_(rows)
-        return name, [(name, query.group_by(person.this.copy(), *(label.copy() for label in labels)))]
+        return name, [(name, query.group_by(person.this.copy(), *(key.copy() for key in keys)))]
     combination = f"combination_{index}"
-    distinct = exp.select(*(column(label) for label in table.labels)).distinct().from_(table.relation.copy())
-    numbered = exp.select(*(column(label) for label in table.labels), alias(window(f.row_number()), "code"))
-    alike = [identical(column(label, "row"), column(label, combination)) for label in table.labels]
+    # Under names of their own: a column may be called code.
+    labels = [alias(column(label), _label(place)) for place, label in enumerate(table.labels)]
+    distinct = exp.select(*labels).distinct().from_(table.relation.copy())
+    numbered = exp.select(*(column(label.alias) for label in labels), alias(window(f.row_number()), "code"))
+    of_row = [identical(column(label.this.name, "row"), column(label.alias, combination)) for label in labels]
     code = column("code", combination)
-    query = exp.select(person, code, alias(weight, "n")).from_(rows).join(relation(combination), on=exp.and_(*alike))
+    query = exp.select(person, code, alias(weight, "n")).from_(rows).join(relation(combination), on=exp.and_(*of_row))
     return name, [
         (combination, numbered.from_(distinct.subquery("occurring"))),
         (name, query.group_by(person.this.copy(), code.copy())),
@@ -143,7 +151,7 @@ def _persons(people: PeopleTable) -> list[Step]:
     """person(person, label_0, ..., value_0, ...): the table of people under names of our own."""
     parts = [alias(column(people.person), _PERSON)]
     parts += [alias(column(label), _label(index)) for index, label in enumerate(people.labels)]
-    parts += [alias(column(value), _value(index)) for index, value in enumerate(people.values)]
+    parts += [alias(people.value(name), _value(index)) for index, name in enumerate(people.values)]
     return [("person", exp.select(*parts).from_(people.relation.copy()))]
 
 
@@ -248,5 +256,5 @@ def _apart(related: Sequence[PeopleTable], member: Rows) -> Iterator[tuple[str, 
 
 def _person_values(table: PeopleTable, name: str) -> exp.Select:
     """The values of a sensitive attribute that each person has in any row: person, value."""
-    parts = [alias(column(table.person), _PERSON), alias(column(name), "value")]
+    parts = [alias(column(table.person), _PERSON), alias(table.value(name), "value")]
     return exp.select(*parts).distinct().from_(table.relation.copy())

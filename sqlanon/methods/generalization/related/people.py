@@ -33,6 +33,8 @@ __all__ = ["PERSON", "CodedTable", "People"]
 
 PERSON = "person"
 # With this many combinations a person has a million sets of them.
+# The column of tables of one attribute.
+_VALUE = "value"
 _MOST_KNOWN = 20
 
 
@@ -107,7 +109,7 @@ class People:
         return numbers
 
     def value_table(self, index: int, name: str) -> str:
-        """Who has which values of a sensitive attribute of a related table: person and the attribute, each once."""
+        """Who has which values of a sensitive attribute of a related table: person and value, each once."""
         if name not in self._values:
             table = self.policy.related[index]
             bound = next(b for b in table.attributes if b.column == name)
@@ -116,7 +118,7 @@ class People:
                 raise InternalError("a policy on several tables has no ENTITY")
             same = column(table.key, "row").eq(column("entity", PERSON))
             joins = [inner_join(relation(self.person, as_=PERSON), same)]
-            value = alias(published_value(bound, "row"), name)
+            value = alias(published_value(bound, "row"), _VALUE)
             rows = select(
                 column(PERSON, PERSON), value, of=relation(table.relation, as_="row"), joins=joins, distinct=True
             )
@@ -155,9 +157,11 @@ class People:
         wanted = dict.fromkeys(name for subject in values for name in subject)
         cells = self.of_person.cells
         own_names = [name for name in wanted if name in cells.carried]
-        codes = [alias(carried_code(cells.layout, [cells.carried.index(name)], PERSON), name) for name in own_names]
+        # Under names of their own: an attribute may be called as a key is.
+        columns = {name: f"carried_{index}" for index, name in enumerate(own_names)}
+        codes = [alias(carried_code(cells.layout, [cells.carried.index(n)], PERSON), columns[n]) for n in own_names]
         of_others = [
-            PeopleTable(relation(self.value_table(index, name)), PERSON, (), (name,))
+            PeopleTable(relation(self.value_table(index, name)), PERSON, (), (name,), columns={name: _VALUE})
             for index, table in enumerate(self.policy.related)
             for name in (b.column for b in table.attributes)
             if name in wanted
@@ -167,10 +171,12 @@ class People:
         if known.is_partition:
             people = self._with_profiles(node, known, [*keys, *codes])
             numbers = tuple(_profile(index) for index in range(len(self.tables)))
-            table = PeopleTable(people.subquery("people"), PERSON, (*labels, *numbers), tuple(own_names))
+            table = PeopleTable(
+                people.subquery("people"), PERSON, (*labels, *numbers), tuple(own_names), columns=columns
+            )
             return rows_of_people(table, [], known.knows, profiles=(), valued=of_others)
         query = select(column(PERSON, PERSON), *keys, *codes, of=relation(self.person, as_=PERSON))
-        table = PeopleTable(query.subquery("people"), PERSON, labels, tuple(own_names))
+        table = PeopleTable(query.subquery("people"), PERSON, labels, tuple(own_names), columns=columns)
         about = [self._at(coded, node) for coded in self.tables]
         return rows_of_people(table, about, known.knows, known.most, valued=of_others)
 

@@ -28,6 +28,11 @@ from sqlanon.udfs import registered
 
 __all__ = ["published_names", "tables_of"]
 
+# Types of which no two values that are equal are written in two ways.
+_ONE_SPELLING = (
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+    *("UHUGEINT", "DECIMAL", "VARCHAR", "BLOB", "DATE", "TIMESTAMP", "UUID"),
+)
 _NUMBER, _BITS = "number", "bits"
 
 
@@ -91,10 +96,18 @@ def _labelled(
     return columns, query
 
 
+def _has_one_spelling(type_: str) -> bool:
+    return type_.startswith(_ONE_SPELLING) and not type_.endswith("]")
+
+
 def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int | None, name: str) -> exp.Expr:
     """What a column shows; the query is joined with its labels."""
-    if not level:
-        return published_value(bound, "source")
+    value = published_value(bound, "source")
+    if level is None or (level == 0 and _has_one_spelling(bound.published_type)):
+        return value
+    if level == 0:
+        # Of values that are equal one stands for all: 0.0 and -0.0 would tell rows of one class apart.
+        return window(f.min(value), [value.copy()])
     if level == bound.height:
         return literal("*")
     (label,) = shown_at(bound, [level])
