@@ -155,7 +155,8 @@ def test_a_release_of_a_series_stays_in_it(con: Connection) -> None:
 
 MOVED = """
 CREATE TABLE patients AS SELECT * FROM
-    (VALUES ('Ann', 30, 'flu'), ('Ben', 30, 'cold'), ('Cem', 40, 'flu'), ('Dan', 40, 'asthma')) AS t (name, age, disease);
+    (VALUES ('Ann', 30, 'flu'), ('Ben', 30, 'cold'), ('Cem', 40, 'flu'), ('Dan', 40, 'asthma'))
+    AS t (name, age, disease);
 CREATE POLICY clinic ON patients (name ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2);
 CREATE SERIES monthly ON POLICY clinic KEY 'SERIES_KEY' REQUIRE composition(max => 0.7);
 CREATE ANONYMIZED TABLE january AS POLICY clinic METHOD generalization IN SERIES monthly;
