@@ -12,7 +12,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.errors import CatalogError
 
-__all__ = ["hierarchies_of", "joined_with", "policy_of", "release_json", "types_of"]
+__all__ = ["hierarchies_of", "joined_with", "policy_of", "release_json", "series_name_of", "types_of"]
 
 
 def release_json(
@@ -20,16 +20,19 @@ def release_json(
     hierarchies: Sequence[StoredHierarchy],
     types: Mapping[str, str] | None = None,
     joined: str | None = None,
+    series: str | None = None,
 ) -> str:
-    """The text that `policy_of`, `hierarchies_of`, `types_of` and `joined_with` read back.
+    """The text that `policy_of`, `hierarchies_of`, `types_of`, `joined_with` and `series_name_of` read back.
 
     Of stored labels it holds the digest only. `types` are those of the source's columns by their names, for the
-    policy's attributes; `joined` is the id of the release that the policy joins.
+    policy's attributes; `joined` is the id of the release that the policy joins; `series` is the name of the
+    series that the release is made in.
     """
     return dumps(
         {
             **({"types": dict(types)} if types is not None else {}),
             **({"joined": joined} if joined is not None else {}),
+            **({"series": series} if series is not None else {}),
             "policy": policy_to_json(policy),
             "hierarchies": [
                 {"definition": definition_to_json(h.definition), "height": h.height, "digest": h.digest}
@@ -68,16 +71,25 @@ def joined_with(release: Release) -> str | None:
     return _read(release)[3]
 
 
-def _read(release: Release) -> tuple[Policy, tuple[StoredHierarchy, ...], dict[str, str], str | None]:
+def series_name_of(release: Release) -> str | None:
+    """The series that a release says it was made in; None for one made in none, or by a version that did not write it.
+
+    Raises CatalogError as `policy_of` does.
+    """
+    return _read(release)[4]
+
+
+def _read(release: Release) -> tuple[Policy, tuple[StoredHierarchy, ...], dict[str, str], str | None, str | None]:
     try:
         copy = loads(release.policy_json)
         known = ("policy", "hierarchies")
-        optional = [key for key in ("types", "joined") if isinstance(copy, dict) and key in copy]
+        optional = [key for key in ("types", "joined", "series") if isinstance(copy, dict) and key in copy]
         fields = fields_of(copy, "the copy", (*known, *optional))
         stored = list_of(fields["hierarchies"], "the hierarchies")
         types = _types(fields["types"]) if "types" in optional else {}
         joined = text_of(fields["joined"], "the joined release") if "joined" in optional else None
-        return policy_from_json(fields["policy"]), tuple(_hierarchy(item) for item in stored), types, joined
+        series = text_of(fields["series"], "the series") if "series" in optional else None
+        return policy_from_json(fields["policy"]), tuple(_hierarchy(item) for item in stored), types, joined, series
     except BadJson as problem:
         raise CatalogError(
             f"release {release.name}: the policy that its row in anon.release carries cannot be read: {problem}",

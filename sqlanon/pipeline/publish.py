@@ -119,7 +119,11 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         policy=policy.name,
         policy_fingerprint=need(state.bound).fingerprint,
         policy_json=release_json(
-            policy, state.hierarchies, column_types(need(state.bound)), state.other.release_id if state.other else None
+            policy,
+            state.hierarchies,
+            column_types(need(state.bound)),
+            state.other.release_id if state.other else None,
+            state.series.name if state.series else None,
         ),
         method=state.create.method.name,
         method_arguments=state.create.method.arguments,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.catalog import releases
-from sqlanon.catalog.series import series_of
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.inputs.source import find_relation, own_object
 from sqlanon.releases.original_statement import statement_again
+from sqlanon.releases.own_series import own_series
 from sqlanon.sqlgen.build.ddl import drop_object
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import sql_file
@@ -54,7 +54,7 @@ def require_own_columns(engine: Engine, release: Release) -> None:
         found_object = find_relation(engine, own_object(engine, made.name))
         if found_object is None:
             what = f"{made.name} of the release {release.name}" if made.fragment else f"of the release {release.name}"
-            again = statement_again(release, series=series_of(engine, release.release_id))
+            again = statement_again(release, series=own_series(engine, release))
             raise UserError(
                 f"the {made.kind} {what} is gone",
                 hint=f"{again} makes it again, DROP ANONYMIZED {release.kind.upper()} forgets it",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlanon.catalog.series import series_of
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.releases.original_statement import create_again
+from sqlanon.releases.own_series import own_series
 from sqlanon.syntax.statements import CreateRelease, RefreshRelease
 
 __all__ = ["refreshed"]
@@ -17,7 +17,8 @@ __all__ = ["refreshed"]
 def refreshed(engine: Engine, release: Release, statement: RefreshRelease) -> CreateRelease:
     """The statement that replaces a release by one of the same policy, method and series.
 
-    The policy is the one that the catalog has now. Raises UserError for a live view, which is as its source is.
+    The policy is the one that the catalog has now. Raises UserError for a live view, which is as its source is;
+    CatalogError where the series of the release does not know of it.
     """
     if release.kind == "view":
         raise UserError(
@@ -26,4 +27,4 @@ def refreshed(engine: Engine, release: Release, statement: RefreshRelease) -> Cr
             part=("release",),
         )
     again = create_again(release, or_replace=True)
-    return replace(again, series=series_of(engine, release.release_id), levels_from=statement.levels_from)
+    return replace(again, series=own_series(engine, release), levels_from=statement.levels_from)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import sqlanon
-from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
+from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, UserError
 
 SETUP = """
 CREATE TABLE people AS SELECT i AS person, i % 20 AS age, ['F', 'M'][1 + i % 2] AS sex, 'd' || i % 3 AS ill
@@ -151,9 +151,95 @@ def test_a_release_of_a_series_stays_in_it(con: Connection) -> None:
     con.execute("REFRESH ANONYMIZED TABLE m LEVELS FROM RELEASE m")
     assert con.execute("SHOW SERIES").fetchall() == [("s", "p", 2, 120)]
     assert con.execute("CHECK m IN SERIES s").fetchall()[0][-1] is True
-    con.execute("DROP SERIES s")
-    con.execute("REFRESH ANONYMIZED TABLE m")
-    assert con.duckdb.execute("SELECT count(*) FROM anon.series_release").fetchone() == (0,)
+
+
+MOVED = """
+CREATE TABLE patients AS SELECT * FROM
+    (VALUES ('Ann', 30, 'flu'), ('Ben', 30, 'cold'), ('Cem', 40, 'flu'), ('Dan', 40, 'asthma'))
+    AS t (name, age, disease);
+CREATE POLICY clinic ON patients (name ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2);
+CREATE SERIES monthly ON POLICY clinic KEY 'SERIES_KEY' REQUIRE composition(max => 0.7);
+CREATE ANONYMIZED TABLE january AS POLICY clinic METHOD generalization IN SERIES monthly;
+"""
+MOVE = "UPDATE patients SET age = CASE WHEN name IN ('Ann', 'Dan') THEN 30 ELSE 40 END"
+
+
+@pytest.fixture
+def clinic(con: Connection) -> Connection:
+    """A release of a series, whose source stays as it is or becomes one that the series does not take."""
+    con.execute(MOVED)
+    return con
+
+
+LEDGERS_WITHOUT_IT = [
+    "UPDATE anon.series_release SET release_id = 'x'",
+    "DELETE FROM anon.series_release",
+    "DELETE FROM anon.series",
+    "UPDATE anon.series_release SET series_id = 'x'",
+    "UPDATE anon.series SET series_id = 'x'",
+    "UPDATE anon.series SET series = 'another'",
+]
+
+
+def rows(con: Connection) -> list[Any]:
+    return con.duckdb.execute("FROM january ORDER BY ALL").fetchall()
+
+
+@pytest.mark.parametrize("change", LEDGERS_WITHOUT_IT)
+def test_a_release_whose_series_does_not_know_it_is_not_made_outside_of_it(clinic: Connection, change: str) -> None:
+    before = rows(clinic)
+    clinic.execute(MOVE)
+    clinic.duckdb.execute(change)
+    with pytest.raises(CatalogError, match="was made in the series monthly, whose ledger does not have it") as error:
+        clinic.execute("REFRESH ANONYMIZED TABLE january")
+    assert "put back what was changed" in str(error.value.hint)
+    assert rows(clinic) == before
+    # Nor is it said how to make it outside of the series where its table is gone.
+    clinic.duckdb.execute("DROP TABLE january")
+    with pytest.raises(CatalogError, match="was made in the series monthly"):
+        clinic.execute("CHECK january")
+
+
+def test_a_release_whose_series_knows_it_is_refreshed_as_the_series_requires(clinic: Connection) -> None:
+    clinic.execute("REFRESH ANONYMIZED TABLE january")
+    assert clinic.execute("SHOW SERIES").fetchall() == [("monthly", "clinic", 2, 4)]
+    clinic.execute(MOVE)
+    with pytest.raises(PrivacyViolation, match="would violate composition of series monthly"):
+        clinic.execute("REFRESH ANONYMIZED TABLE january")
+
+
+def statement_of(hint: str | None) -> str:
+    return str(hint).split("dropped, ")[1].split(" makes")[0]
+
+
+def test_where_the_series_was_dropped_the_hint_makes_a_release_of_no_series(clinic: Connection) -> None:
+    clinic.execute(MOVE)
+    clinic.execute("DROP SERIES monthly")
+    with pytest.raises(CatalogError, match="monthly") as error:
+        clinic.execute("REFRESH ANONYMIZED TABLE january")
+    clinic.execute(statement_of(error.value.hint))
+    clinic.execute("REFRESH ANONYMIZED TABLE january")
+    assert clinic.duckdb.execute("SELECT count(*) FROM anon.series_release").fetchone() == (0,)
+
+
+def test_where_another_series_of_its_name_was_begun_the_hint_makes_a_release_of_that(clinic: Connection) -> None:
+    clinic.execute("DROP SERIES monthly")
+    clinic.execute("CREATE SERIES Monthly ON POLICY clinic KEY 'SERIES_KEY' REQUIRE composition(max => 0.7)")
+    with pytest.raises(CatalogError, match="monthly") as error:
+        clinic.execute("REFRESH ANONYMIZED TABLE january")
+    clinic.execute(statement_of(error.value.hint))
+    clinic.execute("REFRESH ANONYMIZED TABLE january")
+    assert clinic.execute("SHOW SERIES").fetchall() == [("Monthly", "clinic", 2, 4)]
+
+
+def test_a_release_of_a_former_version_is_in_the_series_that_the_ledger_has(
+    clinic: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sqlanon.releases.own_series.series_name_of", lambda release: None)
+    clinic.execute("REFRESH ANONYMIZED TABLE january")
+    assert clinic.execute("SHOW SERIES").fetchall() == [("monthly", "clinic", 2, 4)]
+    clinic.execute("DROP SERIES monthly")
+    clinic.execute("REFRESH ANONYMIZED TABLE january")
 
 
 @pytest.mark.parametrize("recoding", ["global", "local"])
