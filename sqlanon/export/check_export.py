@@ -109,13 +109,18 @@ def _signature(export: Export, path: str, key: str | None) -> Iterator[Evidence]
     with about("key"):
         expected = None if key is None else public_key(local_path(key))
     signer = signer_of(export.stated)
-    if expected is not None and (signer is None or signer.key != expected.key):
-        by = "nobody" if signer is None else f"the holder of another key, {signer.fingerprint}"
+    if expected is not None and signer is None:
         raise PrivacyViolation(
-            f"{path} was signed by {by}, and not by that of {key}, {expected.fingerprint}",
-            hint="a certificate within a data file has no signature: name the folder or certificate.json"
-            if signer is None
-            else "ask who published it, by a way that you trust, for the public key",
+            f"nobody signed {path}; SIGNED BY asks for the holder of {key}, {expected.fingerprint}",
+            hint="ask who published it for a signed export"
+            if "files" in export.stated
+            else "a certificate within a data file has no signature: name the folder or certificate.json",
+        )
+    if expected is not None and signer is not None and signer.key != expected.key:
+        raise PrivacyViolation(
+            f"{path} was signed by the holder of another key, {signer.fingerprint}, and not by that of {key}, "
+            f"{expected.fingerprint}",
+            hint="ask who published it, by a way that you trust, for the public key",
         )
     if signer is not None:
         whose = f"signed with the key {signer.fingerprint}" + ("" if key else ", which nobody vouches for here")

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from sqlanon.errors import SqlanonError
 from sqlanon.export.formats.base import export_format, suffixes
@@ -21,6 +22,8 @@ __all__ = [
     "CERTIFICATE_FORMAT",
     "MARKDOWN_TITLE",
     "UNFINISHED",
+    "RepeatedMemberError",
+    "certificate_content",
     "file_hash",
     "is_open",
     "listed_files",
@@ -37,6 +40,10 @@ UNFINISHED = ".sqlanon-"
 
 # Where a system shows which files this process has open.
 _OPEN = ("/proc/self/fd", "/dev/fd")
+
+
+class RepeatedMemberError(ValueError):
+    """An object of a certificate has two members of one name, of which programs read the one or the other."""
 
 
 def file_hash(file: Path) -> str:
@@ -133,7 +140,24 @@ def _content(file: Path) -> dict[str, object]:
 
 def _stated(text: str) -> dict[str, object]:
     try:
-        read = json.loads(text)
+        return certificate_content(text)
+    except RepeatedMemberError:
+        return {}
+
+
+def certificate_content(text: str) -> dict[str, Any]:
+    """The content of a certificate; empty if the text is none. Raises RepeatedMemberError."""
+    try:
+        read = json.loads(text, object_pairs_hook=_members)
+    except RepeatedMemberError:
+        raise
     except (ValueError, RecursionError):
         return {}
     return read if isinstance(read, dict) and read.get("format") == CERTIFICATE_FORMAT else {}
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise RepeatedMemberError
+    return members

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from sqlanon.estimates.labels.marginal_tables import Marginals
 from sqlanon.estimates.query.parse import parsed
 from sqlanon.export.formats.base import ExportFile, export_format, suffixes
 from sqlanon.export.paths import local_path
-from sqlanon.export.previous_export import CERTIFICATE_FORMAT, file_hash
+from sqlanon.export.previous_export import RepeatedMemberError, certificate_content, file_hash
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.methods.former_certificates import upgraded
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
@@ -134,10 +133,13 @@ def files_of(export: Export) -> list[ExportFile]:
 
 def _certificate(path: Path, text: str) -> dict[str, Any]:
     try:
-        stated = json.loads(text)
-    except (ValueError, RecursionError):
-        stated = None
-    if not isinstance(stated, dict) or stated.get("format") != CERTIFICATE_FORMAT:
+        stated = certificate_content(text)
+    except RepeatedMemberError:
+        raise PrivacyViolation(
+            f"the certificate of {path} says something twice in one object, of which programs read one or the other",
+            hint="ask who published it for the export again",
+        ) from None
+    if not stated:
         raise UserError(f"{path} is no certificate of an export", hint="name the file of an export, or its certificate")
     return stated
 

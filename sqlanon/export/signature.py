@@ -26,6 +26,7 @@ __all__ = ["Signer", "key_fingerprint", "new_key_pair", "public_key", "signed", 
 
 ALGORITHM = "Ed25519"
 _FIELD = "signature"
+_MEMBERS = {"algorithm", "public_key", "value"}
 _PEM = "-----BEGIN"
 
 
@@ -63,10 +64,10 @@ def signing_key(variable: str) -> Ed25519PrivateKey:
 
 
 def _no_key(variable: str, problem: str) -> UserError:
-    return UserError(
-        f"the environment variable {variable}, which should hold the key that signs, {problem}",
-        hint=f"make a pair of keys once, sqlanon keygen release.key, and export {variable}=release.key",
-    )
+    hint = f"make a pair of keys once, sqlanon keygen release.key, and export {variable}=release.key"
+    if set(variable) & set("./\\"):
+        hint = "SIGN KEY takes the name of an environment variable, which holds the path of the key's file or its text"
+    return UserError(f"the environment variable {variable}, which should hold the key that signs, {problem}", hint=hint)
 
 
 def key_fingerprint(key: Ed25519PrivateKey) -> str:
@@ -95,8 +96,9 @@ def signer_of(stated: dict[str, Any]) -> Signer | None:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     try:
         parts = stated[_FIELD]
-        if parts["algorithm"] != ALGORITHM:
-            raise ValueError("another algorithm")
+        if set(parts) != _MEMBERS or parts["algorithm"] != ALGORITHM:
+            # What else stands in it would not be signed.
+            raise ValueError("another algorithm, or more than a signature")
         public, value = (base64.b64decode(parts[name], validate=True) for name in ("public_key", "value"))
         Ed25519PublicKey.from_public_bytes(public).verify(value, _message(stated))
     except (InvalidSignature, KeyError, TypeError, ValueError, RecursionError):

@@ -54,5 +54,5 @@ def make_checks(engine: Engine, query: ReleaseQuery, body: exp.Query, hidden: Se
         return []
     report, content = report_view(query.release_id), content_view(query.release_id)
     engine.run(secure_view(report, query.report(hidden)))
-    engine.run(secure_view(content, fingerprint_query(body)))
+    engine.run(secure_view(content, fingerprint_query(body, engine.columns(body))))
     return [report, content]

@@ -8,9 +8,11 @@ from sqlglot import exp
 
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Column, Engine
+from sqlanon.inputs.requirements import is_nested
 from sqlanon.inputs.source import own_object
-from sqlanon.sqlgen.build.names import identifier, relation
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import column, identifier, relation
 from sqlanon.sqlgen.build.sql_files import query_file
 
 __all__ = [
@@ -19,23 +21,31 @@ __all__ = [
     "fingerprint_of_tables",
     "fingerprint_query",
     "has_checked_rows",
+    "has_fingerprint",
 ]
 
 
-def fingerprint_query(rows: exp.Query) -> exp.Select:
-    """One row with one text, the fingerprint of the rows of a query."""
+def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
+    """One row with one text, the fingerprint of the rows of a query that has these columns.
+
+    The hash of a list, a struct or a map is that of its parts: [] has that of NULL, and [[1], [2]] that of [[1, 2]].
+    The hash of a VARIANT tells them apart, whatever the time zone of the session.
+    """
     query = query_file("statements", "content_fingerprint")
     assert isinstance(query, exp.Select)
+    nested = [cast(column(name), "VARIANT") for name, kind in columns if is_nested(kind)]
+    digest = next(part.this for part in query.find_all(exp.Alias) if part.alias == "digest")
+    digest.set("expressions", [*digest.expressions, *nested])
     return query.with_(identifier("snapshot"), as_=rows)
 
 
 def fingerprint_of(engine: Engine, rows: exp.Query) -> str:
-    return str(engine.rows(fingerprint_query(rows))[0][0])
+    return str(engine.rows(fingerprint_query(rows, engine.columns(rows)))[0][0])
 
 
 def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
     """The fingerprint of a release's own object."""
-    return fingerprint_of(engine, exp.select(exp.Star()).from_(relation(own_object(engine, name))))
+    return fingerprint_of(engine, _rows(engine, name))
 
 
 def fingerprint_of_tables(engine: Engine, names: Sequence[QualifiedName]) -> str:
@@ -46,4 +56,20 @@ def fingerprint_of_tables(engine: Engine, names: Sequence[QualifiedName]) -> str
 def has_checked_rows(engine: Engine, release: Release) -> bool:
     """Whether a snapshot has the rows that were checked when it was made; a live view has those of its own query."""
     names = [made.name for made in release.published]
-    return release.content_fingerprint in (None, fingerprint_of_tables(engine, names))
+    return release.content_fingerprint is None or has_fingerprint(engine, names, release.content_fingerprint)
+
+
+def has_fingerprint(engine: Engine, names: Sequence[QualifiedName], expected: str | None) -> bool:
+    """Whether what is published together has the fingerprint that was stored when it was made.
+
+    The former fingerprint, in which nested values went in by their hashes alone, is accepted too: releases made with
+    it keep it, and no other has one that it could equal.
+    """
+    if fingerprint_of_tables(engine, names) == expected:
+        return True
+    former = (engine.rows(fingerprint_query(_rows(engine, name), ()))[0][0] for name in names)
+    return " ".join(map(str, former)) == expected
+
+
+def _rows(engine: Engine, name: QualifiedName) -> exp.Select:
+    return exp.select(exp.Star()).from_(relation(own_object(engine, name)))

@@ -78,8 +78,8 @@ _FILES = {
     ),
     "export": (
         "readings "
-        "assumptions composition export export_bytes export_certificate export_formats export_leftovers export_models "
-        "export_place export_replace jobs report_files signature"
+        "assumptions composition content export export_bytes export_certificate export_formats export_leftovers "
+        "export_models export_place export_replace jobs report_files signature"
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "

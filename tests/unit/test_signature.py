@@ -119,6 +119,7 @@ CHANGES: dict[str, Callable[[Certificate], object]] = {
     "a bit": lambda c: c["signature"].update(value="A" + c["signature"]["value"][1:]),
     "no value": lambda c: c["signature"].pop("value"),
     "no signature": lambda c: c.update(signature=None),
+    "a member": lambda c: c["signature"].update(note="checked by us"),
     "a list": lambda c: c.update(signature=[]),
     "not a number": lambda c: c.update(more=float("nan")),
     "half a letter": lambda c: c.update(more="\ud800"),
@@ -141,8 +142,9 @@ def test_another_signature_is_not_accepted(folder: Path) -> None:
     with pytest.raises(PrivacyViolation, match=r"signed by the holder of another key, SHA256:.*not by that of other"):
         check("other.key.pub")
     rewritten(lambda certificate: certificate.pop("signature"))
-    with pytest.raises(PrivacyViolation, match="signed by nobody"):
+    with pytest.raises(PrivacyViolation, match=r"nobody signed out/; SIGNED BY asks for the holder of own") as refused:
         check()
+    assert "name the folder" not in str(refused.value)
     assert "signature" not in check(None)
 
 
@@ -160,9 +162,34 @@ def test_a_data_file_alone_has_no_signature(folder: Path) -> None:
     export()
     Path("out/r.parquet").rename("alone.parquet")
     assert "signature" not in check(None, "alone.parquet")
-    with pytest.raises(PrivacyViolation, match="signed by nobody") as refused:
+    with pytest.raises(PrivacyViolation, match="nobody signed") as refused:
         check(path="alone.parquet")
-    assert "certificate.json" in str(refused.value)
+    assert "name the folder or certificate.json" in str(refused.value)
+
+
+@pytest.mark.parametrize("place", ['{"format"', '{"algorithm"', '{"name"'])
+@pytest.mark.parametrize(
+    "question",
+    ["CHECK 'out/'", "ESTIMATE SELECT count(*) FROM t FROM RELEASE 'out/'", "ATTACK 'out/' WITH homogeneity"],
+)
+def test_what_a_certificate_says_twice_is_refused(folder: Path, question: str, place: str) -> None:
+    """The first of two members is read by some programs, the last by others."""
+    export()
+    file = Path("out/certificate.json")
+    text = json.dumps(stated())
+    assert place in text
+    file.write_text(text.replace(place, '{"\\u0078": 1, "x": 1, ' + place[1:], 1), encoding="utf-8")
+    with pytest.raises(PrivacyViolation, match="says something twice"):
+        connect().execute(question)
+    # Nor is it an earlier export, which could be replaced.
+    with pytest.raises(UserError):
+        export("SIGN KEY 'KEY', REPLACE true")
+
+
+def test_a_path_is_no_variable(folder: Path) -> None:
+    with pytest.raises(UserError, match="SIGN KEY takes the name of an environment variable"):
+        export("SIGN KEY 'own.key'")
+    assert not Path("out").exists()
 
 
 def test_the_key_may_be_the_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,14 @@
+-- Look for:
+
+WITH "snapshot" AS (
+  SELECT
+    *
+  FROM "memory"."main"."hospital_release"
+)
+SELECT
+  CONCAT_WS(':', COUNT(*), BIT_XOR("digest"), SUM(CAST("digest" AS INT128)))
+FROM (
+  SELECT
+    hash(*COLUMNS(*), CAST("codes" AS VARIANT)) AS "digest"
+  FROM "snapshot"
+);
