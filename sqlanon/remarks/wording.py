@@ -78,11 +78,11 @@ def of_classes(
 
 
 def of_people(unconstrained: Sequence[str]) -> Iterator[str]:
-    """A sentence about each sensitive column of several tables of which nothing is required."""
-    for name in unconstrained:
+    """A sentence about the sensitive columns of several tables of which nothing is required, if there are any."""
+    if unconstrained:
         yield (
-            f"nothing is required of {name}: whether all people of a class have one value of it is not looked at in "
-            "several tables; require l_diversity or t_closeness"
+            f"nothing is required of {', '.join(unconstrained)}: whether all people of a class have one value is not "
+            "looked at in several tables; require l_diversity"
         )
 
 
