@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.policy import Policy, RelatedTable, Role
 from sqlanon.errors import PolicyError
+from sqlanon.syntax.render import name_text
 
 __all__ = ["validate_related"]
 
@@ -24,7 +25,7 @@ def validate_related(policy: Policy) -> None:
             raise _wrong(
                 policy,
                 f"{tables[fold(table.name)]} and a related table are both called {table.name}",
-                f"tell them apart: WITH TABLE ... AS another_name ON ({table.key}) (...)",
+                f"tell them apart: WITH TABLE ... AS another_name ON ({name_text(table.key)}) (...)",
                 ("table", table.name),
             )
         tables[fold(table.name)] = "a related table"
@@ -33,7 +34,8 @@ def validate_related(policy: Policy) -> None:
                 raise _wrong(
                     policy,
                     f"two columns are called {attribute.name}, one of them in {table.name}",
-                    f"rename one in a query: WITH TABLE (SELECT {attribute.name} AS ..., ...) AS {table.name}",
+                    f"rename one in a query: WITH TABLE (SELECT {name_text(attribute.name)} AS ..., ...) AS "
+                    f"{name_text(table.name)}",
                     ("column", attribute.name),
                 )
             columns.add(fold(attribute.name))
@@ -86,7 +88,7 @@ def _require_entity(policy: Policy) -> None:
             policy,
             f"{entity.name} cannot be a PSEUDONYM: what links the published tables is a number drawn anew for each "
             "release",
-            f"write {entity.name} ENTITY",
+            f"write {name_text(entity.name)} ENTITY",
             ("column", entity.name),
         )
 
@@ -103,7 +105,7 @@ def _validate_table(policy: Policy, table: RelatedTable) -> None:
         raise _wrong(
             policy,
             f"no column of {table.name} says whose its rows are",
-            f"name the one with the values of the ENTITY: WITH TABLE {table.name} ON (patient) (...)",
+            f"name the one with the values of the ENTITY: WITH TABLE {name_text(table.name)} ON (patient) (...)",
             about,
         )
     if not table.attributes:
@@ -121,7 +123,7 @@ def _validate_table(policy: Policy, table: RelatedTable) -> None:
                 policy,
                 f"{attribute.name} of {table.name} cannot be a PSEUDONYM: what links the published tables is a number "
                 "drawn anew for each release",
-                f"write {attribute.name} IDENTIFIER",
+                f"write {name_text(attribute.name)} IDENTIFIER",
                 ("column", attribute.name),
             )
         if same_name(attribute.name, table.key):

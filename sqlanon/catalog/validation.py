@@ -10,6 +10,7 @@ from sqlanon.catalog._related_tables import validate_related
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Requirement, Role
 from sqlanon.errors import PolicyError
+from sqlanon.syntax.render import name_text
 
 __all__ = ["validate"]
 
@@ -83,7 +84,7 @@ def _validate_pivot(policy: Policy, pivot: Pivot) -> None:
                     policy,
                     f"with PIVOT each respondent is one row, and {attribute.name} is "
                     + ("an ENTITY" if role is Role.ENTITY else "a PSEUDONYM"),
-                    f"write {attribute.name} IDENTIFIER",
+                    f"write {name_text(attribute.name)} IDENTIFIER",
                 )
 
 

@@ -56,12 +56,12 @@ class Signatures:
 
     Of each respondent who is in a release of the series, `members` is a table of entity and signature, a number, in the
     latest of these. `values` has the signature, its values, and n, how often a class has the value at the most.
-    `known_values` has each value that the series has had, which has this number of `releases`. `required` says whether
-    anything is required of all of them together.
+    `known_values` has each value that the series has had, which has this number of `releases`. `required` is
+    what is required of all of them together, in words; empty for nothing.
     """
 
     members: str
     values: str
     known_values: str
     releases: int
-    required: bool
+    required: str

@@ -20,6 +20,8 @@ from sqlanon.inputs.item_lists import asks_of_items, is_list, item_type
 from sqlanon.inputs.pivot import pivoted
 from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import BoundSource, bind_source
+from sqlanon.sqlgen.build.names import identifier
+from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["bind", "hierarchies_of", "policy_source", "public_source"]
 
@@ -112,7 +114,7 @@ def _related(
                 f"{policy}: {key} of {table.name} is of type {without_enums(kind)}, and {entity.column} of the source "
                 f"of type {entity.published_type}",
                 hint=f"cast it in a query, WITH TABLE (SELECT CAST(... AS {entity.published_type}) AS ..., ...) "
-                f"AS {table.name}",
+                f"AS {to_sql(identifier(table.name))}",
             )
     attributes = tuple(_bound(policy, a, called, columns, hierarchies) for a in table.attributes)
     return BoundRelatedTable(table.name, rows.relation, key, attributes, _unnamed(rows, attributes))

@@ -31,6 +31,8 @@ def advise_stage(state: State) -> State:
     searched = choice.searched
     if (
         searched is None
+        # A search over several tables takes minutes, and other methods refuse them.
+        or need(state.bound).related
         or not choice.rows
         or choice.rows > sizes().rows
         or searched.nodes > sizes().nodes

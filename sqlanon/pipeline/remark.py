@@ -20,7 +20,7 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.releases.frozen_inputs import CATALOG, Copies, freeze
 from sqlanon.remarks.classes import ClassFigures, class_figures
 from sqlanon.remarks.columns import Profile, profiles
-from sqlanon.remarks.wording import EMPTY, ONE_BUCKET, of_classes, of_columns
+from sqlanon.remarks.wording import EMPTY, ONE_BUCKET, of_classes, of_columns, of_people
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
@@ -48,6 +48,9 @@ def _remarks(state: State) -> Iterator[str]:
     width = len(bound.quasi_identifiers)
     respondent = _respondent(noted, width)
     yield from of_columns(noted, width, respondent)
+    if bound.related:
+        required = {name for requirement in state.requirements for name in requirement.attributes}
+        yield from of_people([b.column for b in bound.all_sensitive if b.column not in required])
     if isinstance(state.compiled, ReleaseQuery) and choice.rows > choice.suppressed:
         sensitive = {attribute.column: _required_of(state, attribute.column) for attribute in bound.sensitive}
         figures = _class_figures(state, list(sensitive), respondent)

@@ -7,11 +7,11 @@ remarkable there a second reads all rows of some of their values, so that what i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine
 from sqlanon.remarks.sizes import sizes
@@ -29,7 +29,7 @@ class Profile:
     There are `values` different ones in `rows` rows, of which `alone` rows have a value that no other row has, and
     `repeating` values have several rows. `determined` are the quasi-identifiers of which nearly each repeating value
     has one value; of that with the most exceptions, `agreeing` repeating values have one. One value in `one_in` was
-    looked at.
+    looked at. `table` names its table where the policy has several, whose source has one row of each respondent.
     """
 
     column: str
@@ -41,6 +41,7 @@ class Profile:
     determined: tuple[str, ...]
     agreeing: int
     one_in: int = 1
+    table: str | None = None
 
     @property
     def is_unique(self) -> bool:
@@ -53,10 +54,28 @@ class Profile:
 
     def is_respondent(self, quasi_identifiers: int) -> bool:
         """Whether it is like a number of a person: it repeats, and most of the quasi-identifiers are the same then."""
+        if self.table is not None:
+            return False
         return self.is_repeated and 0 < len(self.determined) >= sizes().determined * quasi_identifiers
 
 
 def profiles(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
+    """The columns of a source of this many rows, and of its related tables, that may be worth a remark."""
+    if not policy.related:
+        return _of_table(engine, policy, rows)
+    tables = [(policy, rows), *((policy.of_related(table), _rows(engine, table)) for table in policy.related)]
+    return [
+        replace(profile, table=name)
+        for name, (table, number) in zip(policy.policy.table_names, tables, strict=True)
+        for profile in _of_table(engine, table, number)
+    ]
+
+
+def _rows(engine: Engine, table: BoundRelatedTable) -> int:
+    return int(engine.rows(exp.select(f.count()).from_(relation(table.relation)))[0][0])
+
+
+def _of_table(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
     """The columns of a source of this many rows that may be worth a remark, with the figures of their values.
 
     None of a source that was pivoted: it has a row for each respondent, and its columns are items of one kind, as many

@@ -9,7 +9,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.remarks.classes import ClassFigures
 from sqlanon.remarks.columns import Profile
 
-__all__ = ["EMPTY", "ONE_BUCKET", "of_classes", "of_columns"]
+__all__ = ["EMPTY", "ONE_BUCKET", "of_classes", "of_columns", "of_people"]
 
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
 ONE_BUCKET = (
@@ -77,9 +77,19 @@ def of_classes(
             yield f"{seen}: anyone who knows somebody's class knows the value; require {' or '.join(advice)}{of_all}"
 
 
+def of_people(unconstrained: Sequence[str]) -> Iterator[str]:
+    """A sentence about the sensitive columns of several tables of which nothing is required, if there are any."""
+    if unconstrained:
+        yield (
+            f"nothing is required of {', '.join(unconstrained)}: whether all people of a class have one value is not "
+            "looked at in several tables; require l_diversity"
+        )
+
+
 def _called(profile: Profile) -> str:
     role = "not in the policy" if profile.role is None else profile.role.value.upper()
-    return f"{profile.column} ({role})"
+    of_table = "" if profile.table is None else f" of {profile.table}"
+    return f"{profile.column}{of_table} ({role})"
 
 
 def _values(profile: Profile) -> str:

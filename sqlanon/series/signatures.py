@@ -11,6 +11,7 @@ from sqlanon.series.known_text import known_value
 from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.syntax import render
 
 __all__ = ["latest_signatures"]
 
@@ -44,5 +45,5 @@ def latest_signatures(respondents: Respondents) -> Signatures:
             of_attribute,
         ),
         len(series.releases),
-        bool(series.requirements),
+        ", ".join(map(render.requirement, series.requirements)),
     )

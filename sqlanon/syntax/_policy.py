@@ -14,7 +14,7 @@ from sqlanon.syntax._attributes import ROLES, attribute, attributes
 from sqlanon.syntax._head import created, dropped, object_name
 from sqlanon.syntax._lexer import Kind, Token, keyword_of
 from sqlanon.syntax._reader import Reader
-from sqlanon.syntax._related import refuse_late, related_tables
+from sqlanon.syntax._related import refuse_join, refuse_late, related_tables
 from sqlanon.syntax._source import source
 from sqlanon.syntax._wording import either
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
@@ -37,7 +37,9 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
     reader.expect("ON")
     reader.mark("source")
     on = source(reader)
+    refuse_join(reader)
     pivot, columns = _pivot(reader), attributes(reader)
+    refuse_join(reader)
     if pivot is not None and reader.sees("WITH"):
         hint = "take WITH TABLE for the long table, or pivot it in a query, ON (SELECT ...)"
         raise reader.refused("WITH TABLE does not go with PIVOT", hint=hint, token=reader.peek())
@@ -156,6 +158,9 @@ def _rest(
     other = joined(reader)
     required = requirements(reader)
     refuse_late(reader)
+    if reader.sees("JOINED"):
+        hint = "it stands before REQUIRE: JOINED WITH RELEASE other ON (column) REQUIRE ..."
+        raise reader.refused("JOINED WITH RELEASE stands too late", hint=hint, token=reader.peek())
     reader.end()
     return public, other, required
 

@@ -11,9 +11,11 @@ from sqlanon.syntax._attributes import attributes
 from sqlanon.syntax._lexer import Token
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax._source import source
+from sqlanon.syntax._texts import name_text
 
-__all__ = ["refuse_late", "related_tables"]
+__all__ = ["refuse_join", "refuse_late", "related_tables"]
 
+_JOINS = ("JOIN", "INNER JOIN", "LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN")
 _FORM = "(id ENTITY, ...) WITH TABLE visits AS checkups ON (patient) (diagnosis SENSITIVE)"
 
 
@@ -40,6 +42,16 @@ def refuse_late(reader: Reader) -> None:
         raise reader.refused(
             "WITH TABLE stands too late",
             hint=f"it stands right behind the columns of the source: {_FORM}",
+            token=reader.peek(),
+        )
+
+
+def refuse_join(reader: Reader) -> None:
+    """Raises StatementError where JOIN stands next, as in a query."""
+    if any(reader.sees(*words.split()) for words in _JOINS):
+        raise reader.refused(
+            "a policy joins no tables",
+            hint=f"name those that belong to its source WITH TABLE: {_FORM}; or join them in a query, ON (SELECT ...)",
             token=reader.peek(),
         )
 
@@ -93,7 +105,7 @@ def _attributes(reader: Reader, table: str, columns: set[str]) -> tuple[Attribut
         if fold(attribute.name) in columns:
             raise reader.refused(
                 f"the column {token.text} is named in two tables",
-                hint=f"rename it in a query: WITH TABLE (SELECT {token.text} AS ..., ...) AS {table}",
+                hint=f"rename it in a query: WITH TABLE (SELECT {token.text} AS ..., ...) AS {name_text(table)}",
                 token=token,
             )
         if attribute.role is Role.ENTITY:

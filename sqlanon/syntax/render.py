@@ -74,7 +74,7 @@ from sqlanon.syntax.statements import (
     Statement,
 )
 
-__all__ = ["clauses", "hierarchy", "policy", "requirement", "to_sql"]
+__all__ = ["clauses", "hierarchy", "name_text", "policy", "requirement", "to_sql"]
 
 
 def to_sql(statement: Statement) -> str:

@@ -119,6 +119,13 @@ def test_too_few_values_for_newcomers_are_refused(con: Connection) -> None:
     assert tables(con) == ["people", "r1_counterfeits", "r1_qi", "r1_sensitive"]
 
 
+def test_a_series_that_requires_a_greater_m_is_named(con: Connection) -> None:
+    con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 3)")
+    with pytest.raises(PrivacyViolation, match="not 3-eligible") as error:
+        publish(con, [*FIRST, ("Gus", 60, "flu")], "r1", CALL)
+    assert "m => 2 is the largest that works; the series requires m_invariance(m => 3)" in str(error.value.hint)
+
+
 def test_hints_at_changed_values_are_of_what_the_series_takes(con: Connection) -> None:
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 3)")
     publish(con, FIRST, "r1", CALL)

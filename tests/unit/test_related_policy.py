@@ -143,6 +143,8 @@ WRONG: Sequence[tuple[str, type[SqlanonError], str, str]] = [
     (created("WITH TABLE visits ON (patient) (ID SENSITIVE)", K), StatementError, "in two tables", "ID"),
     (created("WITH TABLE visits ON (patient) (clinic ENTITY)", K), StatementError, "clinic is an ENTITY", "clinic"),
     (created(K, VISITS), StatementError, "WITH TABLE stands too late", "WITH"),
+    (created(K, "JOINED WITH RELEASE r ON (born)"), StatementError, "JOINED WITH RELEASE stands too late", "JOINED"),
+    (created("LEFT JOIN visits ON (id)", K), StatementError, "a policy joins no tables", "LEFT"),
     (created("CONFIDENTIAL (born, sex)", VISITS), StatementError, "WITH TABLE stands too late", "WITH"),
     # What it means.
     (created("WITH TABLE visits AS persons ON (patient) (clinic SENSITIVE)", K), PolicyError, "are both", "persons"),

@@ -265,3 +265,33 @@ def test_a_report_says_why_there_are_no_classes(tmp_path: Path) -> None:
         con.execute(MAKE.format(0))
         page = page_of(con, "made")
     assert "shows people in several tables" in page.text
+
+
+def test_remarks_name_the_table_of_a_column(con: sqlanon.Connection) -> None:
+    con.duckdb.execute(
+        'CREATE TABLE bills AS SELECT id, row_number() OVER () AS "invoice no", clinic AS ward FROM visits'
+    )
+    con.execute(
+        "CREATE POLICY billed ON persons (id ENTITY, born QUASI IDENTIFIER, note INSENSITIVE) "
+        'WITH TABLE bills ON (id) ("invoice no" SENSITIVE, ward QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)'
+    )
+    made = "ANONYMIZED TABLE billed AS POLICY billed METHOD generalization(suppression => 0)"
+    explained = con.execute(f"EXPLAIN {made}").fetchall()
+    remarks = [detail for stage, _, detail in explained if stage == "remark"]
+    assert [remark.partition(":")[0] for remark in remarks] == [
+        "note of persons (INSENSITIVE) tells most rows apart",
+        "invoice no of bills (SENSITIVE) tells most rows apart",
+        "nothing is required of invoice no",
+    ]
+    assert "40 of 40 rows" in remarks[1]
+    ((created,),) = con.sql(f"CREATE {made}").select("remarks").distinct().fetchall()
+    assert created.splitlines() == remarks
+
+
+@pytest.mark.parametrize("knows", ["", ", knows => 'one_row'"])
+def test_a_dry_run_searches_several_tables_once(con: sqlanon.Connection, knows: str) -> None:
+    """With overlapping classes nobody may be left out, and no suppression is advised."""
+    con.duckdb.execute("INSERT INTO persons VALUES (999, 1900, 'alone')")
+    con.execute(f"ALTER POLICY clinic REQUIRE k_anonymity(k => 2{knows})")
+    explained = con.execute(f"EXPLAIN {MAKE.format(0).removeprefix('CREATE ')}").fetchall()
+    assert not [detail for stage, _, detail in explained if stage == "advise"]

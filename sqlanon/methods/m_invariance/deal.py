@@ -232,10 +232,16 @@ class Deal:
         most, rows, _ = self._numbers(step("most_frequent", {"value_code": codes}))
         if most * self.m > rows:
             largest = rows // most
+            hint = f"m => {largest} is the largest that works" if largest > 1 else "no m works: values are too alike"
+            if self.signatures.required:
+                hint += (
+                    f"; the series requires {self.signatures.required}: where that is more, leave rows with the value "
+                    "out of the source, or begin another series"
+                )
             raise PrivacyViolation(
                 f"{self._sensitive.column} is not {self.m}-eligible: {most} of {counted(rows, 'row')} have its most "
                 f"frequent value, and no more than {rows // self.m} may; nothing was published",
-                hint=f"m => {largest} is the largest that works" if largest > 1 else "no m works: values are too alike",
+                hint=hint,
             )
 
     def _require_possible(self, quota: str) -> None:

@@ -38,7 +38,7 @@ Search = Callable[[RelatedNodes, int, Count, Settle], Found | None]
 
 _KNOWN = (Known("one_row", 1), Known("m_rows", 2), Known("rows"), Known(VALUES), Known(HISTORY))
 # How many sets a plan counts that no requirement asks for.
-_SETS_EXPLAINED = 1_000_000
+_SETS_EXPLAINED = 100_000
 _IN_WORDS = {
     "one_row": "one row of one table",
     "m_rows": "two rows of one table",

@@ -19,8 +19,9 @@ from sqlanon.methods.generalization.related.people import PERSON
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, identical, not_, order_by, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.queries import select
+from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.cells.label_codes import label_at, shown_at
 from sqlanon.sqlgen.cells.labels import generalized, published_value, stored_labels
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
@@ -42,7 +43,7 @@ def published_names(policy: Policy) -> tuple[str, ...]:
     if len({fold(name) for name in names}) < len(names):
         raise PolicyError(
             f"{policy}: two of its tables are called {names[0]}",
-            hint=f"tell them apart: WITH TABLE ... AS {names[0]}_rows ON (...)",
+            hint=f"tell them apart: WITH TABLE ... AS {to_sql(identifier(f'{names[0]}_rows'))} ON (...)",
         )
     return names
 
