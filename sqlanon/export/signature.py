@@ -65,7 +65,9 @@ def signing_key(variable: str) -> Ed25519PrivateKey:
 
 def _no_key(variable: str, problem: str) -> UserError:
     hint = f"make a pair of keys once, sqlanon keygen release.key, and export {variable}=release.key"
-    if set(variable) & set("./\\"):
+    if not variable.isidentifier():
+        # It may be the key itself, which no error prints.
+        variable = "that SIGN KEY names"
         hint = "SIGN KEY takes the name of an environment variable, which holds the path of the key's file or its text"
     return UserError(f"the environment variable {variable}, which should hold the key that signs, {problem}", hint=hint)
 

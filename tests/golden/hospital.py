@@ -35,6 +35,9 @@ PEOPLE = f"""CREATE POLICY people ON (SELECT *, rowid AS number FROM patients)
     (number ENTITY, {RANGES}) REQUIRE l_diversity(l => 2);
     CREATE SERIES monthly ON POLICY people KEY 'SQLANON_TEST_KEY';
     CREATE ANONYMIZED TABLE hospital_first AS POLICY people METHOD m_invariance(m => 2) IN SERIES monthly;"""
+# Of two values all have one signature, so that there are as many classes each time.
+TWO_ILLNESSES = """DELETE FROM patients WHERE rowid = 16;
+    UPDATE patients SET disease = ['Flu', 'Gastritis'][1 + rowid % 2];"""
 BARE = "sex QUASI IDENTIFIER, zip QUASI IDENTIFIER USING zip_prefix, disease SENSITIVE"
 LOCAL = f"CREATE POLICY bare ON patients ({BARE}) REQUIRE k_anonymity(k => 2);"
 DISTINCT = f"CREATE POLICY buckets ON patients ({RANGES}) REQUIRE k_anonymity(k => 3), t_closeness(t => 0.4);"
@@ -81,7 +84,8 @@ FOLDERS = {
         Case("explain", "EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY people METHOD m_invariance(m => 2) "
              "IN SERIES monthly", PEOPLE + "DELETE FROM patients WHERE sex = 'F';"),
         Case("ranges", "EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY people METHOD m_invariance(m => 2, "
-             "publish => 'ranges') IN SERIES monthly", PEOPLE + "DELETE FROM patients WHERE sex = 'F';"),
+             "publish => 'ranges') IN SERIES monthly",
+             TWO_ILLNESSES + PEOPLE + "DELETE FROM patients WHERE sex = 'F';"),
     ),
     "fragments": (
         Case("found", _made("apart", "fragments"), APART),

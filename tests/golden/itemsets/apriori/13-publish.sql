@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the lists stand there twice, as they are and as VARIANT: the hash of an empty list is that of NULL, and of a VARIANT it is not.
 
 WITH "snapshot" AS (
   SELECT

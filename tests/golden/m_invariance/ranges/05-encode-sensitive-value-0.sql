@@ -4,7 +4,7 @@ CREATE TEMPORARY TABLE "__sqlanon_sensitive_value_0_1" AS
 SELECT
   (
     (
-      "key_0" & 448
+      "key_0" & 64
     ) >> 6
   ) AS "value",
   CAST(SUM("n") AS BIGINT) AS "n"
@@ -12,6 +12,6 @@ FROM "__sqlanon_cells_1"
 GROUP BY
   (
     (
-      "key_0" & 448
+      "key_0" & 64
     ) >> 6
   );

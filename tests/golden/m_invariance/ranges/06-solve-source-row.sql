@@ -29,7 +29,7 @@ SELECT
         MIN("position")
       FROM "__sqlanon_ranked_3"
     )
-  ) / CAST(7.0 AS DOUBLE) * CAST(1.0 AS DOUBLE) AS "position_2",
+  ) / CAST(6.0 AS DOUBLE) * CAST(1.0 AS DOUBLE) AS "position_2",
   "source"."number" AS "__sqlanon_respondent"
 FROM "temp"."main"."__sqlanon_source_2" AS "source"
 JOIN "__sqlanon_ranked_1" AS "ranked_0"

@@ -6,4 +6,4 @@ SELECT
   "signature",
   "code",
   "region" AS "place"
-FROM "__sqlanon_region_2";
+FROM "__sqlanon_region_3";

@@ -42,7 +42,7 @@ SELECT
       CAST(1.0 AS DOUBLE) * (
         (
           "last_2"."position" - "first_2"."position"
-        ) / CAST(7.0 AS DOUBLE)
+        ) / CAST(6.0 AS DOUBLE)
       )
     )
   ) / (
