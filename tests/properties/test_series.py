@@ -125,7 +125,7 @@ def arrangements(draw: st.DrawFn) -> list[Release]:
     return releases
 
 
-@settings(max_examples=draws(10, long=60), deadline=None)
+@settings(max_examples=draws(8, long=30), deadline=None)
 @given(arrangements())
 def test_a_release_is_made_where_all_releases_together_are_m_invariant(con: Connection, history: list[Release]) -> None:
     """Only the latest classes are looked at where they tell it; the answer is the definition's, of all releases."""
