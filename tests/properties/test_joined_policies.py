@@ -38,8 +38,8 @@ CREATE HIERARCHY wards AS LEVELS (
 AGES: list[int | None] = [None, -7, 1, 4, 6, 12]
 TOPS = (3, 2)
 Row = tuple[Any, ...]
-# X and Y, of which one is in the new release.
-ASKED = [((WHO,), ILL), ((WHO, WARD), ILL), ((ILL,), WHO), ((ILL,), WARD), ((AGE,), ILL)]
+# X and Y, of which one is in the new release; both have age and ward, of which nobody can say whose label is meant.
+ASKED = [((WHO,), ILL), ((ILL,), WHO)]
 
 
 def label(column: int, value: Any, level: int) -> Hashable:

@@ -22,6 +22,7 @@ from sqlanon.syntax.statements import CreatePolicy
 
 COLUMNS = """ssn IDENTIFIER, dob QUASI IDENTIFIER, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER, disease SENSITIVE,
     treatment SENSITIVE"""
+BEHIND_COLUMNS = "expected WITH TABLE, CONFIDENTIAL, VISIBLE, AGAINST, JOINED WITH RELEASE or REQUIRE"
 CLINIC = Policy(
     "clinic",
     Source(QualifiedName(("patients",))),
@@ -83,12 +84,12 @@ def test_the_text_of_a_policy_names_them() -> None:
         ("CONFIDENTIAL", 'expected "("', ""),
         ("CONFIDENTIAL ()", "expected a column", ""),
         ("CONFIDENTIAL (dob, DOB)", "the column DOB is named twice in one set", "name it once"),
-        ("CONFIDENTIAL (dob) CONFIDENTIAL (sex)", 'expected ",", VISIBLE, AGAINST or REQUIRE', ""),
-        ("VISIBLE (dob) CONFIDENTIAL (sex)", 'expected ",", AGAINST or REQUIRE', ""),
-        ("VISIBLE (dob, sex)", 'expected ",", AGAINST or REQUIRE', ""),
+        ("CONFIDENTIAL (dob) CONFIDENTIAL (sex)", 'expected ",", VISIBLE, AGAINST, JOINED WITH RELEASE or REQUIRE', ""),
+        ("VISIBLE (dob) CONFIDENTIAL (sex)", 'expected ",", AGAINST, JOINED WITH RELEASE or REQUIRE', ""),
+        ("VISIBLE (dob, sex)", 'expected ",", AGAINST, JOINED WITH RELEASE or REQUIRE', ""),
         ("CONFIDENTIAL (ssn) AGAINST voters", "expected REQUIRE", ""),
-        ("CONFIDENTAL (ssn)", "expected CONFIDENTIAL, VISIBLE, AGAINST or REQUIRE", "did you mean CONFIDENTIAL"),
-        ("", "expected CONFIDENTIAL, VISIBLE, AGAINST or REQUIRE", ""),
+        ("CONFIDENTAL (ssn)", BEHIND_COLUMNS, "did you mean CONFIDENTIAL"),
+        ("", BEHIND_COLUMNS, ""),
     ],
 )
 def test_what_is_wrong_in_the_text_is_told(behind: str, message: str, hint: str) -> None:

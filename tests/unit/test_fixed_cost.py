@@ -88,7 +88,7 @@ def test_what_holds_for_a_statement_is_asked_once() -> None:
     [
         ("CREATE ANONYMIZED TABLE another " + METHOD, 66),
         ("CREATE ANONYMIZED VIEW live " + METHOD, 70),
-        ("EXPLAIN ANONYMIZED TABLE another " + METHOD, 62),
+        ("EXPLAIN ANONYMIZED TABLE another " + METHOD, 63),
         ("CHECK hospital_release", 20),
         ("ESTIMATE SELECT count(*) FROM patients WHERE dob < DATE '1950-01-01' FROM RELEASE hospital_release", 45),
     ],

@@ -211,7 +211,7 @@ def test_the_method_of_a_stream_is_completed() -> None:
 def test_help_on_one_method() -> None:
     said = piped(".help itemsets\n").stdout
     assert said.startswith("METHOD itemsets(search)")
-    assert "search => one of 'apriori', 'optimal' (by default 'apriori'): how the labels are found" in said
+    assert "search => one of 'apriori', 'optimal', 'levels' (by default 'apriori'): how the labels" in said
     assert "mondrian" not in said
 
 

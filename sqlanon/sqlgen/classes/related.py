@@ -90,7 +90,7 @@ def _coded(index: int, table: PeopleTable) -> tuple[str, list[Step]]:
         return name, [(name, query.group_by(person.this.copy(), *(key.copy() for key in keys)))]
     combination = f"combination_{index}"
     # Under names of their own: a column may be called code.
-    labels = [alias(column(label), _label(place)) for place, label in enumerate(table.labels)]
+    labels = [alias(column(label), _label(number)) for number, label in enumerate(table.labels)]
     distinct = exp.select(*labels).distinct().from_(table.relation.copy())
     numbered = exp.select(*(column(label.alias) for label in labels), alias(window(f.row_number()), "code"))
     of_row = [identical(column(label.this.name, "row"), column(label.alias, combination)) for label in labels]
