@@ -24,10 +24,7 @@ _BYTES = 16
 def keyed_digest(values: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
     """The digest of each text under `key`, of its UTF-8 bytes as they are; NULL for NULL."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
     # What there is of a value is its own: the key goes into each digest once, and is hashed once.
     keyed = hashlib.blake2b(key=key, digest_size=_BYTES).copy
     digests: list[bytes] = []
@@ -36,11 +33,11 @@ def keyed_digest(values: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
         message = keyed()
         message.update(value)
         append(message.digest())
-    known = pa.Array.from_buffers(pa.binary(_BYTES), len(digests), [None, pa.py_buffer(b"".join(digests))])
     if values.null_count:
-        # The place of each value among those that are none.
-        places = pc.cumulative_sum(values.is_valid().cast(pa.int64()))
-        known = known.take(pc.if_else(values.is_valid(), pc.subtract(places, 1), None))
+        each = iter(digests)
+        known = pa.array([next(each) if valid else None for valid in values.is_valid().to_pylist()], pa.binary(_BYTES))
+    else:
+        known = pa.Array.from_buffers(pa.binary(_BYTES), len(digests), [None, pa.py_buffer(b"".join(digests))])
     return pa.ExtensionArray.from_storage(pa.uuid(), known)
 
 

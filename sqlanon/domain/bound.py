@@ -122,6 +122,11 @@ class BoundPolicy:
         return self.having(Role.SENSITIVE)
 
     @property
+    def quasi_identifiers_by_table(self) -> tuple[tuple[BoundAttribute, ...], ...]:
+        """The quasi-identifiers of the source, and after them those of each related table."""
+        return (self.quasi_identifiers, *(table.quasi_identifiers for table in self.related))
+
+    @property
     def all_sensitive(self) -> tuple[BoundAttribute, ...]:
         """The sensitive attributes of the source, and after them those of the related tables."""
         return (*self.sensitive, *(b for table in self.related for b in table.attributes if b.role is Role.SENSITIVE))

@@ -162,6 +162,10 @@ class Policy:
         """The attributes of the source, and after them those of the related tables."""
         return (*self.attributes, *(attribute for table in self.related for attribute in table.attributes))
 
+    def all_having(self, role: Role) -> tuple[Attribute, ...]:
+        """The attributes of all tables with this role."""
+        return tuple(attribute for attribute in self.all_attributes if attribute.role is role)
+
     @property
     def sources(self) -> tuple[Source, ...]:
         """All that a release is made from: the source, and after it those of the related tables."""

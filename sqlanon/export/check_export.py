@@ -96,7 +96,7 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
     evidence += [Evidence(measurement, known_by[measurement.question]) for measurement in structure.measurements]
     # No file of one release shows what the join with another tells.
     evidence += [_evidence(requirement, None, reached, stated, path) for requirement in of_the_join]
-    sensitive = tuple(a.name for a in recorded.policy.all_attributes if a.role is Role.SENSITIVE)
+    sensitive = tuple(a.name for a in recorded.policy.all_having(Role.SENSITIVE))
     evidence = [Evidence(_files_measured(read.export), FROM_FILES), *signature, *evidence]
     return CheckedExport(recorded.name, tuple(evidence), sensitive, tuple(requirements))
 

@@ -80,7 +80,7 @@ def read_export(engine: Engine, path: str) -> ReadExport:
         rows = stated_rows(export)
         method = str(export.stated["method"]["name"])
         arguments = stated_arguments(export.stated["method"]["arguments"])
-        sensitive = [a.name for a in recorded.policy.all_attributes if a.role is Role.SENSITIVE]
+        sensitive = [a.name for a in recorded.policy.all_having(Role.SENSITIVE)]
         requirements = resolve_requirements(recorded.policy, sensitive, promised_by(method, arguments))
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
         raise UserError(
@@ -126,7 +126,7 @@ def _rows_of_file(export: Export, file: ExportFile, table: RecordedTable, record
     Sensitive values have the source's type, whose order they are in, and numbers of rows are numbers: some formats have
     texts only.
     """
-    sensitive = {fold(a.name) for a in recorded.policy.all_attributes if a.role is Role.SENSITIVE}
+    sensitive = {fold(a.name) for a in recorded.policy.all_having(Role.SENSITIVE)}
     outputs: list[exp.Expr] = []
     for part in table.columns:
         kind = recorded.types.get(fold(part.source)) if fold(part.source) in sensitive else None
@@ -226,7 +226,7 @@ def rows_of_export(
             fragment: [(part.name, part.reading) for part in table.columns]
             for fragment, table in zip(tables, recorded.tables, strict=True)
         }
-        sensitive_names = tuple(a.name for a in recorded.policy.all_attributes if a.role is Role.SENSITIVE)
+        sensitive_names = tuple(a.name for a in recorded.policy.all_having(Role.SENSITIVE))
         return PeopleColumns(recorded.policy, columns, sensitive_names).rows(tables, requirements, indexes)
     if values := values_of_export(recorded, tables):
         readings = {

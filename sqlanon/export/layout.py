@@ -18,7 +18,7 @@ from sqlanon.errors import UserError
 from sqlanon.export.formats.base import export_format, suffixes
 from sqlanon.export.paths import local_path
 
-__all__ = ["Layout", "format_of", "layout_of", "report_path", "report_text", "require_known_suffix"]
+__all__ = ["Layout", "format_of", "layout_of", "names_beside", "report_path", "report_text", "require_known_suffix"]
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # A folder of a version or a year, release.2026, is none.
@@ -95,8 +95,12 @@ def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
         raise UserError(
             f"{path} names one file, and the release has {len(others) + 1} tables", hint="name a folder, such as 'out/'"
         )
-    name = target.name
-    return Layout(path, target, False, name, f"{name}.certificate.json", f"{name}.certificate.md")
+    return Layout(path, target, False, target.name, *names_beside(target.name))
+
+
+def names_beside(data: str) -> tuple[str, str]:
+    """What the certificates beside a data file are called, that for programs and that for people."""
+    return f"{data}.certificate.json", f"{data}.certificate.md"
 
 
 def _target(path: str) -> Path:

@@ -43,9 +43,9 @@ def resolve_requirements(
     quasi-identifier that none is on.
     """
     bind_joined(of_join(policy))
-    attributes = [a for a in policy.all_attributes if a.role is Role.SENSITIVE]
+    attributes = policy.all_having(Role.SENSITIVE)
     columns = [a.name for a in attributes] if sensitive is None else sensitive
-    quasi = [a.name for a in policy.all_attributes if a.role is Role.QUASI_IDENTIFIER]
+    quasi = [a.name for a in policy.all_having(Role.QUASI_IDENTIFIER)]
     several = columns[len(tuple(policy.having(Role.SENSITIVE))) :] if policy.related else None
     hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
     bound = [

@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.export.formats.base import suffixes
+from sqlanon.export.layout import names_beside
 from sqlanon.export.paths import local_path
 from sqlanon.export.reader import export_at
 from sqlanon.syntax.statements import ExportRelease, Statement
@@ -54,7 +55,7 @@ def _copied(path: Path, folder: Path) -> Path:
     if path.is_dir():
         shutil.copytree(path, target)
         return target
-    for file in (path, *(path.with_name(f"{path.name}.certificate.{kind}") for kind in ("json", "md"))):
+    for file in (path, *map(path.with_name, names_beside(path.name))):
         shutil.copy2(file, folder / file.name)
     return target
 

@@ -12,7 +12,6 @@ from sqlglot import exp
 from sqlanon import __version__
 from sqlanon.catalog import policies, releases
 from sqlanon.catalog.fingerprint import fingerprint
-from sqlanon.catalog.series import series_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
@@ -23,6 +22,7 @@ from sqlanon.export.signature import key_fingerprint, signing_key
 from sqlanon.inputs.bind_policy import hierarchies_of
 from sqlanon.inputs.source import bind_source, find_relation, qualified
 from sqlanon.releases.content import fingerprint_of
+from sqlanon.releases.own_series import own_series
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.syntax import statements as s
 from sqlanon.syntax.script import first_keyword
@@ -99,7 +99,7 @@ class _Inputs:
                 yield from self._of_release(statement.name, name, statement.series, statement.levels_from)
             case s.RefreshRelease(name=name):
                 release = releases.load(self._engine, qualified(self._engine, name))
-                series = series_of(self._engine, release.release_id)
+                series = own_series(self._engine, release)
                 yield from self._of_release(name, release.policy, series, statement.levels_from)
             case s.PassThrough(text=text):
                 if first_keyword(text) not in _TRANSACTION:
@@ -130,14 +130,12 @@ class _Inputs:
         """The rows of a policy's tables. A policy of a kind that this does not know is read each time."""
         if {field.name for field in fields(policy) if getattr(policy, field.name)} - _POLICY_FIELDS:
             raise _UnknownError
-        others = [a for a in policy.attributes if not a.hierarchy or fold(a.hierarchy) not in self._own_hierarchies]
-        stored = hierarchies_of(self._engine, replace(policy, attributes=tuple(others)))
+        # The script makes its own hierarchies first.
+        foreign = [a for a in policy.all_attributes if fold(a.hierarchy or "") not in self._own_hierarchies]
+        stored = hierarchies_of(self._engine, replace(policy, attributes=tuple(foreign), related=()))
         yield [fingerprint(policy, list(stored.values()))]
-        yield self._rows(policy.source)
-        if policy.against:
-            yield self._rows(policy.against)
-        for table in policy.related:
-            yield self._rows(table.source)
+        for source in filter(None, (*policy.sources, policy.against)):
+            yield self._rows(source)
         for requirement in policy.requirements:
             for _, value in requirement.arguments:
                 if isinstance(value, QualifiedName) and find_relation(self._engine, value):

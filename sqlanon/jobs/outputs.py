@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from sqlanon.catalog import releases
 from sqlanon.domain.job import FinishedJob
@@ -14,7 +15,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.export.formats.base import suffixes
-from sqlanon.export.layout import report_path
+from sqlanon.export.layout import names_beside, report_path
 from sqlanon.export.paths import local_path
 from sqlanon.export.previous_export import file_hash
 from sqlanon.export.reader import export_at
@@ -22,26 +23,45 @@ from sqlanon.releases.content import has_checked_rows
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.syntax.statements import ExportRelease, Statement
 
-__all__ = ["exported_digest", "outputs_stand", "standing_releases"]
+__all__ = ["Outputs", "outputs_of"]
 
 
-def standing_releases(engine: Engine, names: Sequence[QualifiedName]) -> list[Release]:
-    """The releases of these names that are as they were made."""
-    present = []
+@dataclass(frozen=True)
+class Outputs:
+    """The releases of a job that stand as they were made, and the SHA-256 of the files that it exports to.
+
+    `exported` is None where one of these is not what was certified.
+    """
+
+    releases: tuple[Release, ...]
+    exported: str | None
+
+    def recorded(self, job: FinishedJob) -> FinishedJob:
+        """The job with what it has made."""
+        made = tuple((str(release.name), release.release_id) for release in self.releases)
+        return replace(job, releases=made, exported=self.exported or "")
+
+    def are_of(self, last: FinishedJob) -> bool:
+        """Whether they are those that the last run has made."""
+        return self.exported is not None and self.recorded(last) == last
+
+
+def outputs_of(engine: Engine, statements: Sequence[Statement], names: Sequence[QualifiedName]) -> Outputs:
+    """What a script has made, of which `names` are the releases; each is read once."""
+    return Outputs(tuple(_standing_releases(engine, names)), _exported(engine, statements))
+
+
+def _standing_releases(engine: Engine, names: Sequence[QualifiedName]) -> Iterator[Release]:
     for name in names:
-        try:
+        # It is gone, or something else has its name: the job has to make it again.
+        with suppress(SqlanonError):
             release = releases.load(engine, name)
             require_own_columns(engine, release)
             if has_checked_rows(engine, release):
-                present.append(release)
-        except SqlanonError:
-            # It is gone, or something else has its name: the job has to make it again.
-            continue
-    return present
+                yield release
 
 
-def exported_digest(engine: Engine, statements: Sequence[Statement]) -> str:
-    """The SHA-256 of the files that a script exports to, as they are; empty where one is not what was certified."""
+def _exported(engine: Engine, statements: Sequence[Statement]) -> str | None:
     digest = hashlib.sha256()
     for statement in statements:
         if not isinstance(statement, ExportRelease):
@@ -49,23 +69,9 @@ def exported_digest(engine: Engine, statements: Sequence[Statement]) -> str:
         path = local_path(statement.path)
         try:
             export_at(engine, path, tuple(suffixes().values()))
-            files = sorted(path.iterdir()) if path.is_dir() else [path, *_beside(path)]
+            files = sorted(path.iterdir()) if path.is_dir() else [path, *map(path.with_name, names_beside(path.name))]
             files += [report_path(statement.path)] if statement.report else []
             digest.update(json.dumps([[file.name, file_hash(file)] for file in files]).encode())
         except (SqlanonError, OSError):
-            return ""
+            return None
     return digest.hexdigest()
-
-
-def _beside(path: Path) -> list[Path]:
-    """The certificates of a data file that is not in a folder of its own."""
-    return [path.with_name(f"{path.name}.certificate.{kind}") for kind in ("json", "md")]
-
-
-def outputs_stand(
-    engine: Engine, statements: Sequence[Statement], present: Sequence[Release], last: FinishedJob
-) -> bool:
-    """Whether the releases and the exported files are those that the last run has made."""
-    made = {(str(release.name), release.release_id) for release in present}
-    exported = exported_digest(engine, statements)
-    return made == set(last.releases) and bool(exported) and exported == last.exported

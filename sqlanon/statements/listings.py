@@ -78,7 +78,7 @@ def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
 
 
 def _named(policy: Policy, role: Role) -> str:
-    return ", ".join(attribute.name for attribute in policy.all_attributes if attribute.role is role)
+    return ", ".join(attribute.name for attribute in policy.all_having(role))
 
 
 def _hierarchies(engine: Engine) -> Iterator[tuple[Any, ...]]:

@@ -24,6 +24,7 @@ from sqlanon.syntax._call_texts import (
     frontier_text,
     joined_text,
 )
+from sqlanon.syntax._export_texts import check_export_text, export_text
 from sqlanon.syntax._profile_texts import profile_text, propose_hierarchy_text
 from sqlanon.syntax._release_texts import levels_text, release_text, sets_text
 from sqlanon.syntax._texts import (
@@ -142,8 +143,7 @@ def to_sql(statement: Statement) -> str:
         case CheckJoined():
             return check_joined_text(statement)
         case CheckExport():
-            signed = "" if statement.key is None else f" SIGNED BY {string_text(statement.key)}"
-            return f"CHECK {string_text(statement.path)}{signed}"
+            return check_export_text(statement)
         case CheckRelation():
             return _check_relation(statement)
         case Attack():
@@ -151,11 +151,7 @@ def to_sql(statement: Statement) -> str:
         case Profile():
             return profile_text(statement, _source(statement.source))
         case ExportRelease():
-            options = [f"FORMAT {string_text(statement.format)}"] if statement.format is not None else []
-            options += [f"{name} true" for name in ("REPLACE", "REPORT") if getattr(statement, name.lower())]
-            options += [f"SIGN KEY {string_text(statement.sign_key)}"] if statement.sign_key is not None else []
-            behind = f" ({', '.join(options)})" if options else ""
-            return f"EXPORT {qualified_text(statement.name)} TO {string_text(statement.path)}{behind}"
+            return export_text(statement)
         case Estimate():
             return _estimate(statement)
         case Frontier():

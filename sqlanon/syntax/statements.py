@@ -13,6 +13,7 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.errors import Position
 from sqlanon.syntax._calls import FigureCall, MethodCall
+from sqlanon.syntax._export_statements import CheckExport, ExportRelease
 from sqlanon.syntax._frontier_statements import Advise, Bound, DropFrontier, Frontier, Sweep
 from sqlanon.syntax._measures import CreateWorkload, DropWorkload, Measure, MeasureFigures, MeasureTask
 from sqlanon.syntax._placed import Placed
@@ -208,17 +209,6 @@ class CheckRelation(Placed):
 
 
 @dataclass(frozen=True)
-class CheckExport(Placed):
-    """CHECK 'path' [SIGNED BY 'file']: an export, by its folder, a data file or its certificate.
-
-    `key` is a file with the public key of who has to have signed it.
-    """
-
-    path: str
-    key: str | None = None
-
-
-@dataclass(frozen=True)
 class Attack(Placed):
     """ATTACK release | 'path' | source (quasi-identifiers) [SENSITIVE columns] WITH attack [(argument => value, ...)].
 
@@ -235,22 +225,6 @@ class Attack(Placed):
     quasi_identifiers: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     hierarchies: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class ExportRelease(Placed):
-    """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true] [, REPORT true] [, SIGN KEY 'variable'])].
-
-    Without a format it is that of the path's suffix, and Parquet where the path names a folder. `sign_key` names the
-    environment variable with the private key that signs the certificate.
-    """
-
-    name: QualifiedName
-    path: str
-    format: str | None = None
-    replace: bool = False
-    report: bool = False
-    sign_key: str | None = None
 
 
 @dataclass(frozen=True)

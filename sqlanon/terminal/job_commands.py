@@ -74,7 +74,7 @@ def run(
             raise UserError("two scripts have one name, and jobs are called after them", hint="rename one of the files")
         try:
             with connected_in_time(existing(database), wait) as connection:
-                jobs = Jobs(connection, output, archive, keep, force)
+                jobs = Jobs(connection, output, archive, keep, force, measured=metrics is not None)
                 figures = [jobs.run(name, text, script) for name, script, text in texts]
         except InUseError as error:
             output.error(error)

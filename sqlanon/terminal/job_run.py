@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from sqlanon.errors import EngineError, InUseError, SqlanonError, UserError
 from sqlanon.jobs.archive import archived, remove_oldest
 from sqlanon.jobs.inputs import inputs_digest, released_names, script_digest
 from sqlanon.jobs.metrics import JobFigures
-from sqlanon.jobs.outputs import exported_digest, outputs_stand, standing_releases
+from sqlanon.jobs.outputs import Outputs, outputs_of
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import (
     CheckExport,
@@ -50,27 +50,23 @@ _PAUSE = 0.5
 def connected_in_time(database: str, wait: float) -> Iterator[Any]:
     """A connection to a database that is in use for `wait` seconds at most. Raises InUseError if it is for longer."""
     until = time.monotonic() + wait
-    while True:
-        opened = connected(database)
-        try:
-            connection = opened.__enter__()
-        except InUseError:
-            if time.monotonic() >= until:
-                raise
-            time.sleep(_PAUSE)
-            continue
-        try:
-            yield connection
-        finally:
-            opened.__exit__(None, None, None)
-        return
+    with ExitStack() as opened:
+        while True:
+            try:
+                connection = opened.enter_context(connected(database))
+                break
+            except InUseError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(_PAUSE)
+        yield connection
 
 
 @dataclass(frozen=True)
 class Jobs:
     """Jobs on one connection. Each that is run to its end is copied to the `archive`, which has `most` runs of it.
 
-    If `force`, a job is run whether anything has changed or not.
+    If `force`, a job is run whether anything has changed or not; if `measured`, the figures have those of releases.
     """
 
     connection: Any
@@ -78,6 +74,7 @@ class Jobs:
     archive: Path | None = None
     most: int | None = None
     force: bool = False
+    measured: bool = False
 
     def run(self, name: str, text: str, script: str) -> JobFigures:
         """Runs a job, or says that there is nothing to do. What fails is printed, and its exit code returned."""
@@ -92,15 +89,15 @@ class Jobs:
         outcome = "failed" if exit_code else "unchanged" if is_unchanged else "done"
         output.log.write(name, "ended", outcome=outcome, exit_code=exit_code, seconds=seconds)
         output.status(f"job {name}: {'nothing to do' if is_unchanged else outcome} ({seconds:.2f} s)")
-        return self._figures(name, text, JobFigures(name, exit_code, is_unchanged, seconds, None))
+        figures = JobFigures(name, exit_code, is_unchanged, seconds, None)
+        return self._with_releases(figures, text) if self.measured else figures
 
     def _run(self, output: LoggedOutput, name: str, text: str, script: str) -> tuple[int, bool]:
         """The exit code, and whether there was nothing to do."""
         engine = DuckDBEngine(self.connection.duckdb)
         statements = list(parse_script(text))
         job = FinishedJob(name, script_digest(text), inputs_digest(engine, statements))
-        if not self.force and job.inputs and self._is_done(engine, job, statements):
-            catalog.record(engine, _with_results(engine, job, statements))
+        if not self.force and self._is_done(engine, job, statements):
             return 0, True
         runner = ScriptRun(self.connection, output, _Steps(output, name).ended)
         try:
@@ -122,36 +119,33 @@ class Jobs:
             for path in remove_oldest(folder, self.most) if self.most is not None else ():
                 output.log.write(name, "removed", path=path.as_posix())
         if migrations.ready(engine):
-            catalog.record(engine, _with_results(engine, job, statements))
+            catalog.record(engine, _outputs(engine, statements).recorded(job))
         return 0, False
 
     def _is_done(self, engine: DuckDBEngine, job: FinishedJob, statements: Sequence[Statement]) -> bool:
-        """Whether the last run was of the same script on the same rows, and what it made stands."""
+        """Whether the last run was of the same script on the same rows, and what it made stands; it is recorded so."""
         last = catalog.finished(engine, job.name)
-        if last is None or (last.script, last.inputs) != (job.script, job.inputs):
+        if last is None or not job.inputs or (last.script, last.inputs) != (job.script, job.inputs):
             return False
-        present = standing_releases(engine, released_names(engine, statements))
-        return outputs_stand(engine, statements, present, last)
+        is_done = _outputs(engine, statements).are_of(last)
+        if is_done:
+            catalog.record(engine, last)
+        return is_done
 
-    def _figures(self, name: str, text: str, figures: JobFigures) -> JobFigures:
+    def _with_releases(self, figures: JobFigures, text: str) -> JobFigures:
         """The figures with those of the releases as they stand now, and with when the job last came to its end."""
         engine = DuckDBEngine(self.connection.duckdb)
-        last = catalog.finished(engine, name)
+        last = catalog.finished(engine, figures.job)
         figures = replace(figures, finished_at=last.finished_at if last else None)
-        try:
-            present = standing_releases(engine, released_names(engine, list(parse_script(text))))
-            measured = [(release, releases.measurements(engine, release)) for release in present]
-        except SqlanonError:
-            # A script that is none, which was told.
-            return figures
-        return replace(figures, releases=measured)
+        # A script that is none was told before.
+        with suppress(SqlanonError):
+            of_job = _outputs(engine, list(parse_script(text))).releases
+            figures = replace(figures, releases=[(each, releases.measurements(engine, each)) for each in of_job])
+        return figures
 
 
-def _with_results(engine: DuckDBEngine, job: FinishedJob, statements: Sequence[Statement]) -> FinishedJob:
-    """The job with the releases that it makes, by name and identifier, and the files that it exports."""
-    present = standing_releases(engine, released_names(engine, statements))
-    made = tuple((str(release.name), release.release_id) for release in present)
-    return replace(job, releases=made, exported=exported_digest(engine, statements))
+def _outputs(engine: DuckDBEngine, statements: Sequence[Statement]) -> Outputs:
+    return outputs_of(engine, statements, released_names(engine, statements))
 
 
 class _Steps:

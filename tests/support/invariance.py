@@ -7,12 +7,24 @@ import hmac
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
-from sqlanon import Connection
+import pytest
+
+from sqlanon import Connection, connect
 from tests.oracles.composition import Classes
 
-__all__ = ["KEY", "counterfeits_of", "in_ranges", "publish", "shown"]
+__all__ = ["KEY", "counterfeits_of", "in_ranges", "people_in_series", "publish", "shown"]
 
 KEY = "a key that nobody knows"
+
+
+def people_in_series(monkeypatch: pytest.MonkeyPatch, policy: str) -> Connection:
+    """A table of people (who, age, ill) without rows, this policy p on it, and a series s."""
+    monkeypatch.setenv("SERIES_KEY", KEY)
+    connection = connect(config={"threads": "1"})
+    connection.execute("CREATE TABLE people (who VARCHAR, age INTEGER, ill VARCHAR)")
+    connection.execute(policy)
+    connection.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
+    return connection
 
 
 def publish(con: Connection, rows: Sequence[Sequence[object]], name: str, call: str = "m_invariance(m => 2)") -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.report import charts
-from tests.support.invariance import KEY, counterfeits_of, publish, shown
+from tests.support.invariance import KEY, counterfeits_of, people_in_series, publish, shown
 from tests.support.reports import page_of
 
 POLICY = """CREATE OR REPLACE POLICY p ON (SELECT *, who AS shown FROM people)
@@ -31,12 +30,7 @@ CALL = "m_invariance(m => 3)"
 
 @pytest.fixture
 def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
-    monkeypatch.setenv("SERIES_KEY", KEY)
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute("CREATE TABLE people (who VARCHAR, age INTEGER, ill VARCHAR)")
-    connection.execute(POLICY)
-    connection.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
-    return connection
+    return people_in_series(monkeypatch, POLICY)
 
 
 @pytest.fixture

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.report import charts
-from tests.support.invariance import KEY, counterfeits_of, in_ranges, publish
+from tests.support.invariance import counterfeits_of, in_ranges, people_in_series, publish
 from tests.support.reports import page_of
 
 POLICY = """CREATE OR REPLACE POLICY p ON people (who ENTITY, age QUASI IDENTIFIER, ill SENSITIVE)
@@ -32,12 +31,7 @@ CALL = "m_invariance(m => 3, publish => 'ranges')"
 
 @pytest.fixture
 def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
-    monkeypatch.setenv("SERIES_KEY", KEY)
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute("CREATE TABLE people (who VARCHAR, age INTEGER, ill VARCHAR)")
-    connection.execute(POLICY)
-    connection.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
-    return connection
+    return people_in_series(monkeypatch, POLICY)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +20,7 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
-from sqlanon.errors import DataError, PolicyError, PrivacyViolation
+from sqlanon.errors import PolicyError
 from sqlanon.inputs.item_lists import is_list
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.itemsets.apriori import apriori
@@ -30,6 +29,7 @@ from sqlanon.methods.itemsets.levels import least_level
 from sqlanon.methods.itemsets.lists import coded_lists, column_name, list_attribute, required_lists
 from sqlanon.methods.itemsets.one_label import of_one_label
 from sqlanon.methods.itemsets.optimal import optimal
+from sqlanon.methods.itemsets.possible import require_enough, require_told_apart
 from sqlanon.methods.itemsets.supports import Labelled, code_table
 from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_joined, no_related, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
@@ -37,7 +37,7 @@ from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
@@ -175,7 +175,7 @@ def choose(task: Task, options: Options) -> Itemsets:
     """The cut. Raises PrivacyViolation where not even one label for all items would be in enough lists."""
     lists, least = coded_lists(task), required_lists(task)
     tree = lists.tree
-    _require_enough(task, lists.rows, lists.labelled, least[0])
+    require_enough(task, lists.rows, lists.labelled, least[0])
     labelled = Labelled(task.engine, task.scratch, lists.labelled)
     steps: tuple[int, ...] = ()
     searched = level = None
@@ -185,46 +185,13 @@ def choose(task: Task, options: Options) -> Itemsets:
         cut, level = least_level(tree, labelled, least)
     else:
         cut, steps = apriori(tree, labelled, least, task.watching)
-    _require_told_apart(tree, cut)
+    require_told_apart(tree, cut)
     rows = rows_of_source(task.engine, task.policy)
     remarks = tuple(of_one_label(tree, cut, least[0], len(task.policy.quasi_identifiers) > 1))
     codes = tuple(sorted(cut))
     return Itemsets(
         rows, tree.loss(cut), lists.rows, labelled.table, tree, codes, steps, searched, level, remarks=remarks
     )
-
-
-def _require_enough(task: Task, rows: str, labelled: str, enough: int) -> None:
-    """Raises PrivacyViolation for classes that have too few rows, or too few lists with items among them."""
-    query = reading(query_file("lists", "least_lists"), {"listed": rows, "labelled": labelled})
-    for mark in list(query.find_all(exp.Placeholder)):
-        mark.replace(literal(enough))
-    ((classes, number, empty),) = task.engine.rows(query)
-    if not classes:
-        return
-    if len(task.policy.quasi_identifiers) == 1:
-        lists = f"{counted(int(number), 'list')} {'without' if empty else 'with'} items"
-        raise PrivacyViolation(
-            f"{task.name} would have {lists}, and at least {enough} are required; nothing was published",
-            hint="require a smaller k, or publish no lists",
-        )
-    raise PrivacyViolation(
-        f"{counted(int(classes), 'class', 'classes')} of the quasi-identifiers beside the list "
-        f"{'has' if classes == 1 else 'have'} fewer than {enough} rows, or fewer lists with items "
-        f"({counted(int(number), 'row')} in all); nothing was published",
-        hint="make these columns coarser in a query, ON (SELECT ...), leave them out, or require a smaller k",
-    )
-
-
-def _require_told_apart(tree: ItemTree, cut: frozenset[int]) -> None:
-    """Raises DataError where two nodes that would be published have one label: nobody could tell which one is meant."""
-    labels = Counter(tree.nodes[code].label for code in cut)
-    several = [label for label, number in labels.items() if number > 1]
-    if several:
-        raise DataError(
-            f"{counted(len(several), 'label')} would stand for several nodes of the hierarchy, such as {several[0]!r}",
-            hint="give the nodes of the hierarchy different labels, none of them that of an item",
-        )
 
 
 def why(_: Task, __: Itemsets) -> None:

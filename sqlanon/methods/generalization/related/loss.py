@@ -44,7 +44,7 @@ class RelatedLoss:
     def __init__(self, task: Task, people: People) -> None:
         self._task, self._people = task, people
         self._tables = [_TableLoss(people.of_person), *map(_TableLoss, people.tables)]
-        quasi = (task.policy.quasi_identifiers, *(table.quasi_identifiers for table in task.policy.related))
+        quasi = task.policy.quasi_identifiers_by_table
         weights = [[Fraction(bound.attribute.weight) for bound in attributes] for attributes in quasi]
         self._unit = lcm(
             *(

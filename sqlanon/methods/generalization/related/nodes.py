@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from sqlglot import exp
 
@@ -29,10 +30,7 @@ class RelatedNodes:
     """The nodes from the lowest levels up, at each of which at most `limit` people may be left out."""
 
     def __init__(self, task: Task, limit: int) -> None:
-        quasi = [
-            *task.policy.quasi_identifiers,
-            *(bound for table in task.policy.related for bound in table.quasi_identifiers),
-        ]
+        quasi = list(chain(*task.policy.quasi_identifiers_by_table))
         low, high = tuple(b.min_level for b in quasi), tuple(b.max_level for b in quasi)
         self._task, self._limit = task, limit
         self.people = People(task, low)

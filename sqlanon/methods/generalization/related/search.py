@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.counts import count_of, counted
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.inputs.source import qualified
@@ -93,7 +93,7 @@ def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation
         return PrivacyViolation(f"{names} cannot be met; nothing was published")
     requirement = worst[1]
     smallest = nodes.smallest_class(node, known_of(requirement), [requirement])
-    capped = [b.column for b in _quasi(task) if b.max_level < b.height]
+    capped = [b.column for b in chain(*task.policy.quasi_identifiers_by_table) if b.max_level < b.height]
     known = known_of(requirement)
     # Of overlapping classes people would be counted several times.
     people_in = f"{counted(worst[0], 'person is', 'people are')} in classes that" if known.is_partition else "classes"
@@ -114,17 +114,11 @@ def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation
     )
 
 
-def _quasi(task: Task) -> list[BoundAttribute]:
-    policy = task.policy
-    return [*policy.quasi_identifiers, *(b for table in policy.related for b in table.quasi_identifiers)]
-
-
 def reasons_of(task: Task, choice: RelatedGeneralization) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): the levels of each table, who is left out, and what each reader could know."""
     names = published_names(task.policy.policy)
-    tables = [task.policy.quasi_identifiers, *(table.quasi_identifiers for table in task.policy.related)]
     levels = iter(choice.levels)
-    for name, attributes in zip(names, tables, strict=True):
+    for name, attributes in zip(names, task.policy.quasi_identifiers_by_table, strict=True):
         for bound in attributes:
             yield "solve", bound.column, f"level {next(levels)} of {bound.height}, in {name}"
     for name, rows in choice.released.items():

@@ -1,0 +1,37 @@
+"""The statements about files that leave, one dataclass each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.syntax._placed import Placed
+
+__all__ = ["CheckExport", "ExportRelease"]
+
+
+@dataclass(frozen=True)
+class ExportRelease(Placed):
+    """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true] [, REPORT true] [, SIGN KEY 'variable'])].
+
+    Without a format it is that of the path's suffix, and Parquet where the path names a folder. `sign_key` names the
+    environment variable with the private key that signs the certificate.
+    """
+
+    name: QualifiedName
+    path: str
+    format: str | None = None
+    replace: bool = False
+    report: bool = False
+    sign_key: str | None = None
+
+
+@dataclass(frozen=True)
+class CheckExport(Placed):
+    """CHECK 'path' [SIGNED BY 'file']: an export, by its folder, a data file or its certificate.
+
+    `key` is a file with the public key of who has to have signed it.
+    """
+
+    path: str
+    key: str | None = None
