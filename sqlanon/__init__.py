@@ -6,6 +6,7 @@ REFRESH ANONYMIZED, ADVANCE and EXPLAIN ANONYMIZED, their DROPs, ALTER POLICY, D
 HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS, PROFILE, CHECK, ATTACK, ESTIMATE, MEASURE, FRONTIER,
 ADVISE and EXPORT.
 `anonymize()` does without a database: a data frame in, the anonymized one out.
+`Policy`, `Requirement`, `Method` and the classes of each model and method write the statements of Python values.
 In a notebook `%load_ext sqlanon` makes the magics `%sqlanon` and `%%sqlanon` known.
 """
 
@@ -15,6 +16,8 @@ __version__ = "0.1.0"
 
 from typing import Any
 
+from sqlanon import api as _api
+from sqlanon.api import *
 from sqlanon.errors import (
     CatalogError,
     DataError,
@@ -46,6 +49,7 @@ __all__ = [
     "connect",
     "load_ipython_extension",
 ]
+__all__ += _api.__all__
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -11,6 +11,8 @@ from os import PathLike, fspath
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.api.arguments import one_name
+from sqlanon.api.policy import Policy
 from sqlanon.dispatch import Answer, run_statement
 from sqlanon.engines.connection_methods import ConnectionMethods
 from sqlanon.engines.duckdb import DuckDBEngine, in_use, open_database
@@ -21,7 +23,7 @@ from sqlanon.inputs.parameters import with_values
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.classes.normal_relations import literal_rows
 from sqlanon.syntax.parser import hint_for, parse_script
-from sqlanon.syntax.statements import PassThrough, Statement
+from sqlanon.syntax.statements import CreatePolicy, DescribePolicy, PassThrough, Statement
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine
@@ -161,6 +163,17 @@ class Connection(ConnectionMethods):
                 result = self._run(statement) if answer is None else self._connection.sql(_answer_query(answer))
                 seconds, remarks = time.perf_counter() - begun, answer.remarks if answer else ()
                 on_statement(StatementEvent(statement, "end", result, seconds, remarks))
+
+    def policy(self, name: str) -> Policy:
+        """The policy of this name in the database, as an object.
+
+        Raises UserError where there are no policies, PolicyError where there is none of this name.
+        """
+        with self._alone():
+            *_, (_, _, text) = self._answer(DescribePolicy(one_name("name", name))).rows
+        (statement,) = parse_script(text)
+        assert isinstance(statement, CreatePolicy)
+        return Policy.of(statement.policy)
 
     def page(self, statement: Statement, written: Callable[[Engine], str]) -> str:
         """What `written` makes of the database, where it finds the data frames of policies as a statement does."""
