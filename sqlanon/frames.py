@@ -273,7 +273,7 @@ def _role_of(names: list[str], roles: Mapping[Role, list[str]]) -> dict[str, Rol
 
 
 def _known(name: object, names: list[str], argument: str, what: str = "column") -> str:
-    """What has this name, whatever its case. Raises UserError, with the nearest names or all of them, if nothing has."""
+    """What has this name, in any case. Raises UserError, with the nearest names or all of them, where nothing has."""
     spelling = {fold(known): known for known in names}
     if not isinstance(name, str) or fold(name) not in spelling:
         hint = nearest(str(name), names) or f"there are: {', '.join(names)}"
