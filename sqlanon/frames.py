@@ -208,6 +208,8 @@ def _no_data_frame(data: object, kind: str | None) -> UserError:
     hint = "give a pandas or polars DataFrame or an Arrow Table; for a table of a database write CREATE POLICY"
     if kind == "polars.LazyFrame":
         hint = "give data.collect()"
+    elif hasattr(data, "__arrow_c_stream__"):
+        hint = "give pyarrow.table(data), an Arrow Table of its rows"
     return UserError(f"anonymize() takes a data frame, not a {type(data).__name__}", hint=hint)
 
 

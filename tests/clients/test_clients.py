@@ -6,10 +6,11 @@ from typing import Any
 
 import pandas
 import polars
+import pyarrow
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from sqlanon import anonymize
+from sqlanon import anonymize, connect
 from tests.support.notebooks import SATISFIED, variables
 
 
@@ -53,3 +54,28 @@ def test_ibis(shell: InteractiveShell) -> None:
     assert isinstance(names["counted"], pandas.DataFrame)
     assert sorted(names["counted"]["patients"]) == [6, 6]
     assert names["checked"] == [SATISFIED]
+
+
+def test_ibis_takes_over_the_arrays_of_duckdb(shell: InteractiveShell) -> None:
+    released = variables(shell, "Ibis")["released"]
+    before = pyarrow.total_allocated_bytes()
+    tables = [released.to_pyarrow(), pyarrow.table(released)]
+    assert [table.num_rows for table in tables] == [12, 12]
+    assert pyarrow.total_allocated_bytes() == before
+    assert isinstance(released.to_polars(), polars.DataFrame)
+
+
+def test_polars_shares_numbers_with_arrow_and_reads_streams() -> None:
+    con = connect()
+    con.sql("""
+        CREATE TABLE t AS SELECT i % 50 AS age, i * 1.5 AS cost FROM range(300_000) AS s(i);
+        CREATE POLICY p ON t (age QUASI IDENTIFIER, cost INSENSITIVE) REQUIRE k_anonymity(k => 5);
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian;
+    """)
+    table = con.sql("FROM r").to_arrow_table()
+    shared = polars.from_arrow(table, rechunk=False)
+    assert isinstance(shared, polars.DataFrame)
+    addresses = [chunk.to_arrow().buffers()[1].address for chunk in shared["cost"].get_chunks()]
+    assert addresses == [chunk.buffers()[1].address for chunk in table["cost"].chunks]
+    for frame in (con.sql("CHECK r").pl(), polars.DataFrame(con.sql("CHECK r"))):
+        assert frame.rows() == con.sql("CHECK r").fetchall()
