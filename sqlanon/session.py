@@ -74,6 +74,11 @@ def connect(
     written to the database before the first of them that has to. Each thread needs a `cursor()` of its own.
 
     Raises UserError when the file cannot be opened.
+
+    >>> with connect() as connection:
+    ...     checked = connection.sql("CHECK (FROM range(4)) (range) REQUIRE k_anonymity(k => 2)")
+    ...     checked.select("question", "required", "achieved", "satisfied").fetchall()
+    [('k_anonymity', 2.0, 1.0, False)]
     """
     if isinstance(database, str | PathLike):
         return Connection(open_database(fspath(database), read_only=read_only, config=config))
@@ -106,6 +111,9 @@ class Connection(ConnectionMethods):
         `alias` and `params` are those of DuckDB's `sql` and go to the last statement. A
         statement from `extract_statements` does for a script.
         A table that the database does not have may be a variable of the caller's that holds a data frame.
+
+        >>> connect().sql("SHOW POLICIES").columns
+        ['policy', 'source', 'quasi_identifiers', 'sensitive', 'requirements']
         """
         with self._alone():
             statements = _own_statements(query)
@@ -118,7 +126,11 @@ class Connection(ConnectionMethods):
     query = sql
 
     def execute(self, query: DuckDBStatement | str, parameters: object = None) -> Connection:
-        """Runs a script; its last result is then fetched from this connection, as with DuckDB."""
+        """Runs a script; its last result is then fetched from this connection, as with DuckDB.
+
+        >>> connect().execute("CHECK (FROM range(4)) (range) REQUIRE k_anonymity(k => ?)", [1]).fetchone()[-1]
+        True
+        """
         with self._alone():
             statements = _own_statements(query)
             if statements is None:
@@ -168,6 +180,14 @@ class Connection(ConnectionMethods):
         """The policy of this name in the database, as an object.
 
         Raises UserError where there are no policies, PolicyError where there is none of this name.
+
+        >>> connection = connect()
+        >>> _ = connection.sql('''
+        ...     CREATE TABLE t AS FROM range(4) AS r(age);
+        ...     CREATE POLICY p ON t (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)
+        ... ''')
+        >>> connection.policy("p")
+        Policy('p', source='t', quasi_identifiers=['age'], require=[KAnonymity(k=2)])
         """
         with self._alone():
             *_, (_, _, text) = self._answer(DescribePolicy(one_name("name", name))).rows

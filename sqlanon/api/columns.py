@@ -25,6 +25,9 @@ class QuasiIdentifier:
     `hierarchy` is the name of one that CREATE HIERARCHY made; without it a value is published, or * in its place.
     `min_level` and `max_level` are the least and the most general level that a release may have, 0 being the value
     itself, and `weight` is its share in the loss.
+
+    >>> QuasiIdentifier("zip_prefix", min_level=1)
+    QuasiIdentifier(hierarchy='zip_prefix', min_level=1)
     """
 
     hierarchy: str | None = None

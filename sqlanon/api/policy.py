@@ -124,6 +124,12 @@ class Policy(Defined[domain.Policy]):
         """The statement CREATE [OR REPLACE] POLICY [IF NOT EXISTS], without a semicolon.
 
         Raises UserError where both are said.
+
+        >>> from sqlanon import KAnonymity
+        >>> print(Policy("p", source="t", quasi_identifiers="age", require=KAnonymity(k=5)).sql(or_replace=True))
+        CREATE OR REPLACE POLICY "p" ON "t" (
+            "age" QUASI IDENTIFIER
+        ) REQUIRE k_anonymity(k => 5)
         """
         exclusive(or_replace, if_not_exists)
         return statement_text(CreatePolicy(self._definition, or_replace, if_not_exists))
