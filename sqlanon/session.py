@@ -12,6 +12,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.api.arguments import one_name
+from sqlanon.api.defined import Defined
 from sqlanon.api.policy import Policy
 from sqlanon.dispatch import Answer, run_statement
 from sqlanon.engines.connection_methods import ConnectionMethods
@@ -282,11 +283,13 @@ def _own_statements(query: Any) -> list[Statement] | None:
 
 
 @contextmanager
-def _noting(query: DuckDBStatement | str) -> Iterator[None]:
+def _noting(query: object) -> Iterator[None]:
     """Adds to an error of DuckDB's, as a note below it, which of sqlanon's statements was meant; it stays DuckDB's."""
     try:
         yield
     except Exception as error:
+        if isinstance(query, Defined):
+            error.add_note("hint: an object has its statement, which runs: connection.sql(policy.sql())")
         if isinstance(query, str) and (hint := hint_for(error, query)):
             error.add_note(f"hint: {hint}")
         raise

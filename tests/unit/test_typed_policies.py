@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas
 import pyarrow
 import pytest
@@ -193,6 +194,14 @@ def test_it_runs_and_comes_back_from_the_catalog_whatever_its_names() -> None:
         assert con.table(quoted(HOSTILE[2])).columns == names
         with pytest.raises(PolicyError, match="there is no policy absent"):
             con.policy("absent")
+
+
+def test_an_object_is_no_statement_and_says_so() -> None:
+    with sqlanon.connect() as con:
+        for run in (con.sql, con.execute):
+            with pytest.raises(duckdb.Error) as raised:
+                run(SAME[0])
+            assert "policy.sql()" in raised.value.__notes__[0]
 
 
 def test_a_policy_that_is_not_there() -> None:
