@@ -104,9 +104,9 @@ class Policy(Defined[domain.Policy]):
             None if against is None else source_of("against", against),
             _sets("confidential", confidential),
             _sets("visible", visible),
-            next(iter(_parts("pivot", pivot, domain.Pivot)), None),
+            _part("pivot", pivot, domain.Pivot),
             tuple(part.definition for part in _parts("related", related, RelatedTable)),
-            next((part.definition for part in _parts("joined", joined, JoinedRelease)), None),
+            release.definition if (release := _part("joined", joined, JoinedRelease)) else None,
         )
         _require_consistent(self._definition)
 
@@ -156,13 +156,15 @@ def _require_consistent(policy: domain.Policy) -> None:
 
 def _parts(argument: str, parts: object, kind: type[_Part]) -> tuple[_Part, ...]:
     """The objects of an argument, of which a single one may stand alone. Raises UserError for what is none of them."""
-    if parts is None:
-        return ()
     listed = (parts,) if isinstance(parts, str) or not isinstance(parts, Iterable) else tuple(parts)
-    for part in listed:
-        if not isinstance(part, kind):
-            raise UserError(f"{argument}: {part!r} is no {kind.__name__}", hint=_HINTS[argument])
-    return listed
+    return tuple(part for part in (_part(argument, part, kind) for part in listed) if part is not None)
+
+
+def _part(argument: str, part: object, kind: type[_Part]) -> _Part | None:
+    """The object, if there is one. Raises UserError for another."""
+    if part is not None and not isinstance(part, kind):
+        raise UserError(f"{argument}: {part!r} is no {kind.__name__}", hint=_HINTS[argument])
+    return part
 
 
 def _sets(argument: str, sets: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:

@@ -93,7 +93,7 @@ _FILES = {
         "adjustable anonymize arrow_results clients data_frames docstrings engine fixed_cost notebook session "
         "session_settings settings temp_tables typed_classes typed_policies"
     ),
-    "terminal": "cli datasets exit_codes presentation shell",
+    "terminal": "cli datasets exit_codes presentation schedulers shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed report_files stream_killed",
     "project": (
         "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "

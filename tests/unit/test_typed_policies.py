@@ -147,6 +147,7 @@ def wrong(**changed: Any) -> Any:
         (wrong(require="k_anonymity(k => 5)"), UserError, "require: 'k_anonymity(k => 5)' is no Requirement"),
         (wrong(joined=JoinedRelease("r", on="age")), PolicyError, "nothing is asked about the join"),
         (wrong(joined="r"), UserError, "joined: 'r' is no JoinedRelease"),
+        (wrong(joined=[JoinedRelease("r", on="age")]), UserError, "is no JoinedRelease"),
         (wrong(quasi_identifiers={"age": 5}), UserError, "quasi_identifiers['age'] is 5"),
         (wrong(quasi_identifiers={"age": QuasiIdentifier("h", 2, 1)}), PolicyError, "MIN LEVEL 2 above MAX LEVEL 1"),
         (wrong(quasi_identifiers={"age": QuasiIdentifier(min_level="1")}), UserError, "min_level is a whole number"),
