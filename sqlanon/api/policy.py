@@ -157,12 +157,16 @@ def _require_consistent(policy: domain.Policy) -> None:
 def _parts(argument: str, parts: object, kind: type[_Part]) -> tuple[_Part, ...]:
     """The objects of an argument, of which a single one may stand alone. Raises UserError for what is none of them."""
     listed = (parts,) if isinstance(parts, str) or not isinstance(parts, Iterable) else tuple(parts)
-    return tuple(part for part in (_part(argument, part, kind) for part in listed) if part is not None)
+    return tuple(_require_part(argument, part, kind) for part in listed)
 
 
 def _part(argument: str, part: object, kind: type[_Part]) -> _Part | None:
     """The object, if there is one. Raises UserError for another."""
-    if part is not None and not isinstance(part, kind):
+    return None if part is None else _require_part(argument, part, kind)
+
+
+def _require_part(argument: str, part: object, kind: type[_Part]) -> _Part:
+    if not isinstance(part, kind):
         raise UserError(f"{argument}: {part!r} is no {kind.__name__}", hint=_HINTS[argument])
     return part
 

@@ -1,4 +1,4 @@
-"""The task for Airflow that a page shows fails at once where another try would end the same, and else is tried again."""
+"""The task for Airflow that a page shows fails at once where another try would end the same, or is tried again."""
 
 from __future__ import annotations
 

@@ -146,6 +146,7 @@ def wrong(**changed: Any) -> Any:
         (wrong(require=KAnonymity(k=2, on=["zip"])), PolicyError, "zip is no quasi-identifier"),
         (wrong(require="k_anonymity(k => 5)"), UserError, "require: 'k_anonymity(k => 5)' is no Requirement"),
         (wrong(joined=JoinedRelease("r", on="age")), PolicyError, "nothing is asked about the join"),
+        (wrong(require=[KAnonymity(k=2), None]), UserError, "require: None is no Requirement"),
         (wrong(joined="r"), UserError, "joined: 'r' is no JoinedRelease"),
         (wrong(joined=[JoinedRelease("r", on="age")]), UserError, "is no JoinedRelease"),
         (wrong(quasi_identifiers={"age": 5}), UserError, "quasi_identifiers['age'] is 5"),
