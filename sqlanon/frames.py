@@ -236,7 +236,9 @@ def _number(parameter: str, value: object) -> int | Decimal:
 
 
 def _method(text: str) -> MethodCall:
-    return cast(CreateRelease, statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", text, "method")).method
+    return cast(
+        CreateRelease, statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", text, "method")
+    ).method
 
 
 def _hierarchy(name: str, text: str) -> CreateHierarchy:

@@ -10,30 +10,31 @@
 
 {% test l_diverse(model, quasi_identifiers, l, sensitive=none, column_name=none, variant='distinct', c=none) %}
   {%- set arguments = {'l': l} if c is none else {'l': l, 'c': c} -%}
-  {{ sqlanon_violating(variant ~ '_l_diversity', model, quasi_identifiers, sensitive or column_name, arguments) }}
+  {{ sqlanon_violating(variant ~ '_l_diversity', model, quasi_identifiers, sensitive or sqlanon_unquoted(column_name), arguments) }}
 {% endtest %}
 
 
 {% test t_close(model, quasi_identifiers, t, sensitive=none, column_name=none, distance='equal') %}
-  {{ sqlanon_violating(distance ~ '_t_closeness', model, quasi_identifiers, sensitive or column_name, {'t': t}) }}
+  {{ sqlanon_violating(distance ~ '_t_closeness', model, quasi_identifiers, sensitive or sqlanon_unquoted(column_name), {'t': t}) }}
 {% endtest %}
 
 
 {% macro sqlanon_violating(question, model, quasi_identifiers, sensitive, arguments) %}
+  {#- While dbt parses a project nothing is asked, and what is wrong with one test keeps no other from running. -#}
+  {%- if execute -%}
   {%- set columns = [quasi_identifiers] if quasi_identifiers is string else quasi_identifiers -%}
+  {%- set values = [sensitive] if sensitive is string else (sensitive or []) -%}
   {%- set given = sqlanon_arguments(question, arguments) -%}
   {%- do sqlanon_require(columns, question ~ ' needs quasi_identifiers: name at least one column') -%}
-  {%- set values = [sensitive] if sensitive is string else (sensitive or []) -%}
-  {%- if question != 'k_anonymity' -%}
-    {%- do sqlanon_require(values, question ~ ' needs sensitive: name a column') -%}
-  {%- endif -%}
+  {%- do sqlanon_require(values or question == 'k_anonymity', question ~ ' needs sensitive: name a column') -%}
   {%- do sqlanon_require_plain_comparisons() -%}
   {%- set quoted = sqlanon_quoted(columns) -%}
   {%- set quoted_values = sqlanon_quoted(values) -%}
+  {%- set tuple = 'row(' ~ quoted_values | join(', ') ~ ')' -%}
   {%- do given.update({
     'relation': '(SELECT * FROM ' ~ model ~ ')',
     'columns': quoted | join(', '),
-    'value': 'NULL' if not values else quoted_values[0] if values | length == 1 else 'row(' ~ quoted_values | join(', ') ~ ')',
+    'value': tuple if values | length > 1 else quoted_values[0] if values else 'NULL',
     'guard': 'NULL',
     'collations': sqlanon_collations(quoted + quoted_values),
   }) -%}
@@ -43,6 +44,7 @@
   FROM (
 {{ sqlanon_violations(question, given) }}
   ) AS violating
+  {%- endif -%}
 {% endmacro %}
 
 
@@ -50,6 +52,12 @@
   {%- if not condition -%}
     {%- do exceptions.raise_compiler_error(otherwise) -%}
   {%- endif -%}
+{% endmacro %}
+
+
+{#- The column that a test stands below: dbt hands on its name in quotes where its config says `quote: true`. -#}
+{% macro sqlanon_unquoted(name) %}
+  {%- do return(name[1:-1] if name and name[0] == '"' and name[-1] == '"' else name) -%}
 {% endmacro %}
 
 
@@ -77,13 +85,14 @@
 
 {#- Refuses the settings under which classes look larger than they are, or shares are whole numbers. -#}
 {% macro sqlanon_require_plain_comparisons() %}
-  {%- if execute -%}
-    {%- set row = run_query("SELECT lower(current_setting('default_collation')), current_setting('integer_division')").rows[0] -%}
-    {%- do sqlanon_require(
-      (row[0] or '') in ('', 'binary', 'c', 'posix') and not row[1],
-      'this test needs a session without default_collation and integer_division: take them out of the profile'
-    ) -%}
-  {%- endif -%}
+  {%- set query -%}
+    SELECT lower(current_setting('default_collation')) IN ('', 'binary', 'c', 'posix')
+      AND NOT current_setting('integer_division')
+  {%- endset -%}
+  {%- do sqlanon_require(
+    run_query(query).rows[0][0],
+    'this test needs a session without default_collation and integer_division: take them out of the profile'
+  ) -%}
 {% endmacro %}
 
 

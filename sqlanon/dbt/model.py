@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Lock
 from typing import Any, cast
 
 from dbt.adapters.events.logging import AdapterLogger
 
 from sqlanon import __version__
 from sqlanon.catalog import releases
+from sqlanon.dbt import ONE_AT_A_TIME, connection_of
 from sqlanon.dbt.model_policy import hierarchies_of_model, policy_of_model
 from sqlanon.dispatch import Answer, run_statement
+from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -30,9 +31,6 @@ __all__ = ["publish"]
 _LOG = AdapterLogger("sqlanon")
 _DEFAULT_METHOD = "generalization"
 
-# Two releases at once would not see each other: neither what they tell together, nor their rows in the catalog.
-_ONE_AT_A_TIME = Lock()
-
 
 def publish(connection: Any, settings: Mapping[str, Any]) -> None:
     """Makes the release of a model from the model's SELECT, or replaces it, and exports it if the config says so.
@@ -42,9 +40,8 @@ def publish(connection: Any, settings: Mapping[str, Any]) -> None:
     """
     with _errors_of_model():
         _require_same_version(settings["macros"])
-        # dbt-duckdb wraps DuckDB's connection, perhaps twice; a method of DuckDB's knows its own.
-        engine = DuckDBEngine(connection.interrupt.__self__)
-        with _ONE_AT_A_TIME:
+        engine = DuckDBEngine(connection_of(connection).duckdb)
+        with ONE_AT_A_TIME:
             with engine.transaction():
                 answer = _release(engine, settings)
             _log(_name(settings), answer)
@@ -114,7 +111,7 @@ def _name(settings: Mapping[str, Any]) -> QualifiedName:
 
 def _require_own_database(engine: Engine, database: str) -> None:
     own = current_database(engine)
-    if database != own:
+    if not same_name(database, own):
         raise UserError(
             f"the model is to be in the database {database}, and releases are made in {own}, beside their catalog",
             hint="leave database out of the config of the model",

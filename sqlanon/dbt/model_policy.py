@@ -35,7 +35,8 @@ def hierarchies_of_model(name: str, config: object) -> Iterator[CreateHierarchy]
         return
     for column, definition in _mapping("hierarchies", config.get("hierarchies")).items():
         argument = f"policy.hierarchies.{column}"
-        made = cast(CreateHierarchy, statement_ending("CREATE HIERARCHY data AS", _text(argument, definition), argument))
+        text = _text(argument, definition)
+        made = cast(CreateHierarchy, statement_ending("CREATE HIERARCHY data AS", text, argument))
         own = replace(made.definition, name=_hierarchy_name(name, column))
         yield replace(made, definition=own, or_replace=True)
 
@@ -69,7 +70,9 @@ def policy_of_model(engine: Engine, name: str, query: str, config: object) -> Po
 def _of_catalog(engine: Engine, name: str, source: Source, catalog_name: str) -> Policy:
     policy = policies.load(engine, catalog_name)
     if policy.pivot or policy.related:
-        raise UserError(f"the policy {policy.name} is on several rows or tables for each person, and a model is one query")
+        raise UserError(
+            f"the policy {policy.name} has a PIVOT or tables that belong together, and a model is one query"
+        )
     return replace(policy, name=name, source=source)
 
 
@@ -101,7 +104,7 @@ def _with_hierarchy(name: str, attribute: Attribute, hierarchies: dict[str, str]
     if column is None:
         return attribute
     if attribute.hierarchy is not None:
-        raise UserError(f"the column {attribute.name} has two hierarchies", hint="leave out USING, or the one of the config")
+        raise UserError(f"the column {attribute.name} has two hierarchies", hint="leave one out, or USING")
     return replace(attribute, hierarchy=_hierarchy_name(name, column))
 
 

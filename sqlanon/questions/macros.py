@@ -35,7 +35,7 @@ def macro_definitions() -> list[InstalledScript]:
 
 
 def violating_classes(question: Question, written: Callable[[str], str]) -> str:
-    """The query of the classes of a table that violate, where `written(name)` stands for what a call of a macro gives."""
+    """The query of the classes of a table that violate, with `written(name)` for what a call of a macro gives."""
     query = filled("call", "violating", relations=_relations(question), violations=question.statement("violations"))
     return MARK.sub(lambda mark: written(mark[1]), query)
 

@@ -90,7 +90,7 @@ _FILES = {
         "statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (
-        "adjustable anonymize clients data_frames engine fixed_cost notebook session session_settings settings "
+        "adjustable anonymize clients data_frames dbt engine fixed_cost notebook session session_settings settings "
         "temp_tables"
     ),
     "terminal": "cli datasets exit_codes presentation shell",
