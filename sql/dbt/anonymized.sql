@@ -48,7 +48,7 @@
   {%- if policy is mapping -%}
     {#- LEVELS and PARENTS are read from a query, which may name another model. -#}
     {%- for column, kind in (policy.get('hierarchies') or {}).items() -%}
-      {%- do rendered.update({column: render(kind)}) -%}
+      {%- do rendered.update({column: render(kind) if kind is string else kind}) -%}
     {%- endfor -%}
     {%- if rendered -%}
       {%- set policy = dict(policy, hierarchies=rendered) -%}

@@ -20,7 +20,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.inputs.source import find_relation, qualified
+from sqlanon.inputs.source import find_relation, own_object, qualified
 from sqlanon.sqlgen.build.ddl import drop_object
 from sqlanon.syntax.endings import statement_ending
 from sqlanon.syntax.parser import query_text
@@ -44,23 +44,23 @@ def publish(connection: Any, settings: Mapping[str, Any]) -> None:
         with ONE_AT_A_TIME:
             with engine.transaction():
                 answer = _release(engine, settings)
-            _log(_name(settings), answer)
+            _log(answer)
             if settings["export"]:
                 _export(engine, settings)
 
 
 def _release(engine: Engine, settings: Mapping[str, Any]) -> Answer:
     _require_own_database(engine, settings["database"])
-    name, own = _name(settings), f"dbt.{settings['schema']}.{settings['identifier']}"
-    create = _create(settings["method"], name, own)
+    name, policy_name = _name(settings), f"dbt.{settings['schema']}.{settings['identifier']}"
+    create = _create(settings["method"], name, policy_name)
     if settings["full_refresh"]:
         _drop_what_is_no_release(engine, name)
-    for hierarchy in hierarchies_of_model(own, settings["policy"]):
+    for hierarchy in hierarchies_of_model(policy_name, settings["policy"]):
         run_statement(engine, hierarchy)
-    policy = policy_of_model(engine, own, query_text(settings["source"]), settings["policy"])
+    policy = policy_of_model(engine, policy_name, query_text(settings["source"]), settings["policy"])
     run_statement(engine, CreatePolicy(policy, or_replace=True))
     answer = run_statement(engine, create)
-    if find_relation(engine, name) is None:
+    if find_relation(engine, own_object(engine, name)) is None:
         raise UserError(
             f"{create.method.name} publishes several tables, and a model is one",
             hint="take another method, or make the release in a Python model",
@@ -78,7 +78,7 @@ def _create(method: object, name: QualifiedName, policy: str) -> CreateRelease:
 
 def _drop_what_is_no_release(engine: Engine, name: QualifiedName) -> None:
     """Drops what dbt has made of the model before, as a table or a view."""
-    existing = find_relation(engine, name)
+    existing = find_relation(engine, own_object(engine, name))
     if existing is not None and releases.find(engine, qualified(engine, name)) is None:
         kind, full = existing
         engine.run(drop_object(kind, full))
@@ -92,28 +92,28 @@ def _export(engine: Engine, settings: Mapping[str, Any]) -> None:
     run_statement(engine, ExportRelease(_name(settings), path, replace=True))
 
 
-def _log(name: QualifiedName, answer: Answer) -> None:
+def _log(answer: Answer) -> None:
     """Says in dbt's log what the release reaches and, as warnings, what its readers may put together."""
     columns = [column for column, _ in answer.columns]
     rows = [dict(zip(columns, row, strict=True)) for row in answer.rows]
     for row in rows[:1]:
-        _LOG.info(f"{name}: {row['released_rows']} rows are published, {row['suppressed_rows']} are left out")
+        _LOG.info(f"{row['release']}: {row['released_rows']} rows are published, {row['suppressed_rows']} are left out")
     for row in rows:
-        _LOG.info(f"{name}: {row['requirement']} is {row['achieved']}, required {row['required']}")
+        _LOG.info(f"{row['release']}: {row['requirement']} is {row['achieved']}, required {row['required']}")
     for row in rows[:1]:
         for text in filter(None, (row["warning"], row["remarks"])):
-            _LOG.warning(f"{name}: {text}")
+            _LOG.warning(f"{row['release']}: {text}")
 
 
 def _name(settings: Mapping[str, Any]) -> QualifiedName:
-    return QualifiedName((settings["schema"], settings["identifier"]))
+    return QualifiedName((settings["database"], settings["schema"], settings["identifier"]))
 
 
 def _require_own_database(engine: Engine, database: str) -> None:
-    own = current_database(engine)
-    if not same_name(database, own):
+    current = current_database(engine)
+    if not same_name(database, current):
         raise UserError(
-            f"the model is to be in the database {database}, and releases are made in {own}, beside their catalog",
+            f"the model is to be in the database {database}, and releases are made in {current}, beside their catalog",
             hint="leave database out of the config of the model",
         )
 

@@ -37,8 +37,8 @@ def hierarchies_of_model(name: str, config: object) -> Iterator[CreateHierarchy]
         argument = f"policy.hierarchies.{column}"
         text = _text(argument, definition)
         made = cast(CreateHierarchy, statement_ending("CREATE HIERARCHY data AS", text, argument))
-        own = replace(made.definition, name=_hierarchy_name(name, column))
-        yield replace(made, definition=own, or_replace=True)
+        named = replace(made.definition, name=_hierarchy_name(name, column))
+        yield replace(made, definition=named, or_replace=True)
 
 
 def policy_of_model(engine: Engine, name: str, query: str, config: object) -> Policy:
