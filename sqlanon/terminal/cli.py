@@ -1,5 +1,5 @@
-"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report`, `policy`, `keygen` and
-`migrate`.
+"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report`, `policy`, `keygen`,
+`job`, `dbt` and `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
 standard output, everything else to standard error.

@@ -101,7 +101,7 @@ def test_models_are_releases(project: Project) -> None:
         assert connection.sql(f"CHECK '{project.folder}/published'").fetchall()
         # No rows of the source are left beside it, nor anything of the models that were refused.
         tables = connection.sql("SELECT table_name FROM duckdb_tables() WHERE schema_name <> 'anon'").fetchall()
-        assert {name for (name,) in tables} == {"people", "sexes", "hostile", "released"}
+        assert {name for (name,) in tables} == {"people", "sexes", "hostile", "collated", "released"}
         policies = connection.sql("SELECT policy FROM anon.policy").fetchall()
         assert {name for (name,) in policies} == {"clinic", "dbt.main.released"}
         comments = connection.sql("SELECT comment FROM duckdb_columns() WHERE table_name = 'released'").fetchall()
@@ -116,6 +116,7 @@ def test_tests_count_the_classes_that_violate(project: Project) -> None:
     assert {name: failures for name, (_, _, failures) in done.items() if failures is not None} == {
         "k_of_source": len(k_anonymity.violating(source, k=4)),
         "k_of_women": len(k_anonymity.violating(table([row for row in people() if row[2] == "F"]), k=4)),
+        "rows_of_source": sum(len(source.classes[of]) for of in k_anonymity.violating(source, k=4)),
         "l_of_source": len(distinct_l_diversity.violating(by_two, l=3)),
         "recursive_of_source": len(recursive_l_diversity.violating(by_sex, l=2, c=Fraction(1, 4))),
         "t_of_source": len(equal_t_closeness.violating(source, t=Fraction(3, 10))),
@@ -126,6 +127,8 @@ def test_tests_count_the_classes_that_violate(project: Project) -> None:
     assert "t = 1.5 is outside 0.0 to 1.0" in done["out_of_bounds"][1]
     assert "needs sensitive" in done["without_values"][1]
     assert "must be a whole number, not many" in done["without_number"][1]
+    # Under its collation the two names would be one class.
+    assert done["with_collation"][0] == "error"
     with duckdb.connect(project.path) as connection:
         classes = connection.table("main_dbt_test__audit.k_of_source")
         assert classes.columns == ['sel"ect', "it's a.b", "order", "class_size"]
