@@ -42,6 +42,7 @@
 {% endmacro %}
 
 
+{#- What sqlanon makes the release from. With --empty and --sample, trials of the SQL, nothing is given away. -#}
 {% macro sqlanon_settings(target) %}
   {%- set rendered = {} -%}
   {%- set policy = config.get('policy') -%}
@@ -62,7 +63,7 @@
     'source': compiled_code,
     'policy': policy,
     'method': config.get('method'),
-    'export': config.get('export'),
+    'export': config.get('export') if not (flags.EMPTY or flags.SAMPLE) else none,
     'full_refresh': should_full_refresh(),
   }) %}
 {% endmacro %}

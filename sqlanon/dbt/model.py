@@ -99,7 +99,8 @@ def _log(answer: Answer) -> None:
     for row in rows[:1]:
         _LOG.info(f"{row['release']}: {row['released_rows']} rows are published, {row['suppressed_rows']} are left out")
     for row in rows:
-        _LOG.info(f"{row['release']}: {row['requirement']} is {row['achieved']}, required {row['required']}")
+        if row["achieved"] is not None:
+            _LOG.info(f"{row['release']}: {row['requirement']} is {row['achieved']}, required {row['required']}")
     for row in rows[:1]:
         for text in filter(None, (row["warning"], row["remarks"])):
             _LOG.warning(f"{row['release']}: {text}")

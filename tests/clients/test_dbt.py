@@ -155,6 +155,12 @@ def test_a_release_stays_or_is_replaced_as_a_whole(project: Project) -> None:
     rows = published(project, "by_policy")
     assert k_anonymity.violating(table(rows), k=9) == set()
     assert "77" not in {age for age, _ in rows}
+    # A trial without rows replaces no export.
+    certificate = project.folder / "by_policy" / "certificate.json"
+    exported = certificate.read_bytes()
+    assert project.run("run", "--empty", "--select", "by_policy", BY_POLICY="anonymized")["by_policy"][0] == "success"
+    assert published(project, "by_policy") == []
+    assert certificate.read_bytes() == exported
 
 
 def test_macros_of_another_version_and_files_of_others_are_refused(project: Project, tmp_path: Path) -> None:
