@@ -19,13 +19,13 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.python_variables import data_frame_kind, registered_frames
-from sqlanon.errors import SqlanonError, UserError
+from sqlanon.errors import UserError
 from sqlanon.inputs.source import find_relation, qualified
 from sqlanon.methods.registry import DEFAULT_OF_FRAMES
 from sqlanon.releases.restored_columns import AsReturned, Restoring
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.endings import statement_ending
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, CreateRelease, MethodCall
 
 __all__ = ["anonymize"]
@@ -219,7 +219,7 @@ def _requirements(k: object, l: object, t: object, require: str | None) -> tuple
         if value is not None
     ]
     if require:
-        statement = _parsed("CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE", require, "require")
+        statement = statement_ending("CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE", require, "require")
         requirements += cast(CreatePolicy, statement).policy.requirements
     if not requirements:
         raise UserError("nothing is required", hint="leave k out, which then is 5, or give k, l, t or require")
@@ -236,22 +236,11 @@ def _number(parameter: str, value: object) -> int | Decimal:
 
 
 def _method(text: str) -> MethodCall:
-    return cast(CreateRelease, _parsed("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", text, "method")).method
+    return cast(
+        CreateRelease, statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", text, "method")
+    ).method
 
 
 def _hierarchy(name: str, text: str) -> CreateHierarchy:
-    statement = cast(CreateHierarchy, _parsed("CREATE HIERARCHY data AS", text, f"hierarchies[{name!r}]"))
+    statement = cast(CreateHierarchy, statement_ending("CREATE HIERARCHY data AS", text, f"hierarchies[{name!r}]"))
     return replace(statement, definition=replace(statement.definition, name=name))
-
-
-def _parsed(beginning: str, text: str, argument: str) -> object:
-    """The statement of which an argument is the end. Raises UserError, with the argument's name, where it is none."""
-    try:
-        statements = parse_script(f"{beginning} {text}")
-    except SqlanonError as error:
-        raise UserError(f"{argument}: {error.message}", hint=error.hint) from None
-    if len(statements) != 1:
-        raise UserError(f"{argument}: {text!r} is more than one statement")
-    if statements[0].placeholders:
-        raise UserError(f"{argument}: {text!r} has a parameter", hint="write its value")
-    return statements[0]
