@@ -31,7 +31,7 @@ help:
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
 	@echo 'make test-long   run those that take long, and draw more inputs of the others'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
-	@echo 'make test-clients  run what the documentation shows of notebooks, jupysql, Ibis and polars, in $(CLIENTS)'
+	@echo 'make test-clients  run what the documentation shows of notebooks, dbt, jupysql, Ibis and polars, in $(CLIENTS)'
 	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'
 	@echo 'make test-lowest run some tests with the lowest versions of what sqlanon needs, in $(LOWEST)'
 	@echo 'make lint        check style, types and the direction of imports'

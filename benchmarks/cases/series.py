@@ -69,7 +69,7 @@ _KINDS = (
 _LEDGER = """
 SELECT m.position, v.n - m.members
 FROM anon.series_release AS m
-JOIN (SELECT position, sum(n) AS n FROM anon.series_value GROUP BY position) AS v ON v.position = m.position
+JOIN (SELECT position, sum(n) AS n FROM anon.series_class_value GROUP BY position) AS v ON v.position = m.position
 ORDER BY m.position
 """
 _BLOCKS = "SELECT count(DISTINCT block_id) FROM pragma_storage_info('anon.{}') WHERE persistent"
@@ -122,7 +122,7 @@ def _note_ledger(context: Context, connection: sqlanon.Connection) -> None:
     releases = connection.duckdb.execute(_LEDGER).fetchall()
     context.note("counterfeits: " + ", ".join(str(counterfeits) for _, counterfeits in releases))
     connection.duckdb.execute("CHECKPOINT")
-    for table in ("series_member", "series_value"):
+    for table in ("series_member", "series_class", "series_value"):
         [(blocks,)] = connection.duckdb.execute(_BLOCKS.format(table)).fetchall()
         context.note(f"{table}: {blocks * _BLOCK_MB / len(releases):.1f} MB a release")
 

@@ -1,8 +1,7 @@
--- The signatures of classes, the sets of their values: each as the exclusive or of 128 bits of each value, which differs for others but
--- with a probability of 2^-128 a pair. n is how often a class has a value at the most.
-SELECT v.position, v.class_no, bit_xor(k.key) AS key, sum(v.n) AS size, max(v.n) AS n
-FROM value_of_class AS v
+-- The signature of each class, key: the set of its values. size is its number of rows, n how often it has a value at the most.
+-- parameter: $1 the series, $2 the position of a release, $3 the sensitive attribute
+SELECT c.position, c.class_no, c.value_set AS key, s.size, s.n
+FROM class_of_series AS c
 JOIN (
-  SELECT value, coalesce(md5_number(value), 1) AS key FROM (SELECT DISTINCT value FROM value_of_class) AS each
-) AS k ON k.value IS NOT DISTINCT FROM v.value
-GROUP BY v.position, v.class_no
+  SELECT value_set, sum(n) AS size, max(n) AS n FROM anon.series_value WHERE series_id = $1 AND attribute = $3 GROUP BY value_set
+) AS s ON s.value_set = c.value_set

@@ -1,4 +1,4 @@
--- The class of each respondent of a release who was in one before, and the signature of the class in the latest of these.
+-- The class of each respondent of a release who was in one before, and the signature of the class in the latest of these, NULL if it has none.
 -- parameter: $1 the position of the release before
 SELECT e.class_no AS class, k.key
 FROM (
@@ -9,4 +9,4 @@ FROM (
   JOIN returner AS r ON r.token = e.token
   WHERE e.former_class IS NULL
 ) AS e
-JOIN class_key AS k ON k.position = e.position AND k.class_no = e.former_class
+LEFT JOIN class_key AS k ON k.position = e.position AND k.class_no = e.former_class

@@ -1,4 +1,2 @@
--- The signatures that there are, numbered, each with one of its classes.
-SELECT key, row_number() OVER () AS signature, max(n) AS n, max(position) AS position, arg_max(class_no, position) AS class_no
-FROM class_key
-GROUP BY key
+-- The signatures that there are, numbered, and how often a class has one of its values at the most.
+SELECT key, row_number() OVER () AS signature, max(n) AS n FROM class_key GROUP BY key

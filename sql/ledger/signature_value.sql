@@ -2,5 +2,5 @@
 -- parameter: $1 the series, $2 the sensitive attribute
 SELECT s.signature, v.value AS text, s.n
 FROM signature AS s
-JOIN anon.series_value AS v ON v.position = s.position AND v.class_no = s.class_no
+JOIN anon.series_value AS v ON v.value_set = s.key
 WHERE v.series_id = $1 AND v.attribute = $2

@@ -1,8 +1,7 @@
 -- Every row and every counterfeit, which is no row, with its value and the signature that it gets; 0 is none yet.
-WITH newcomer AS (
+WITH numbered AS (
   SELECT row_no, code, row_number() OVER (PARTITION BY code ORDER BY draw ASC NULLS LAST, row_no ASC NULLS LAST) AS place
-  FROM source_row
-  WHERE signature IS NULL
+  FROM newcomer
 ), numbered_hole AS (
   SELECT signature, code,
     row_number() OVER (PARTITION BY code ORDER BY draw ASC NULLS LAST, signature ASC NULLS LAST, hole ASC NULLS LAST) AS place
@@ -13,10 +12,10 @@ UNION ALL
 SELECT n.row_no, h.signature, h.code
 FROM numbered_hole AS h
 JOIN quota AS q ON q.code = h.code
-LEFT JOIN newcomer AS n ON n.code = h.code AND n.place = h.place AND h.place <= q.fillers
+LEFT JOIN numbered AS n ON n.code = h.code AND n.place = h.place AND h.place <= q.fillers
 UNION ALL
 SELECT n.row_no, 0 AS signature, n.code
-FROM newcomer AS n
+FROM numbered AS n
 JOIN quota AS q ON q.code = n.code
 WHERE n.place > q.fillers
 UNION ALL

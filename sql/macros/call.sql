@@ -49,6 +49,11 @@ WHERE (
   FROM "__sqlanon_problem"
 )
 
+-- part: violating
+{{relations}}
+SELECT class_id, size
+FROM ({{violations}}) AS violating
+
 -- part: judged
 {{relations}}
 SELECT achieved, (SELECT count(*) FROM equivalence_class) AS classes,

@@ -37,6 +37,6 @@ FROM class_key
 CROSS JOIN (
   SELECT count(*) AS others
   FROM former_key AS f
-  JOIN class_key AS k ON k.class_no = f.class
-  WHERE k.key <> f.key
+  LEFT JOIN class_key AS k ON k.class_no = f.class
+  WHERE k.key IS DISTINCT FROM f.key
 ) AS changed

@@ -11,11 +11,13 @@ from typing import cast
 from sqlanon.api.method import Method
 from sqlanon.api.requirements import Requirement
 from sqlanon.domain import policy as domain
-from sqlanon.errors import SqlanonError, UserError
-from sqlanon.syntax.parser import parse_script
+from sqlanon.errors import UserError
+from sqlanon.syntax.endings import statement_ending
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, CreateRelease, MethodCall
 
 __all__ = ["hierarchy_argument", "method_argument", "requirement_arguments"]
+
+_POLICY = "CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE"
 
 
 def requirement_arguments(k: object, l: object, t: object, require: object) -> tuple[domain.Requirement, ...]:  # noqa: E741
@@ -31,7 +33,9 @@ def requirement_arguments(k: object, l: object, t: object, require: object) -> t
     ]
     if isinstance(require, str):
         if require:
-            statement = _parsed("CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE", require, "require")
+            statement = statement_ending(
+                "CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE", require, "require"
+            )
             requirements += cast(CreatePolicy, statement).policy.requirements
     elif require is not None:
         requirements += _definitions(require)
@@ -56,13 +60,13 @@ def method_argument(method: object) -> MethodCall:
         return method.definition
     if not isinstance(method, str):
         raise UserError(f"method is a text or a Method, not a {type(method).__name__}")
-    statement = _parsed("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", method, "method")
+    statement = statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", method, "method")
     return cast(CreateRelease, statement).method
 
 
 def hierarchy_argument(name: str, text: str) -> CreateHierarchy:
     """The hierarchy of this name that a text, as after AS, defines. Raises UserError for one that defines none."""
-    statement = cast(CreateHierarchy, _parsed("CREATE HIERARCHY data AS", text, f"hierarchies[{name!r}]"))
+    statement = cast(CreateHierarchy, statement_ending("CREATE HIERARCHY data AS", text, f"hierarchies[{name!r}]"))
     return replace(statement, definition=replace(statement.definition, name=name))
 
 
@@ -73,16 +77,3 @@ def _number(parameter: str, value: object) -> int | Decimal:
     if not number.is_finite():
         raise UserError(f"{parameter} is a finite number, not {value!r}")
     return int(number) if number == number.to_integral_value() else number
-
-
-def _parsed(beginning: str, text: str, argument: str) -> object:
-    """The statement of which an argument is the end. Raises UserError, with the argument's name, where it is none."""
-    try:
-        statements = parse_script(f"{beginning} {text}")
-    except SqlanonError as error:
-        raise UserError(f"{argument}: {error.message}", hint=error.hint) from None
-    if len(statements) != 1:
-        raise UserError(f"{argument}: {text!r} is more than one statement")
-    if statements[0].placeholders:
-        raise UserError(f"{argument}: {text!r} has a parameter", hint="write its value")
-    return statements[0]

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.catalog._json import arguments_to_json, dumps
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.series import Series
+from sqlanon.domain.series import DIGESTS, LATEST_DIGEST, Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError
 from sqlanon.sqlgen.build.names import column, relation
@@ -32,9 +32,12 @@ def head_digest(series: Series) -> str:
     return _sha256([*head, list(map(list, series.attributes)), list(map(list, required(series)))])
 
 
-def ledger_digest(engine: Engine, series: Series, position: int, former: str) -> str:
-    """What tells the ledger's rows of a release, and of all before it, from others, in any version of the engine."""
-    [(digest,)] = engine.rows(sql_file("ledger", "digest"), [series.series_id, position, former])
+def ledger_digest(engine: Engine, series: Series, position: int, former: str, of: str = LATEST_DIGEST) -> str:
+    """What tells the ledger's rows of a release, and of all before it, from others, in any version of the engine.
+
+    `of` is one of the `DIGESTS`.
+    """
+    [(digest,)] = engine.rows(sql_file("ledger", f"digest_of_{of}"), [series.series_id, position, former])
     return str(digest)
 
 
@@ -43,8 +46,10 @@ def require_ledger(engine: Engine, series: Series) -> None:
     former = head_digest(series)
     beyond = engine.rows(sql_file("ledger", "beyond"), [series.series_id, len(series.releases)])
     for position, release in enumerate(series.releases, start=1):
-        former = ledger_digest(engine, series, position, former)
-        if release.position != position or release.digest != former:
+        if release.position != position or release.digest_of not in DIGESTS:
+            break
+        former = ledger_digest(engine, series, position, former, release.digest_of)
+        if release.digest != former:
             break
     else:
         if former == series.digest and beyond == [(0,)]:
@@ -81,7 +86,8 @@ def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
     It is also of what the series requires and of the releases' digests. Rows of no release have a place of their own.
     """
     of_rows = dict(engine.rows(sql_file("ledger", "checksum"), [series.series_id, first]))
-    digests = {release.position: release.digest for release in series.releases if release.position >= first}
+    later = [release for release in series.releases if release.position >= first]
+    digests = {release.position: [release.digest, release.digest_of] for release in later}
     head = head_digest(series)
     positions = {*digests, *of_rows}
     return {position: _sha256([head, digests.get(position), of_rows.get(position)]) for position in positions}

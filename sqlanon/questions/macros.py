@@ -7,18 +7,18 @@ works from an attached database. The SQL that it is put together from is in `sql
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlanon.assets import listing, read
 from sqlanon.errors import InternalError
 from sqlanon.hierarchies.base import builder
 from sqlanon.plugins import names
 from sqlanon.questions._macro_arguments import HIERARCHY, PUBLIC, called, deciding, general, named, particular
-from sqlanon.questions._macro_parts import filled, literal, text
+from sqlanon.questions._macro_parts import MARK, filled, literal, text
 from sqlanon.questions.load import Question, model_names, questions_of
 from sqlanon.sqlgen.build.repeated import InstalledScript
 
-__all__ = ["macro_definitions"]
+__all__ = ["macro_definitions", "violating_classes"]
 
 # What the catalog's checks of a stored hierarchy refer to, and the part that stands for it in a macro.
 _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy_value": "hierarchy_values"}
@@ -32,6 +32,12 @@ def macro_definitions() -> list[InstalledScript]:
     """
     models = [InstalledScript(_macro(questions_of(model))) for model in model_names()]
     return [*models, InstalledScript(filled("joined_buckets", "macro"))]
+
+
+def violating_classes(question: Question, written: Callable[[str], str]) -> str:
+    """The query of the classes of a table that violate, with `written(name)` for what a call of a macro gives."""
+    query = filled("call", "violating", relations=_relations(question), violations=question.statement("violations"))
+    return MARK.sub(lambda mark: written(mark[1]), query)
 
 
 def _macro(questions: Sequence[Question]) -> str:

@@ -23,8 +23,8 @@ def models_by_latest(respondents: Respondents, entrants: str) -> set[str]:
     promises = [promise for promise in (load_statistic("series", name) for name in required) if promise.latest]
     satisfied = {promise.name for promise in promises}
     for attribute, _ in series.attributes if promises else ():
-        values = query_file("ledger", "release_value")
-        keys = reading(query_file("ledger", "class_key"), {"value_of_class": values})
+        classes = query_file("ledger", "release_class")
+        keys = reading(query_file("ledger", "class_key"), {"class_of_series": classes})
         of_release = (series.series_id, position + 1, fold(attribute))
         tables: dict[str, str | exp.Query] = {"class_key": respondents.scratch.table("class_key", keys, of_release)}
         tables["former_key"] = _former_keys(respondents, entrants, attribute)

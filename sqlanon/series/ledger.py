@@ -25,7 +25,8 @@ from sqlanon.sqlgen.classes.buckets import BucketValues
 __all__ = ["LedgerRows", "bucket_rows", "bucket_values", "class_rows", "class_values", "record"]
 
 _MEMBER = ("series_id", "position", "class_no", "respondent")
-_VALUE = ("series_id", "position", "class_no", "attribute", "value", "n")
+_CLASS = ("series_id", "position", "class_no", "attribute", "value_set")
+_VALUE = ("series_id", "position", "value_set", "attribute", "value", "n")
 
 
 @dataclass(frozen=True)
@@ -50,16 +51,34 @@ def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
     position = respondents.last_position + 1
     tables = {"released": rows.members, "former": respondents.former}
     entrants = respondents.scratch.table("entrant", reading(query_file("ledger", "entrant"), tables))
-    where = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
-    members = exp.select(*where, column("class_no"), column("token")).from_(relation(entrants))
-    engine.run(insert(into(relation(("anon", "series_member")), _MEMBER), members))
+    members = exp.select(column("class_no"), alias(column("token"), "respondent")).from_(relation(entrants))
+    _write(engine, series, position, "series_member", _MEMBER, members)
     _require_all_written(engine, series, position, number)
     if rows.values is not None:
-        parts = [part.copy() for part in where] + [column(name) for name in _VALUE[2:]]
-        values = exp.select(*parts).from_(rows.values.subquery("of_release", copy=False))
-        engine.run(insert(into(relation(("anon", "series_value")), _VALUE), values))
+        tables["value_of_class"] = respondents.scratch.table("value_of_class", rows.values)
+        for attribute, _ in series.attributes:
+            parameters = series.series_id, fold(attribute)
+            sets = reading(query_file("ledger", "class_set"), tables)
+            tables["class_set"] = respondents.scratch.table("class_set", sets, parameters)
+            new = reading(query_file("ledger", "new_value"), tables)
+            new_values = respondents.scratch.table("new_value", new, parameters)
+            for table, columns, written in (
+                ("series_class", _CLASS, tables["class_set"]),
+                ("series_value", _VALUE, new_values),
+            ):
+                query = exp.select(*map(column, columns[2:])).from_(relation(written))
+                _write(engine, series, position, table, columns, query)
     catalog.append(engine, series, release, position, number)
     return entrants
+
+
+def _write(
+    engine: Engine, series: Series, position: int, table: str, columns: Sequence[str], query: exp.Select
+) -> None:
+    """Appends the rows of a query, which has all columns but the first two, to a table of the ledger."""
+    of_release = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
+    rows = exp.select(*of_release, *map(column, columns[2:])).from_(query.subquery("of_release", copy=False))
+    engine.run(insert(into(relation(("anon", table)), columns), rows))
 
 
 def _require_all_written(engine: Engine, series: Series, position: int, number: int) -> None:
@@ -147,14 +166,16 @@ def bucket_values(
     for attribute, kind in attributes:
         values = where[attribute]
         text = known_text(values.value, kind)
-        n = f.count() if values.count is None else f.sum(column(values.count))
+        # A table of values and their counts has each value of a bucket once, unless something else stands beside it.
+        counted = values.count is not None and not values.others
+        n = f.count() if values.count is None else column(values.count) if counted else f.sum(column(values.count))
         query = exp.select(
             alias(column(values.bucket), "class_no"),
             alias(literal(fold(attribute)), "attribute"),
             alias(text, "value"),
             alias(cast(n, "BIGINT"), "n"),
         ).from_(tables[values.table].copy())
-        each.append(query.group_by(column(values.bucket), text.copy()))
+        each.append(query if counted else query.group_by(column(values.bucket), text.copy()))
     return union_all(each) if each else None
 
 

@@ -69,9 +69,9 @@ class Respondents:
         It has position, class_no and key, size and n, as sql/ledger/class_key.sql says.
         """
         if attribute not in self._class_keys:
-            values = reading(query_file("ledger", "latest_value"), {"returner": self.returners})
+            classes = reading(query_file("ledger", "latest_class"), {"returner": self.returners})
             parameters = (*self._last, fold(attribute))
-            self._class_keys[attribute] = self._table("class_key", {"value_of_class": values}, *parameters)
+            self._class_keys[attribute] = self._table("class_key", {"class_of_series": classes}, *parameters)
         return self._class_keys[attribute]
 
     @property

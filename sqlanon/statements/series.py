@@ -140,7 +140,7 @@ def _require_same_classes(engine: Engine, release: Release, series: Series, posi
     compared: list[tuple[exp.Query, exp.Query]] = [(sizes[0], sizes[1].where(of_release))]
     if values is not None:
         parts = [column(name) for name in ("class_no", "attribute", "value", "n")]
-        written = exp.select(*parts).from_(relation(("anon", "series_value"))).where(of_release.copy())
+        written = exp.select(*parts).from_(relation(("anon", "series_class_value"))).where(of_release.copy())
         compared.append((exp.select(*(part.copy() for part in parts)).from_(values.subquery("counted")), written))
     if not all(has_same_rows(engine, published, known) for published, known in compared):
         raise PrivacyViolation(

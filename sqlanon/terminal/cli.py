@@ -1,5 +1,5 @@
-"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report`, `policy`, `keygen` and
-`migrate`.
+"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report`, `policy`, `keygen`,
+`job`, `dbt` and `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
 standard output, everything else to standard error.
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.terminal.databases import connected, either, existing, migrated
+from sqlanon.terminal.dbt_commands import dbt
 from sqlanon.terminal.exit_codes import answering, open_streams
 from sqlanon.terminal.help_texts import Commands
 from sqlanon.terminal.job_commands import job
@@ -33,6 +34,7 @@ app = typer.Typer(
 _datasets = typer.Typer(cls=Commands, no_args_is_help=True, help="Load a public data set to try things on.")
 app.add_typer(_datasets, name="dataset")
 app.add_typer(job, name="job")
+app.add_typer(dbt, name="dbt")
 
 
 def main() -> None:

@@ -98,6 +98,7 @@ def engine(path):
         "0013_joined",
         "0014_jobs",
         "0015_checksums",
+        "0016_value_sets",
     ]
     yield made
     connection.close()

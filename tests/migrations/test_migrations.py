@@ -71,6 +71,7 @@ def test_install_makes_the_catalog_once(engine):
         "series_requirement",
         "series_release",
         "series_member",
+        "series_class",
         "series_value",
         "stream",
         "stream_batch",

@@ -88,6 +88,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "IPython",
         "cryptography",
         "prometheus_client",
+        "dbt",
         *COMMAND_LINE,
     }
     assert imported["scipy"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/ratings.py"}
@@ -96,6 +97,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["IPython"] == {"sqlanon/notebook/magics.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
     assert imported["prometheus_client"] == {"sqlanon/jobs/metrics.py"}
+    assert imported["dbt"] == {"sqlanon/dbt/model.py"}
     assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/terminal/") for path in imported[name])
@@ -119,7 +121,7 @@ def test_the_documentation_names_what_each_extra_brings() -> None:
     text, _, _ = text.partition("\n\n")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
-    assert set(rows) == {"all", "arrow", "cli", "fast", "jobs", "notebook", "report", "sign", "spark", "tasks"}
+    assert set(rows) == {"all", "arrow", "cli", "dbt", "fast", "jobs", "notebook", "report", "sign", "spark", "tasks"}
     for extra in set(rows) - {"all", "fast"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}
         assert named == set(lower_bounds(extras[extra])), extra

@@ -36,8 +36,10 @@ def reached(releases: Sequence[Sequence[str]], diseases: Mapping[str, str]) -> d
         for position, classes in enumerate(releases, start=1):
             for class_no, names in enumerate(classes):
                 values = [diseases[name] for name in names.split()]
+                row = ["s", position, class_no, "disease", set_of_values := uuid.uuid4()]
+                con.duckdb.execute("INSERT INTO anon.series_class VALUES (?, ?, ?, ?, ?)", row)
                 for value in set(values):
-                    row = ["s", position, class_no, "disease", value, values.count(value)]
+                    row = ["s", position, set_of_values, "disease", value, values.count(value)]
                     con.duckdb.execute("INSERT INTO anon.series_value VALUES (?, ?, ?, ?, ?, ?)", row)
                 for name in names.split():
                     if name not in ("c1", "c2"):

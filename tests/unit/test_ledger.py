@@ -12,6 +12,7 @@ import pytest
 import sqlanon
 from sqlanon import CatalogError, Connection, PolicyError
 from sqlanon.catalog import ledger, migrations
+from sqlanon.catalog.series import load
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.series import keys
 from sqlanon.statements import series as statements
@@ -82,31 +83,48 @@ OTHER_ROWS = [
             ("member", "respondent", "uuid()"),
             ("member", "position", "position + 1"),
             ("member", "series_id", "'another'"),
-            ("value", "class_no", "class_no + 1"),
-            ("value", "attribute", "'another'"),
-            ("value", "value", "'another'"),
-            ("value", "value", "NULL"),
-            ("value", "n", "n + 1"),
-            ("value", "position", "position - 1"),
-            ("value", "series_id", "'another'"),
+            ("class", "class_no", "class_no + 1"),
+            ("class", "attribute", "'another'"),
+            ("class", "value_set", "uuid()"),
+            ("class", "position", "position - 1"),
+            ("class", "series_id", "'another'"),
             ("release", "digest", "'another'"),
+            ("release", "digest_of", "'classes'"),
+            ("release", "digest_of", "'another'"),
+            ("release", "digest_of", "NULL"),
             ("release", "position", "7"),
             ("release", "series_id", "'another'"),
+        )
+    ),
+    # Of the sets of values, which the first release had already.
+    *(
+        f"UPDATE anon.series_value SET {column} = {value} WHERE rowid = 0"
+        for column, value in (
+            ("value_set", "uuid()"),
+            ("attribute", "'another'"),
+            ("value", "'another'"),
+            ("value", "NULL"),
+            ("n", "n + 1"),
+            ("position", "position + 1"),
+            ("series_id", "'another'"),
         )
     ),
     # Two respondents who change places, so that all sums of their columns stay.
     "UPDATE anon.series_member SET class_no = 1 - class_no WHERE position = 2 AND rowid IN "
     "(SELECT min(rowid) FROM anon.series_member WHERE position = 2 AND class_no < 2 GROUP BY class_no)",
-    *(f"DELETE FROM anon.series_{table} WHERE position = 2" for table in ("member", "value", "release")),
+    *(f"DELETE FROM anon.series_{table} WHERE position = 2" for table in ("member", "class", "release")),
     *(
         f"DELETE FROM anon.series_{table} WHERE rowid = (SELECT min(rowid) FROM anon.series_{table})"
-        for table in ("member", "value")
+        for table in ("member", "class", "value")
     ),
     "INSERT INTO anon.series_member SELECT series_id, 1, 0, uuid() FROM anon.series",
     "INSERT INTO anon.series_member SELECT series_id, 0, 0, uuid() FROM anon.series",
     "INSERT INTO anon.series_member SELECT series_id, 4, 0, uuid() FROM anon.series",
-    "INSERT INTO anon.series_value SELECT series_id, 1, 0, 'disease', 'x', 1 FROM anon.series",
-    "INSERT INTO anon.series_value SELECT series_id, -1, 0, 'disease', 'x', 1 FROM anon.series",
+    "INSERT INTO anon.series_class SELECT series_id, 1, 99, 'disease', uuid() FROM anon.series",
+    "INSERT INTO anon.series_class SELECT series_id, -1, 0, 'disease', uuid() FROM anon.series",
+    "INSERT INTO anon.series_class FROM anon.series_class LIMIT 1",
+    "INSERT INTO anon.series_value SELECT series_id, 1, uuid(), 'disease', 'x', 1 FROM anon.series",
+    "INSERT INTO anon.series_value SELECT series_id, -1, uuid(), 'disease', 'x', 1 FROM anon.series",
     "INSERT INTO anon.series_value FROM anon.series_value LIMIT 1",
     "UPDATE anon.series SET digest = 'another'",
     "UPDATE anon.series SET entity_type = 'INTEGER'",
@@ -115,7 +133,7 @@ OTHER_ROWS = [
     "DELETE FROM anon.series_requirement",
     "INSERT INTO anon.series_requirement SELECT series_id, 2, 'composition', '{\"max\":0.1}' FROM anon.series",
     "DELETE FROM anon.series_release WHERE position = 3; DELETE FROM anon.series_member WHERE position = 3; "
-    "DELETE FROM anon.series_value WHERE position = 3",
+    "DELETE FROM anon.series_class WHERE position = 3",
 ]
 
 
@@ -150,9 +168,9 @@ def test_digests_are_compared_where_checksums_are_not_what_they_should_be(
     compared: list[int] = []
     digest = ledger.ledger_digest
 
-    def counted(engine: Any, of: Any, position: int, former: str) -> str:
+    def counted(engine: Any, series: Any, position: int, *rest: str) -> str:
         compared.append(position)
-        return digest(engine, of, position, former)
+        return digest(engine, series, position, *rest)
 
     monkeypatch.setattr(ledger, "ledger_digest", counted)
     series.execute(MADE)
@@ -174,13 +192,25 @@ def by_hmac(key: bytes, name: str = "pseudonym") -> str:
 
 @pytest.fixture
 def former(con: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
-    """A series of a former version: its respondents are HMACs, and its releases have no checksums."""
+    """A series of a former version: respondents are HMACs, each class has its values, and there are no checksums."""
     with monkeypatch.context() as patched:
         patched.setattr(statements, "key_check", by_hmac)
         con.execute(BEGUN)
     make_three(con)
-    con.duckdb.execute("ALTER TABLE anon.series_release DROP COLUMN checksum")
-    con.duckdb.execute("DELETE FROM anon.schema_version WHERE slug = 'checksums'")
+    engine = DuckDBEngine(con.duckdb)
+    made = load(engine, "monthly")
+    digest = ledger.head_digest(made)
+    for release in made.releases:
+        digest = ledger.ledger_digest(engine, made, release.position, digest, "classes")
+        con.duckdb.execute("UPDATE anon.series_release SET digest = ? WHERE position = ?", [digest, release.position])
+    con.duckdb.execute("UPDATE anon.series SET digest = ?", [digest])
+    con.duckdb.execute(
+        "CREATE TABLE anon.former AS SELECT series_id, position, class_no, attribute, value, n "
+        "FROM anon.series_class_value; DROP VIEW anon.series_class_value; DROP TABLE anon.series_class; "
+        "DROP TABLE anon.series_value; ALTER TABLE anon.former RENAME TO series_value; "
+        "ALTER TABLE anon.series_release DROP COLUMN checksum; ALTER TABLE anon.series_release DROP COLUMN digest_of; "
+        "DELETE FROM anon.schema_version WHERE slug IN ('checksums', 'value_sets')"
+    )
     return con
 
 
@@ -188,8 +218,16 @@ def test_a_series_of_a_former_version_goes_on(former: Connection) -> None:
     with pytest.raises(CatalogError, match="sqlanon migrate"):
         former.execute(MADE)
     engine = DuckDBEngine(former.duckdb)
-    assert "checksums" in [migration.slug for migration in migrations.migrate(engine, transaction=engine.transaction)]
+    of_classes = former.duckdb.execute("SELECT * FROM anon.series_value ORDER BY ALL").fetchall()
+    migrated = [migration.slug for migration in migrations.migrate(engine, transaction=engine.transaction)]
+    assert {"checksums", "value_sets"} <= {*migrated}
     assert checksums(former) == [None] * 3
+    assert former.duckdb.execute("SELECT * FROM anon.series_class_value ORDER BY ALL").fetchall() == of_classes
+    # Each class has the two diseases.
+    assert former.duckdb.execute("SELECT position, value, n FROM anon.series_value ORDER BY ALL").fetchall() == [
+        (1, "d0", 1),
+        (1, "d1", 1),
+    ]
     # Those who were away have other values to choose from now.
     former.duckdb.execute("UPDATE people SET disease = 'x' WHERE name = 'p0'")
     with pytest.raises(sqlanon.PrivacyViolation, match="with other values to choose from: 2"):
@@ -197,6 +235,11 @@ def test_a_series_of_a_former_version_goes_on(former: Connection) -> None:
     former.duckdb.execute("UPDATE people SET disease = 'd0' WHERE name = 'p0'")
     former.execute(MADE)
     assert None not in checksums(former)
+    assert former.duckdb.execute("SELECT digest_of FROM anon.series_release ORDER BY position").fetchall() == [
+        *[("classes",)] * 3,
+        ("sets",),
+    ]
+    assert former.duckdb.execute("SELECT count(*) FROM anon.series_value").fetchone() == (2,)
     assert former.execute("SHOW SERIES").fetchall() == [("monthly", "p", 4, 12)]
     respondents = former.duckdb.execute("SELECT DISTINCT respondent FROM anon.series_member").fetchall()
     key = keys.key_of("monthly", "SERIES_KEY")
@@ -208,9 +251,16 @@ def test_a_series_of_a_former_version_goes_on(former: Connection) -> None:
 def test_other_rows_of_a_former_version_are_noticed(former: Connection, position: int) -> None:
     engine = DuckDBEngine(former.duckdb)
     migrations.migrate(engine, transaction=engine.transaction)
-    former.duckdb.execute(f"UPDATE anon.series_member SET class_no = 5 - class_no WHERE position = {position}")
-    with pytest.raises(CatalogError, match="its ledger does not have the rows"):
-        former.execute(MADE)
+    for change in (
+        f"UPDATE anon.series_member SET class_no = 5 - class_no WHERE position = {position}",
+        f"UPDATE anon.series_class SET value_set = uuid() WHERE position = {position}",
+        "UPDATE anon.series_value SET n = n + 1 WHERE rowid = 0",
+    ):
+        former.duckdb.execute("BEGIN")
+        former.duckdb.execute(change)
+        with pytest.raises(CatalogError, match="its ledger does not have the rows"):
+            former.execute(MADE)
+        former.duckdb.execute("ROLLBACK")
 
 
 def test_respondents_are_keyed_digests(series: Connection) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -36,7 +37,7 @@ def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
 
 
 def ledger(con: Connection) -> list[Any]:
-    tables = ("series", "series_requirement", "series_release", "series_member", "series_value")
+    tables = ("series", "series_requirement", "series_release", "series_member", "series_class", "series_value")
     return [sorted(con.duckdb.execute(f"FROM anon.{table}").fetchall(), key=repr) for table in tables]
 
 
@@ -318,8 +319,11 @@ def test_many_releases_of_large_classes_have_a_figure(con: Connection) -> None:
     con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
     (series,) = con.duckdb.execute("SELECT series_id FROM anon.series WHERE series = 's'").fetchone() or (None,)
     con.duckdb.execute(
-        f"INSERT INTO anon.series_value SELECT '{series}', i, 0, 'disease', v, n FROM range(1, 501) t(i), "
-        "(VALUES ('a', 3000), ('b', 3000)) AS held(v, n)"
+        f"INSERT INTO anon.series_value SELECT '{series}', 1, ?, 'disease', v, 3000 FROM (VALUES ('a'), ('b')) t(v)",
+        [set_of_values := uuid4()],
+    )
+    con.duckdb.execute(
+        f"INSERT INTO anon.series_class SELECT '{series}', i, 0, 'disease', ? FROM range(1, 501) t(i)", [set_of_values]
     )
     con.duckdb.execute(f"INSERT INTO anon.series_member SELECT '{series}', i, 0, uuid() FROM range(1, 501) t(i)")
     engine = DuckDBEngine(con.duckdb)
@@ -378,8 +382,10 @@ def test_another_key_is_noticed(con: Connection, monkeypatch: pytest.MonkeyPatch
         "UPDATE anon.series_requirement SET arguments = replace(arguments, '0.5', '1.0')",
         "UPDATE anon.series SET attributes = '[]'",
         "INSERT INTO anon.series_member SELECT series_id, 2, class_no, respondent FROM anon.series_member",
-        "INSERT INTO anon.series_value SELECT series_id, 7, class_no, attribute, value, n FROM anon.series_value",
-        "DELETE FROM anon.series_release; DELETE FROM anon.series_member; DELETE FROM anon.series_value",
+        "INSERT INTO anon.series_class SELECT series_id, 7, class_no, attribute, value_set FROM anon.series_class",
+        "INSERT INTO anon.series_value SELECT series_id, 7, value_set, attribute, value, n FROM anon.series_value",
+        "DELETE FROM anon.series_release; DELETE FROM anon.series_member; DELETE FROM anon.series_class; "
+        "DELETE FROM anon.series_value",
     ],
 )
 def test_a_ledger_with_other_rows_is_not_believed(con: Connection, change: str) -> None:
@@ -414,7 +420,7 @@ def test_a_release_whose_table_is_gone_is_made_again_in_its_series(con: Connecti
 
 def test_drop_erases_the_ledger_and_keeps_the_releases(con: Connection) -> None:
     con.execute("DROP SERIES Monthly")
-    assert ledger(con) == [[], [], [], [], []]
+    assert ledger(con) == [[]] * 6
     assert con.execute("SELECT count(*) FROM r1").fetchone() == (4,)
     con.execute("DROP SERIES IF EXISTS monthly")
     con.execute("CREATE SERIES IF NOT EXISTS monthly ON POLICY p KEY 'SERIES_KEY'")

@@ -83,9 +83,12 @@ class Deal:
         staying, changed, newcomers = self._numbers(step("people", {"source_row": rows}))
         if changed and not self.new_signature:
             raise self._changed(changed)
-        narrow = exp.select(*map(column, ("row_no", "code", "signature"))).from_(relation(rows))
+        tables["source_row"] = rows
+        newcomer = (
+            exp.select(column("row_no"), column("code")).from_(relation(rows)).where(is_null(column("signature")))
+        )
         with registered(self.engine, "random_draw") as draw:
-            tables["source_row"] = self._drawn("narrow_row", narrow, draw)
+            tables["newcomer"] = self._drawn("newcomer", newcomer, draw)
             tables["hole"] = self._drawn("hole", step("hole", tables), draw)
             tables["demand"] = self._drawn("demand", step("demand", tables), draw)
             tables["quota"] = quota = self._table("quota", step("quota", tables, self.m))

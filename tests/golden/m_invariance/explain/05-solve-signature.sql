@@ -4,9 +4,7 @@ CREATE TEMPORARY TABLE "__sqlanon_signature_1" AS
 SELECT
   "key",
   ROW_NUMBER() OVER () AS "signature",
-  MAX("n") AS "n",
-  MAX("position") AS "position",
-  ARG_MAX("class_no", "position") AS "class_no"
+  MAX("n") AS "n"
 FROM "__sqlanon_class_key_1" AS "class_key"
 GROUP BY
   "key";

@@ -12,7 +12,7 @@ FROM (
     "s"."n"
   FROM "__sqlanon_signature_1" AS "s"
   JOIN "anon"."series_value" AS "v"
-    ON "v"."position" = "s"."position" AND "v"."class_no" = "s"."class_no"
+    ON "v"."value_set" = "s"."key"
   WHERE
     "v"."series_id" = $1 AND "v"."attribute" = $2
 ) AS "of_signature";

@@ -10,7 +10,7 @@ FROM (
       "signature",
       "code",
       COUNT(*) AS "n"
-    FROM "__sqlanon_narrow_row_1" AS "source_row"
+    FROM "__sqlanon_source_row_1" AS "source_row"
     WHERE
       NOT "signature" IS NULL
     GROUP BY

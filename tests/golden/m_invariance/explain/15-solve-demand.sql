@@ -14,7 +14,7 @@ FROM (
     SELECT
       "code",
       COUNT(*) AS "newcomers"
-    FROM "__sqlanon_narrow_row_1" AS "source_row"
+    FROM "__sqlanon_source_row_1" AS "source_row"
     WHERE
       "signature" IS NULL
     GROUP BY

@@ -5,14 +5,12 @@ SELECT
   *,
   udf(0) AS "draw"
 FROM (
-  WITH "newcomer" AS (
+  WITH "numbered" AS (
     SELECT
       "row_no",
       "code",
       ROW_NUMBER() OVER (PARTITION BY "code" ORDER BY "draw" ASC NULLS LAST, "row_no" ASC NULLS LAST) AS "place"
-    FROM "__sqlanon_narrow_row_1" AS "source_row"
-    WHERE
-      "signature" IS NULL
+    FROM "__sqlanon_newcomer_1" AS "newcomer"
   ), "numbered_hole" AS (
     SELECT
       "signature",
@@ -27,7 +25,7 @@ FROM (
     "row_no",
     "signature",
     "code"
-  FROM "__sqlanon_narrow_row_1" AS "source_row"
+  FROM "__sqlanon_source_row_1" AS "source_row"
   WHERE
     NOT "signature" IS NULL
   UNION ALL
@@ -38,7 +36,7 @@ FROM (
   FROM "numbered_hole" AS "h"
   JOIN "__sqlanon_quota_1" AS "q"
     ON "q"."code" = "h"."code"
-  LEFT JOIN "newcomer" AS "n"
+  LEFT JOIN "numbered" AS "n"
     ON "n"."code" = "h"."code"
     AND "n"."place" = "h"."place"
     AND "h"."place" <= "q"."fillers"
@@ -47,7 +45,7 @@ FROM (
     "n"."row_no",
     0 AS "signature",
     "n"."code"
-  FROM "newcomer" AS "n"
+  FROM "numbered" AS "n"
   JOIN "__sqlanon_quota_1" AS "q"
     ON "q"."code" = "n"."code"
   WHERE

@@ -1,0 +1,2 @@
+{{ config(materialized=env_var('BY_POLICY', 'view'), policy='clinic', export='by_policy') }}
+WITH older AS (SELECT age + 1 AS age, zip, disease FROM {{ ref('people') }}) SELECT * FROM older

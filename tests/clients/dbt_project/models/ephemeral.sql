@@ -1,0 +1,2 @@
+{{ config(materialized='ephemeral') }}
+SELECT *, 'never published' AS secret FROM {{ ref('hostile') }}
