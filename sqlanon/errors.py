@@ -51,6 +51,13 @@ class SqlanonError(Exception):
     general to the special, as ("column", "age"), and `excerpt` is the line of the script with a
     caret below the position. `quoted` is what the database quotes of a query, with the offset in it of
     what is at fault. `exit_code` is what the command line returns.
+
+    >>> import sqlanon
+    >>> try:
+    ...     sqlanon.connect().sql("CHECK (FROM range(4)) (range) REQUIRE k_anonimity(k => 5)")
+    ... except SqlanonError as error:
+    ...     print(type(error).__name__, error.hint, sep=": ")
+    UserError: did you mean k_anonymity or km_anonymity?
     """
 
     exit_code = 3

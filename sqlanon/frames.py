@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
-from decimal import Decimal
-from itertools import groupby
-from numbers import Real
-from typing import Any, TypeVar, cast
+from itertools import groupby, starmap
+from typing import Any, TypeVar, cast, overload
 
 from sqlglot import exp
 
+from sqlanon.api.arguments import text_argument
+from sqlanon.api.method import Method
+from sqlanon.api.policy import Policy
+from sqlanon.api.requirements import Requirement
+from sqlanon.api.text_arguments import hierarchy_argument, method_argument, requirement_arguments
 from sqlanon.catalog import releases
 from sqlanon.dispatch import run_statement
+from sqlanon.domain import policy as domain
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.python_variables import data_frame_kind, registered_frames
@@ -25,8 +29,7 @@ from sqlanon.methods.registry import DEFAULT_OF_FRAMES
 from sqlanon.releases.restored_columns import AsReturned, Restoring
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.syntax.endings import statement_ending
-from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, CreateRelease, MethodCall
+from sqlanon.syntax.statements import CreatePolicy, CreateRelease
 
 __all__ = ["anonymize"]
 
@@ -35,9 +38,18 @@ _RELEASE = QualifiedName(("anonymized",))
 # What DuckDB calls a result of each kind.
 _RESULTS = {"pandas.DataFrame": "df", "polars.DataFrame": "pl", "pyarrow.Table": "to_arrow_table"}
 
+
+class _Unsaid(int):
+    """A default that is told from the same number where a caller says it."""
+
+
+_UNSAID_K = _Unsaid(5)
+_NOTHING: tuple[()] = ()
+
 Frame = TypeVar("Frame")
 
 
+@overload
 def anonymize(
     data: Frame,
     *,
@@ -48,9 +60,36 @@ def anonymize(
     k: int | None = 5,
     l: float | None = None,  # noqa: E741 - the name in the literature
     t: float | None = None,
-    require: str | None = None,
+    require: str | Requirement | Iterable[Requirement] | None = None,
     hierarchies: Mapping[str, str] | None = None,
-    method: str = DEFAULT_OF_FRAMES,
+    method: str | Method = DEFAULT_OF_FRAMES,
+) -> Frame: ...
+
+
+@overload
+def anonymize(
+    data: Frame,
+    *,
+    policy: Policy,
+    hierarchies: Mapping[str, str] | None = None,
+    method: str | Method = DEFAULT_OF_FRAMES,
+) -> Frame: ...
+
+
+def anonymize(
+    data: Frame,
+    *,
+    quasi_identifiers: Iterable[str] = _NOTHING,
+    sensitive: Iterable[str] | None = _NOTHING,
+    insensitive: Iterable[str] | None = _NOTHING,
+    entity: str | None = None,
+    k: int | None = _UNSAID_K,
+    l: float | None = None,  # noqa: E741 - the name in the literature
+    t: float | None = None,
+    require: str | Requirement | Iterable[Requirement] | None = None,
+    hierarchies: Mapping[str, str] | None = None,
+    method: str | Method = DEFAULT_OF_FRAMES,
+    policy: Policy | None = None,
 ) -> Frame:
     """An anonymized copy of a data frame, of the same kind: a pandas or polars DataFrame or an Arrow Table.
 
@@ -69,69 +108,108 @@ def anonymize(
     - `k`: at least so many people are in each class; None for no such requirement.
     - `l`: at least so many different values of each sensitive column are in each class.
     - `t`: each class has the distribution of the whole, up to this distance (0 to 1).
-    - `require`: further models, as after REQUIRE: "beta_likeness(beta => 2)".
+    - `require`: further models, as after REQUIRE: "beta_likeness(beta => 2)"; or objects: BetaLikeness(beta=2).
     - `hierarchies`: how values of a column become coarser, as after AS in CREATE
       HIERARCHY: {"age": "INTERVALS (5, 10)", "zip": "PREFIXES (4, 3)"}. Without one a
       column's values are in their own order.
-    - `method`: as after METHOD: "generalization(suppression => 0.02)". The default
-      leaves no row out and publishes ranges, each as narrow as the rows around it allow.
+    - `method`: as after METHOD: "generalization(suppression => 0.02)"; or an object: Generalization(suppression=0.02).
+      The default leaves no row out and publishes ranges, each as narrow as the rows around it allow.
+    - `policy`: a Policy, in place of the arguments up to `require`. The frame takes the place of its source, the
+      columns come in its order, and `hierarchies` has the definition of each hierarchy that it names, by that name.
 
     Raises UserError where `data` is no such frame, or a column or an argument is wrong, and
     PrivacyViolation where what is required cannot be met.
+
+    >>> import pandas
+    >>> patients = pandas.DataFrame({"age": [31, 32, 33, 34] * 3, "disease": ["Flu", "Cold", "Asthma"] * 4})
+    >>> released = anonymize(patients, quasi_identifiers=["age"], sensitive=["disease"], l=3)
+    >>> sorted(released["age"].unique())
+    ['[31, 32]', '[33, 34]']
     """
     kind = data_frame_kind(data)
     if kind not in _RESULTS:
         raise _no_data_frame(data, kind)
     names = _column_names(data, kind)
-    _require_texts(entity=entity, require=require, method=method)
     _require_mapping(hierarchies)
-    roles = {
-        Role.ENTITY: [entity] if entity is not None else [],
-        Role.QUASI_IDENTIFIER: _listed("quasi_identifiers", quasi_identifiers),
-        Role.SENSITIVE: _listed("sensitive", sensitive),
-        Role.INSENSITIVE: _listed("insensitive", insensitive),
-    }
-    role_of = _role_of(names, roles)
-    made = {_known(column, list(role_of), "hierarchies"): text for column, text in (hierarchies or {}).items()}
+    call = method_argument(method)
+    if policy is not None:
+        others = (quasi_identifiers, sensitive, insensitive, entity, l, t, require)
+        if k is not _UNSAID_K or any(value is not None and value is not _NOTHING for value in others):
+            raise UserError("a policy says what columns are and what is required", hint="give policy alone")
+        meant, made = _of_policy(policy, names, hierarchies or {})
+    else:
+        roles = {
+            Role.ENTITY: [text_argument("entity", entity)] if entity is not None else [],
+            Role.QUASI_IDENTIFIER: _listed("quasi_identifiers", quasi_identifiers),
+            Role.SENSITIVE: _listed("sensitive", sensitive),
+            Role.INSENSITIVE: _listed("insensitive", insensitive),
+        }
+        role_of = _role_of(names, roles)
+        in_order = {name: role_of[name] for name in names if name in role_of}
+        meant, made = _of_roles(in_order, hierarchies or {})
+        meant = replace(meant, requirements=requirement_arguments(k, l, t, require))
+    columns = {attribute.name for attribute in meant.attributes}
     if kind == "pandas.DataFrame":
-        _require_known_dtypes(data, role_of)
+        _require_known_dtypes(data, columns)
     # Of other columns DuckDB need not know the types.
-    listed = [name for name in names if name in role_of]
+    listed = [name for name in names if name in columns]
     restoring = Restoring(cast(Any, data)[listed], listed) if kind == "pandas.DataFrame" else AsReturned(data)
-    policy = Policy(
-        name=_SOURCE,
-        source=Source(name=QualifiedName((_SOURCE,))),
-        attributes=(
-            *(
-                Attribute(name, role_of[name], hierarchy=name if name in made else None)
-                for name in names
-                if name in role_of
-            ),
-            *restoring.attributes,
-        ),
-        requirements=_requirements(k, l, t, require),
-    )
-    create = CreateRelease("table", _RELEASE, _SOURCE, _method(method))
+    meant = replace(meant, attributes=(*meant.attributes, *restoring.attributes))
+    create = CreateRelease("table", _RELEASE, meant.name, call)
     with closing(open_database(":memory:")) as connection, registered_frames(connection, {_SOURCE: restoring.source}):
         engine = DuckDBEngine(connection)
-        for name, text in made.items():
-            run_statement(engine, _hierarchy(name, text))
-        for statement in (CreatePolicy(policy), create):
+        for hierarchy in starmap(hierarchy_argument, made.items()):
+            run_statement(engine, hierarchy)
+        for statement in (CreatePolicy(meant), create):
             run_statement(engine, statement)
         if find_relation(engine, _RELEASE) is None:
             raise UserError(
-                f"{method} publishes several tables, and a data frame is one",
+                f"{call.name} publishes several tables, and a data frame is one",
                 hint="leave method out, or make the release on a connection, sqlanon.connect()",
             )
         released = connection.sql(to_sql(exp.select(exp.Star()).from_(relation(_RELEASE))))
-        columns = releases.load(engine, qualified(engine, _RELEASE)).attributes
-        return cast(Frame, restoring.restored(getattr(released, _RESULTS[kind])(), columns))
+        published = releases.load(engine, qualified(engine, _RELEASE)).attributes
+        return cast(Frame, restoring.restored(getattr(released, _RESULTS[kind])(), published))
+
+
+def _of_roles(role_of: Mapping[str, Role], hierarchies: Mapping[str, str]) -> tuple[domain.Policy, dict[str, str]]:
+    """A policy that requires nothing yet, of columns with their roles, and the hierarchies of some of them."""
+    made = {_known(column, list(role_of), "hierarchies"): text for column, text in hierarchies.items()}
+    attributes = (Attribute(name, role, hierarchy=name if name in made else None) for name, role in role_of.items())
+    return domain.Policy(_SOURCE, Source(name=QualifiedName((_SOURCE,))), tuple(attributes), ()), made
+
+
+def _of_policy(
+    policy: object, names: list[str], hierarchies: Mapping[str, str]
+) -> tuple[domain.Policy, dict[str, str]]:
+    """The policy on the frame in place of its source, and the hierarchies that it names.
+
+    Raises UserError for one that reads more than one table, for a column that the frame lacks, and for a hierarchy that
+    is not there, or that the policy does not name.
+    """
+    if not isinstance(policy, Policy):
+        raise UserError(f"policy is a Policy, not a {type(policy).__name__}", hint="write policy=sqlanon.Policy(...)")
+    meant = policy.definition
+    if meant.source.query or meant.related or meant.against or meant.joined or meant.pivot or meant.confidential:
+        raise UserError(
+            f"{meant} reads more than one table, changes what it reads or publishes several",
+            hint="run it on a connection, sqlanon.connect(), which finds data frames by their names",
+        )
+    attributes = tuple(replace(a, name=_known(a.name, names, "policy")) for a in meant.attributes)
+    wanted = {a.hierarchy for a in attributes if a.hierarchy is not None}
+    made = {_known(name, sorted(wanted), "hierarchies", "hierarchy"): text for name, text in hierarchies.items()}
+    if missing := [name for name in wanted if fold(name) not in map(fold, made)]:
+        hint = f'write hierarchies={{"{missing[0]}": "INTERVALS (5, 10)"}}, as after AS in CREATE HIERARCHY'
+        raise UserError(f"{meant} names the hierarchy {missing[0]}, which hierarchies lacks", hint=hint)
+    return replace(meant, source=Source(name=QualifiedName((_SOURCE,))), attributes=attributes), made
 
 
 def _no_data_frame(data: object, kind: str | None) -> UserError:
     hint = "give a pandas or polars DataFrame or an Arrow Table; for a table of a database write CREATE POLICY"
     if kind == "polars.LazyFrame":
         hint = "give data.collect()"
+    elif hasattr(data, "__arrow_c_stream__"):
+        hint = "give pyarrow.table(data), an Arrow Table of its rows"
     return UserError(f"anonymize() takes a data frame, not a {type(data).__name__}", hint=hint)
 
 
@@ -162,12 +240,6 @@ def _require_known_dtypes(data: Any, columns: Iterable[str]) -> None:
         if dtype.lower().startswith(("period", "interval", "sparse", "complex")):
             hint = f"give another column for it, such as data[{name!r}].astype(str)"
             raise UserError(f"the column {name} has the dtype {dtype}, which DuckDB does not read", hint=hint)
-
-
-def _require_texts(**arguments: object) -> None:
-    for argument, value in arguments.items():
-        if value is not None and not isinstance(value, str):
-            raise UserError(f"{argument} is a text, not a {type(value).__name__}")
 
 
 def _require_mapping(hierarchies: object) -> None:
@@ -202,45 +274,10 @@ def _role_of(names: list[str], roles: Mapping[Role, list[str]]) -> dict[str, Rol
     return role_of
 
 
-def _known(name: object, names: list[str], argument: str) -> str:
-    """The column of this name. Raises UserError, with the nearest names or all of them, if there is none."""
+def _known(name: object, names: list[str], argument: str, what: str = "column") -> str:
+    """What has this name, in any case. Raises UserError, with the nearest names or all of them, where nothing has."""
     spelling = {fold(known): known for known in names}
     if not isinstance(name, str) or fold(name) not in spelling:
         hint = nearest(str(name), names) or f"there are: {', '.join(names)}"
-        raise UserError(f"{argument}: there is no column {name}", hint=hint)
+        raise UserError(f"{argument}: there is no {what} {name}", hint=hint)
     return spelling[fold(name)]
-
-
-def _requirements(k: object, l: object, t: object, require: str | None) -> tuple[Requirement, ...]:  # noqa: E741
-    asked_models = (("k_anonymity", "k", k), ("l_diversity", "l", l), ("t_closeness", "t", t))
-    requirements = [
-        Requirement(model, ((parameter, _number(parameter, value)),))
-        for model, parameter, value in asked_models
-        if value is not None
-    ]
-    if require:
-        statement = statement_ending("CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE", require, "require")
-        requirements += cast(CreatePolicy, statement).policy.requirements
-    if not requirements:
-        raise UserError("nothing is required", hint="leave k out, which then is 5, or give k, l, t or require")
-    return tuple(requirements)
-
-
-def _number(parameter: str, value: object) -> int | Decimal:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise UserError(f"{parameter} is a number, not {value!r}")
-    number = Decimal(str(value))
-    if not number.is_finite():
-        raise UserError(f"{parameter} is a finite number, not {value!r}")
-    return int(number) if number == number.to_integral_value() else number
-
-
-def _method(text: str) -> MethodCall:
-    return cast(
-        CreateRelease, statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", text, "method")
-    ).method
-
-
-def _hierarchy(name: str, text: str) -> CreateHierarchy:
-    statement = cast(CreateHierarchy, statement_ending("CREATE HIERARCHY data AS", text, f"hierarchies[{name!r}]"))
-    return replace(statement, definition=replace(statement.definition, name=name))

@@ -11,6 +11,9 @@ from os import PathLike, fspath
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.api.arguments import one_name
+from sqlanon.api.defined import Defined
+from sqlanon.api.policy import Policy
 from sqlanon.dispatch import Answer, run_statement
 from sqlanon.engines.connection_methods import ConnectionMethods
 from sqlanon.engines.duckdb import DuckDBEngine, in_use, open_database
@@ -21,7 +24,7 @@ from sqlanon.inputs.parameters import with_values
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.classes.normal_relations import literal_rows
 from sqlanon.syntax.parser import hint_for, parse_script
-from sqlanon.syntax.statements import PassThrough, Statement
+from sqlanon.syntax.statements import CreatePolicy, DescribePolicy, PassThrough, Statement
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine
@@ -72,6 +75,11 @@ def connect(
     written to the database before the first of them that has to. Each thread needs a `cursor()` of its own.
 
     Raises UserError when the file cannot be opened.
+
+    >>> with connect() as connection:
+    ...     checked = connection.sql("CHECK (FROM range(4)) (range) REQUIRE k_anonymity(k => 2)")
+    ...     checked.select("question", "required", "achieved", "satisfied").fetchall()
+    [('k_anonymity', 2.0, 1.0, False)]
     """
     if isinstance(database, str | PathLike):
         return Connection(open_database(fspath(database), read_only=read_only, config=config))
@@ -104,6 +112,9 @@ class Connection(ConnectionMethods):
         `alias` and `params` are those of DuckDB's `sql` and go to the last statement. A
         statement from `extract_statements` does for a script.
         A table that the database does not have may be a variable of the caller's that holds a data frame.
+
+        >>> connect().sql("SHOW POLICIES").columns
+        ['policy', 'source', 'quasi_identifiers', 'sensitive', 'requirements']
         """
         with self._alone():
             statements = _own_statements(query)
@@ -116,7 +127,11 @@ class Connection(ConnectionMethods):
     query = sql
 
     def execute(self, query: DuckDBStatement | str, parameters: object = None) -> Connection:
-        """Runs a script; its last result is then fetched from this connection, as with DuckDB."""
+        """Runs a script; its last result is then fetched from this connection, as with DuckDB.
+
+        >>> connect().execute("CHECK (FROM range(4)) (range) REQUIRE k_anonymity(k => ?)", [1]).fetchone()[-1]
+        True
+        """
         with self._alone():
             statements = _own_statements(query)
             if statements is None:
@@ -161,6 +176,25 @@ class Connection(ConnectionMethods):
                 result = self._run(statement) if answer is None else self._connection.sql(_answer_query(answer))
                 seconds, remarks = time.perf_counter() - begun, answer.remarks if answer else ()
                 on_statement(StatementEvent(statement, "end", result, seconds, remarks))
+
+    def policy(self, name: str) -> Policy:
+        """The policy of this name in the database, as an object.
+
+        Raises UserError where there are no policies, PolicyError where there is none of this name.
+
+        >>> connection = connect()
+        >>> _ = connection.sql('''
+        ...     CREATE TABLE t AS FROM range(4) AS r(age);
+        ...     CREATE POLICY p ON t (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)
+        ... ''')
+        >>> connection.policy("p")
+        Policy('p', source='t', quasi_identifiers=['age'], require=[KAnonymity(k=2)])
+        """
+        with self._alone():
+            *_, (_, _, text) = self._answer(DescribePolicy(one_name("name", name))).rows
+        (statement,) = parse_script(text)
+        assert isinstance(statement, CreatePolicy)
+        return Policy.of(statement.policy)
 
     def page(self, statement: Statement, written: Callable[[Engine], str]) -> str:
         """What `written` makes of the database, where it finds the data frames of policies as a statement does."""
@@ -249,11 +283,13 @@ def _own_statements(query: Any) -> list[Statement] | None:
 
 
 @contextmanager
-def _noting(query: DuckDBStatement | str) -> Iterator[None]:
+def _noting(query: object) -> Iterator[None]:
     """Adds to an error of DuckDB's, as a note below it, which of sqlanon's statements was meant; it stays DuckDB's."""
     try:
         yield
     except Exception as error:
+        if isinstance(query, Defined):
+            error.add_note("hint: an object has its statement, which runs: connection.sql(policy.sql())")
         if isinstance(query, str) and (hint := hint_for(error, query)):
             error.add_note(f"hint: {hint}")
         raise

@@ -32,6 +32,9 @@ class Pseudonym:
 
     `key_variable` names an environment variable that holds the key, so that tokens
     match between releases; without one each release draws a key and forgets it.
+
+    >>> Pseudonym("RELEASE_KEY")
+    Pseudonym(key_variable='RELEASE_KEY')
     """
 
     key_variable: str | None = None
@@ -75,7 +78,11 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Pivot:
-    """The columns of a long table by which it becomes a wide one: an attribute for each `item`, with its `rating`."""
+    """The columns of a long table by which it becomes a wide one: an attribute for each `item`, with its `rating`.
+
+    >>> Pivot("film", "stars")
+    Pivot(item='film', rating='stars')
+    """
 
     item: str
     rating: str

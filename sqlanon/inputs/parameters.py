@@ -15,7 +15,7 @@ from sqlanon.syntax.parser import filled
 from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.statements import Statement
 
-__all__ = ["with_values"]
+__all__ = ["plain_scalar", "with_values"]
 
 
 def with_values(engine: Engine, statement: Statement, parameters: object = None) -> Statement:
@@ -60,17 +60,25 @@ def _value(engine: Engine, placeholder: Placeholder, named: Mapping[str, Any]) -
 
 
 def _scalar(placeholder: Placeholder, value: object) -> bool | int | Decimal | str:
-    kind = type(value).__name__
+    scalar = plain_scalar(value)
+    if scalar is None:
+        raise StatementError(
+            f"{placeholder} is of type {type(value).__name__}, or no finite number",
+            hint="pass a number, a text, true or false, or a list of these",
+        )
+    return scalar
+
+
+def plain_scalar(value: object) -> bool | int | Decimal | str | None:
+    """A number, a text or a truth value of Python's as a statement has it; None for anything else.
+
+    A float is the number that it prints, and one that is whole is an int.
+    """
     if isinstance(value, Real) and not isinstance(value, Integral):
         value = Decimal(repr(float(value)))
     if isinstance(value, Decimal) and value.is_finite():
         return plain_number(value)
     if isinstance(value, bool | str):
         return value
-    if isinstance(value, Integral):
-        # Those of NumPy are no int.
-        return int(value)
-    raise StatementError(
-        f"{placeholder} is of type {kind}, or no finite number",
-        hint="pass a number, a text, true or false, or a list of these",
-    )
+    # Those of NumPy are no int.
+    return int(value) if isinstance(value, Integral) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.report.markup import InPlaceOfNumber, Markup, paragraph, table, text
 
@@ -21,8 +21,8 @@ _NOT_SATISFIED = Markup("<strong>no</strong>")
 class Result:
     """The rows that a statement returned, and the remarks that it made.
 
-    It has the methods of DuckDB's relations, such as `df()`, `pl()`, `arrow()` and `fetchall()`. In a notebook it is a
-    table of its first rows, in which a requirement that is not met stands out.
+    It has the methods of DuckDB's relations, such as `df()`, `pl()` and `fetchall()`, and is an Arrow stream.
+    In a notebook it is a table of its first rows, in which a requirement that is not met stands out.
     """
 
     def __init__(self, relation: DuckDBRelation | None, title: str, remarks: Sequence[str] = ()) -> None:
@@ -39,6 +39,15 @@ class Result:
             if name.startswith("_") or self.relation is None:
                 raise AttributeError(name)
             return getattr(self.relation, name)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as an Arrow stream, which pyarrow, polars and pandas read. Raises TypeError where there are none.
+
+        That is Arrow's PyCapsule interface.
+        """
+        if self.relation is None:
+            raise TypeError("the statement returned no rows")
+        return cast(Any, self.relation).__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
         """The same as a text, where no HTML is displayed."""

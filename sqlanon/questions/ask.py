@@ -20,7 +20,10 @@ from sqlanon.questions._projection import columns_on
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
 
-__all__ = ["BoundRequirement", "bind_requirement", "least_rows", "literals_of", "with_names"]
+__all__ = ["BoundRequirement", "bind_requirement", "least_rows", "literals_of", "require_parameters", "with_names"]
+
+# Arguments of any model, beside those of its header: what they may be depends on a policy.
+_OF_POLICY = ("attribute", "jointly", "on", "knows", "m")
 
 
 @dataclass(frozen=True)
@@ -189,6 +192,20 @@ def _bound(
     if not isfinite(bound[0].required):
         raise PolicyError(f"{question.model}: {question.required} is too large")
     return bound
+
+
+def require_parameters(requirement: Requirement) -> None:
+    """Checks the arguments that the model's header declares; the others are for `bind_requirement`, with a policy.
+
+    Raises UserError for an unknown model; PolicyError for an argument that is missing, unknown, of the wrong type or
+    outside its bounds.
+    """
+    with about("requirement", requirement.model):
+        arguments = dict(requirement.arguments)
+        question = chosen(questions_of(requirement.model), arguments)
+        declared = {parameter.name for parameter in question.parameters}
+        of_header = {name: value for name, value in arguments.items() if name in declared or name not in _OF_POLICY}
+        bound_arguments(question, of_header)
 
 
 def least_rows(requirements: Sequence[BoundRequirement]) -> int:

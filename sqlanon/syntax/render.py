@@ -67,6 +67,7 @@ from sqlanon.syntax.statements import (
     Measure,
     MeasureFigures,
     MeasureTask,
+    MethodCall,
     PassThrough,
     Profile,
     ProposeHierarchy,
@@ -75,7 +76,7 @@ from sqlanon.syntax.statements import (
     Statement,
 )
 
-__all__ = ["clauses", "hierarchy", "name_text", "policy", "requirement", "to_sql"]
+__all__ = ["clauses", "hierarchy", "method", "name_text", "policy", "requirement", "to_sql"]
 
 
 def to_sql(statement: Statement) -> str:
@@ -180,6 +181,11 @@ def clauses(attribute: Attribute) -> str:
 def requirement(requirement: Requirement) -> str:
     """A requirement as a policy says it."""
     return call_text(requirement)
+
+
+def method(call: MethodCall) -> str:
+    """A method as it stands after METHOD."""
+    return call_text(call)
 
 
 def _create_hierarchy(statement: CreateHierarchy) -> str:

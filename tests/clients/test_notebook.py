@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow
 import pytest
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.error import UsageError
@@ -178,3 +179,10 @@ def test_an_answer_without_rows_says_its_remarks() -> None:
     assert repr(answer) == "<beware>"
     with pytest.raises(AttributeError):
         _ = answer.df
+
+
+def test_an_answer_is_an_arrow_stream(run: Any) -> None:
+    answer = run("%sqlanon SELECT 5 AS k")
+    assert pyarrow.table(answer).to_pylist() == [{"k": 5}]
+    with pytest.raises(TypeError, match="no rows"):
+        pyarrow.table(Result(None, ""))

@@ -90,10 +90,10 @@ _FILES = {
         "statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (
-        "adjustable anonymize clients data_frames dbt dbt_macros engine fixed_cost notebook session session_settings "
-        "settings temp_tables"
+        "adjustable anonymize arrow_results clients data_frames dbt dbt_macros docstrings engine fixed_cost notebook "
+        "session session_settings settings temp_tables typed_classes typed_policies"
     ),
-    "terminal": "cli datasets exit_codes presentation shell",
+    "terminal": "cli datasets exit_codes presentation schedulers shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed report_files stream_killed",
     "project": (
         "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "

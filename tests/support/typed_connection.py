@@ -59,4 +59,22 @@ def observed(event: sqlanon.StatementEvent) -> None:
 def anonymized(frame: pandas.DataFrame) -> None:
     """Of a data frame it makes one of the same kind."""
     assert_type(sqlanon.anonymize(frame, quasi_identifiers=["age"], k=3), pandas.DataFrame)
-    sqlanon.anonymize(frame)  # type: ignore[call-arg]
+    sqlanon.anonymize(frame)  # type: ignore[call-overload]
+
+
+def of_policies(connection: Connection, frame: pandas.DataFrame) -> None:
+    """Of policies, models and methods as objects."""
+    policy = sqlanon.Policy("p", source="t", quasi_identifiers={"age": "bands"}, require=[sqlanon.KAnonymity(k=5)])
+    assert_type(connection.policy("p"), sqlanon.Policy)
+    assert_type(policy.sql(or_replace=True), str)
+    assert_type(policy.requirements, tuple[sqlanon.Requirement, ...])
+    assert_type(sqlanon.anonymize(frame, policy=policy, method=sqlanon.Mondrian(mode="relaxed")), pandas.DataFrame)
+    assert_type(sqlanon.AnonymizedTable("r", policy, method=sqlanon.Slicing(l=2), columns="each").sql(), str)
+    sqlanon.Requirement("of_another_package", k=5, of=["a", "b"])
+
+    sqlanon.anonymize(frame, policy=policy, k=5)  # type: ignore[call-overload]
+    sqlanon.KAnonymity()  # type: ignore[call-arg]
+    sqlanon.KAnonymity(k="5")  # type: ignore[arg-type]
+    sqlanon.LDiversity(l=2, variant="distnct")  # type: ignore[arg-type]
+    sqlanon.Mondrian(mod="strict")  # type: ignore[call-arg]
+    sqlanon.Policy("p", source="t", require=["k_anonymity(k => 5)"])  # type: ignore[list-item]

@@ -122,12 +122,17 @@ print(con.sql("SELECT DISTINCT name FROM r ORDER BY name").fetchall())
 print([row[1] for row in con.sql("CHECK r").fetchall()])
 print(open("r.text").readline().strip())
 con.sql("CREATE ANONYMIZED TABLE m AS POLICY p METHOD mondrian; EXPORT r TO 'r.csv'")
+print([requirement.sql() for requirement in con.policy("p").requirements])
+print(sqlanon.Requirement("frequent_l_diversity", l=2, m=3) in con.policy("p").requirements)
+con.sql(sqlanon.AnonymizedTable("d", "apart", method=sqlanon.Method("columns")).sql())
 print(sorted(name for name in sys.modules if name.startswith("extended")))
 """
     assert run(installed, program, tmp_path) == [
         "[('a',), ('b',)]",
         "['k_anonymity', 'frequent_l_diversity']",
         "name,ill",
+        "['k_anonymity(k => 5)', 'frequent_l_diversity(l => 2, m => 3)']",
+        "True",
         "['extended', 'extended.letters', 'extended.method', 'extended.models', 'extended.text']",
     ]
 

@@ -1,0 +1,78 @@
+"""What Python writes in place of statements: policies, requirements and methods as objects that have their SQL."""
+
+from __future__ import annotations
+
+from sqlanon.api.arguments import Query
+from sqlanon.api.columns import QuasiIdentifier
+from sqlanon.api.method import Method
+from sqlanon.api.methods import (
+    Anatomy,
+    Fragments,
+    Generalization,
+    Itemsets,
+    Loose,
+    MInvariance,
+    Mondrian,
+    Slicing,
+    Trivial,
+)
+from sqlanon.api.models import (
+    DeltaPresence,
+    KAnonymity,
+    KmAnonymity,
+    KMap,
+    XyAnonymity,
+    XyLinkability,
+)
+from sqlanon.api.models_of_values import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    LDiversity,
+    Personalized,
+    PSensitiveKAnonymity,
+    TCloseness,
+    ValueRanges,
+)
+from sqlanon.api.policy import Policy
+from sqlanon.api.release import AnonymizedTable, AnonymizedView
+from sqlanon.api.requirements import Requirement
+from sqlanon.api.tables import JoinedRelease, RelatedTable
+from sqlanon.domain.policy import Pivot, Pseudonym
+
+__all__ = [
+    "AlphaKAnonymity",
+    "Anatomy",
+    "AnonymizedTable",
+    "AnonymizedView",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "Fragments",
+    "Generalization",
+    "Itemsets",
+    "JoinedRelease",
+    "KAnonymity",
+    "KMap",
+    "KmAnonymity",
+    "LDiversity",
+    "Loose",
+    "MInvariance",
+    "Method",
+    "Mondrian",
+    "PSensitiveKAnonymity",
+    "Personalized",
+    "Pivot",
+    "Policy",
+    "Pseudonym",
+    "QuasiIdentifier",
+    "Query",
+    "RelatedTable",
+    "Requirement",
+    "Slicing",
+    "TCloseness",
+    "Trivial",
+    "ValueRanges",
+    "XyAnonymity",
+    "XyLinkability",
+]

@@ -1,0 +1,91 @@
+"""Each model and each method has a class with all that it takes, as the headers and options of today say it."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+
+import pytest
+
+import sqlanon
+from sqlanon import Method, PolicyError, Requirement, UserError, api
+from sqlanon.methods.registry import METHODS, find_method
+from sqlanon.questions.load import model_names, questions_of
+from sqlanon.questions.statistics import load_statistic, statistic_names
+from tools import typed_classes
+
+MODELS = (*model_names(), *model_names("itemsets"), *statistic_names("joined"))
+
+
+def parameters(made: type[Requirement | Method]) -> dict[str, inspect.Parameter]:
+    (_, *taken) = inspect.signature(made.__init__).parameters.items()
+    return dict(taken)
+
+
+def test_the_modules_are_up_to_date() -> None:
+    stale = [
+        name for name, text in typed_classes.modules().items() if (typed_classes.FOLDER / name).read_text() != text
+    ]
+    assert stale == [], "python -m tools.typed_classes --write"
+
+
+@pytest.mark.parametrize("name", [*MODELS, *METHODS])
+def test_each_is_a_public_name_with_its_arguments(name: str) -> None:
+    made = getattr(sqlanon, typed_classes.class_name(name))
+    assert made.__name__ in sqlanon.__all__
+    taken = parameters(made)
+    if name in METHODS and issubclass(made, Method):
+        assert set(taken) == {field.name for field in fields(find_method(name).OPTIONS)}
+    elif name in statistic_names("joined"):
+        assert set(taken) == {"x", "y"} | {parameter.name for parameter in load_statistic("joined", name).parameters}
+    else:
+        questions = questions_of(name)
+        declared = {parameter.name for question in questions for parameter in question.parameters}
+        assert set(taken) - {"attribute", "jointly", "on", "knows", "m"} == declared - {"m"} | {
+            question.when.argument for question in questions if question.when
+        }
+    assert all(argument.kind is inspect.Parameter.KEYWORD_ONLY for argument in taken.values())
+    assert all(f"`{argument}`" in str(made.__doc__) for argument in taken)
+
+
+def test_nothing_else_is_public_in_the_one_and_not_in_the_other() -> None:
+    assert set(api.__all__) <= set(sqlanon.__all__)
+    of_models = {made.MODEL for made in vars(api).values() if isinstance(made, type) and issubclass(made, Requirement)}
+    of_methods = {made.METHOD for made in vars(api).values() if isinstance(made, type) and issubclass(made, Method)}
+    assert of_models - {""} == set(MODELS)
+    assert of_methods - {""} == set(METHODS)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: sqlanon.KAnonymity(k=0), PolicyError, "k_anonymity: k = 0 is outside"),
+        (lambda: sqlanon.KAnonymity(k=2.5), PolicyError, "k_anonymity: k must be a whole number"),
+        (lambda: sqlanon.KAnonymity(k=float("nan")), UserError, "k_anonymity: k is of type float, or no finite number"),
+        (lambda: sqlanon.LDiversity(l=2, variant="distnct"), PolicyError, "l_diversity has no variant 'distnct'"),
+        (lambda: sqlanon.LDiversity(l=2, c=3), PolicyError, "has no argument 'c'"),
+        (lambda: sqlanon.LDiversity(l=2, attribute=""), UserError, "l_diversity: attribute is a name"),
+        (lambda: sqlanon.ValueRanges(ranges=("a", "b", "c", "d")), UserError, "value_ranges: ranges has 4 parts"),
+        (lambda: sqlanon.XyAnonymity(x="job", y="disease", k="2"), PolicyError, "k must be a whole number"),
+        (lambda: Requirement("k_anonimity", k=5), UserError, "there is no privacy model 'k_anonimity'"),
+        (lambda: Requirement("k_anonymity", kk=5), PolicyError, "k_anonymity has no argument 'kk'"),
+        (lambda: sqlanon.Mondrian(mode="loose"), PolicyError, "mondrian: there is no mode 'loose'"),
+        (lambda: sqlanon.Generalization(suppression=2), PolicyError, "generalization: suppression is a fraction"),
+        (lambda: Method("mondrain"), UserError, "there is no method 'mondrain'"),
+        (lambda: sqlanon.Query("SELECT 1) AS t; DROP TABLE t"), sqlanon.StatementError, "one query"),
+    ],
+)
+def test_a_wrong_argument_is_named(call: object, error: type[Exception], message: str) -> None:
+    assert callable(call)
+    with pytest.raises(error) as raised:
+        call()
+    assert message in str(raised.value)
+
+
+def test_a_class_is_what_the_general_one_is() -> None:
+    assert sqlanon.KAnonymity(k=5) == Requirement("K_Anonymity", k=5)
+    assert hash(sqlanon.KAnonymity(k=5)) == hash(Requirement("k_anonymity", k=5))
+    assert sqlanon.Mondrian(mode="relaxed") == Method("mondrian", mode="relaxed")
+    assert sqlanon.TCloseness(t=0.3).arguments == {"t": 0.3}
+    assert sqlanon.Loose(groups=[2, 3]).sql() == "loose(groups => (2, 3))"
+    assert sqlanon.KAnonymity(k=5, on=["zip"]).sql() == 'k_anonymity(k => 5, on => ("zip"))'

@@ -1,0 +1,266 @@
+"""Writes the classes of `sqlanon.api` that stand for models and methods: `python -m tools.typed_classes --write`.
+
+What a class takes, and what its docstring says, is read from the headers of the models and from the options of the
+methods; nothing is said a second time. `--check` fails where a module is not as it would be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from sqlanon.domain.values import written
+from sqlanon.methods.registry import METHODS, find_method
+from sqlanon.methods.shared.arguments import Kind, arguments_of
+from sqlanon.questions._knowledge import KNOWN
+from sqlanon.questions.load import Parameter, Question, model_names, questions_of
+from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
+
+__all__ = ["class_name", "modules"]
+
+FOLDER = Path(__file__).resolve().parents[1] / "sqlanon" / "api"
+WIDTH = 120
+INDENT = 8
+# What a BIGINT may be at most: a bound of the type, and none of the model.
+UNBOUNDED = 2**63 - 1
+OF_HEADER = {"BIGINT": "int", "DECIMAL": "Number", "COLUMN": "str", "RELATION": "Name"}
+OF_METHOD = {
+    Kind.WHOLE: "int",
+    Kind.NUMBER: "Number",
+    Kind.FRACTION: "Number",
+    Kind.FLAG: "bool",
+    Kind.WHOLES: "Sequence[int]",
+    Kind.COLUMN: "str",
+    Kind.SPAN: "int | str",
+}
+OF_JOIN = (
+    ("x", "Names", "the columns X of the join"),
+    ("y", "str", "the column Y of the join"),
+)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An argument of a class: its type, what it is for, and whether it has to be given."""
+
+    name: str
+    type: str
+    meaning: str
+    is_required: bool = False
+
+    @property
+    def declared(self) -> str:
+        """The parameter as a signature has it."""
+        text = f"{self.name}: {self.type}" + ("" if self.is_required else " | None = None")
+        if len(text) < WIDTH - INDENT or "Literal[" not in text:
+            return text
+        head, choices, tail = text.replace("]", "[").split("[")
+        return f"{head}[\n            {choices}\n        ]\n       {tail}"
+
+
+def class_name(name: str) -> str:
+    """The name of the class of a model or a method: KAnonymity of k_anonymity."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def modules() -> dict[str, str]:
+    """The text of each module that is written, by the name of its file."""
+    names = [*model_names(), *model_names("itemsets")]
+    of_values = [name for name in names if questions_of(name)[0].of_sensitive_values]
+    others = [_model(name) for name in names if name not in of_values]
+    joined = [_joined(load_statistic("joined", name)) for name in statistic_names("joined")]
+    return {
+        "methods.py": _module("Methods and their arguments", "Method", map(_method, METHODS)),
+        "models.py": _module("Privacy models but those of sensitive values", "Requirement", [*others, *joined]),
+        "models_of_values.py": _module("Privacy models of sensitive values", "Requirement", map(_model, of_values)),
+    }
+
+
+def _module(title: str, base: str, classes: Iterable[str]) -> str:
+    texts = list(classes)
+    body = "\n\n\n".join(texts)
+    names = sorted(text.split("(")[0].removeprefix("class ") for text in texts)
+    used = [name for name in ("Name", "Names", "Number") if f": {name} " in body or f": {name}," in body]
+    imports = [
+        *(["from collections.abc import Sequence"] if "Sequence[" in body else []),
+        f"from typing import {'ClassVar, Literal' if 'Literal[' in body else 'ClassVar'}",
+        "",
+        *([f"from sqlanon.api.arguments import {', '.join(used)}"] if used else []),
+        f"from sqlanon.api.{'requirements' if base == 'Requirement' else 'method'} import {base}",
+    ]
+    listed = "\n".join(["__all__ = [", *(f'    "{name}",' for name in names), "]"])
+    head = f'"""{title}; written by `python -m tools.typed_classes --write`."""\n\nfrom __future__ import annotations\n'
+    return "\n".join([head, *imports, "", listed, "", "", body, ""])
+
+
+def _model(name: str) -> str:
+    default, *others = questions_of(name)
+    more = [f"- {_when(question)}: {question.title}" for question in others]
+    papers = list(dict.fromkeys(question.paper for question in (default, *others)))
+    taken = [*_parameters((default, *others)), *_generic((default, *others))]
+    return _class(name, "Requirement", "MODEL", default.title, more, papers, taken)
+
+
+def _when(question: Question) -> str:
+    return f"`{question.when.argument}={question.when.value!r}`" if question.when else ""
+
+
+def _parameters(questions: Sequence[Question]) -> Iterator[Taken]:
+    """The parameters of a model's questions, each once: those that all need have to be given."""
+    by_name: dict[str, list[tuple[Question, Parameter]]] = {}
+    for question in questions:
+        for parameter in question.parameters:
+            by_name.setdefault(parameter.name, []).append((question, parameter))
+    taken = []
+    for name, known in by_name.items():
+        types = [_header_type(parameter) for _, parameter in known]
+        needed = len(known) == len(questions) and all(parameter.default is None for _, parameter in known)
+        taken.append(Taken(name, "Number" if "Number" in types else types[0], _meanings(questions, known), needed))
+    if whens := [question.when for question in questions if question.when]:
+        default = next((when.value for when in whens if when.default), None)
+        meaning = f"which of these is meant, by default {default!r}" if default else "which of these is meant"
+        taken.append(Taken(whens[0].argument, _literal(when.value for when in whens), meaning, default is None))
+    yield from sorted(taken, key=lambda argument: not argument.is_required)
+
+
+def _meanings(questions: Sequence[Question], known: Sequence[tuple[Question, Parameter]]) -> str:
+    """What an argument is for, and with which others where it is not the same with all."""
+    texts = [_header_meaning(parameter) for _, parameter in known]
+    if len(questions) == len(known) and len(set(texts)) == 1:
+        return texts[0]
+    told_apart = [
+        text if question is questions[0] else f"with {_when(question)} {text}"
+        for (question, _), text in zip(known, texts, strict=True)
+    ]
+    return "; ".join(told_apart)
+
+
+def _header_type(parameter: Parameter) -> str:
+    if parameter.type == "TEXT":
+        return _literal(parameter.choices)
+    return OF_HEADER[parameter.type]
+
+
+def _literal(choices: Iterable[str]) -> str:
+    listed = ", ".join(f'"{choice}"' for choice in choices)
+    return f"Literal[{listed}]"
+
+
+def _header_meaning(parameter: Parameter) -> str:
+    default = "" if parameter.default is None else f"; by default {written(parameter.default)}"
+    if parameter.low is None or parameter.high is None:
+        table = "the name of a table with " if parameter.type == "RELATION" else ""
+        return f"{table}{parameter.meaning}{default}"
+    bounds = f"{parameter.low} or more" if parameter.high == UNBOUNDED else f"{parameter.low} to {parameter.high}"
+    return f"{parameter.meaning} ({bounds}{default})"
+
+
+def _generic(questions: Sequence[Question]) -> Iterator[Taken]:
+    """What a model takes besides the parameters of its header."""
+    if any(question.of_sensitive_values for question in questions):
+        yield Taken("attribute", "str", "the one sensitive column that it is about, of several")
+    if any(question.of_sensitive_values and question.joint for question in questions):
+        yield Taken("jointly", "bool", "all sensitive columns at once, instead of each by itself")
+    if any(question.of_some_columns for question in questions):
+        yield Taken("on", "Names", "the quasi-identifiers by which classes are told apart; by default all")
+    if any(question.of_related_tables for question in questions):
+        yield Taken("knows", _literal(KNOWN), "what is known of a person's rows in related tables")
+        yield Taken("m", "int", "of how many rows, with `knows='m_rows'`")
+
+
+def _joined(statistic: Statistic) -> str:
+    taken = [Taken(name, type_, meaning, True) for name, type_, meaning in OF_JOIN]
+    taken += [Taken(p.name, _header_type(p), _header_meaning(p), p.default is None) for p in statistic.parameters]
+    return _class(statistic.name, "Requirement", "MODEL", statistic.title, [], [statistic.paper], taken)
+
+
+def _method(name: str) -> str:
+    module = find_method(name)
+    options = {field.name: field.default for field in fields(module.OPTIONS)}
+    taken = []
+    for option, argument in arguments_of(module.OPTIONS).items():
+        default = options[option]
+        type_ = _literal(argument.choices) if argument.kind is Kind.CHOICE else OF_METHOD[argument.kind]
+        by_default = "" if default in (MISSING, None, ()) else f"; by default {_default(default)}"
+        bounds = "" if argument.kind in (Kind.CHOICE, Kind.FLAG, Kind.COLUMN) else f" ({argument.takes})"
+        taken.append(Taken(option, type_, f"{argument.help}{bounds}{by_default}", default is MISSING))
+    (first, *_) = (module.__doc__ or "").splitlines()
+    required_first = sorted(taken, key=lambda argument: not argument.is_required)
+    return _class(name, "Method", "METHOD", first, [], [], required_first)
+
+
+def _default(value: Any) -> str:
+    return repr(value) if isinstance(value, bool | str) else written(value)
+
+
+def _class(
+    name: str, base: str, constant: str, title: str, more: Sequence[str], papers: Sequence[str], taken: Sequence[Taken]
+) -> str:
+    described = [f"- `{argument.name}`: {argument.meaning}." for argument in taken]
+    cited = papers if len(papers) < 2 else [f"- {paper}" for paper in papers]
+    sections = [_wrapped(part, hanging="  ") for part in (more, described)]
+    docstring = "\n\n".join(filter(None, [*_title(title), *sections, _wrapped(cited)]))
+    lines = [f"class {class_name(name)}({base}):", f'    """{docstring.strip()}', '    """', ""]
+    if "\n" not in docstring.strip():
+        lines = [lines[0], f'    """{docstring.strip()}"""', ""]
+    lines += [f'    {constant}: ClassVar[str] = "{name}"', ""]
+    if not taken:
+        lines += ["    def __init__(self) -> None:", f'        super().__init__("{name}")']
+        return "\n".join(lines)
+    signature = ["self", "*", *(argument.declared for argument in taken)]
+    handed_on = [f'"{name}"', *(f"{argument.name}={argument.name}" for argument in taken)]
+    lines.append(_call("    def __init__(", signature, ") -> None:", "    "))
+    lines.append(_call("        super().__init__(", handed_on, ")", "        "))
+    return "\n".join(lines)
+
+
+def _title(title: str) -> Iterator[str]:
+    """The first line of a docstring, and what does not fit in it."""
+    (first, *rest) = wrap(title, WIDTH - 8)
+    yield "\n    ".join([first, *rest])
+
+
+def _wrapped(lines: Iterable[str], hanging: str = "") -> str:
+    return "\n".join(
+        part
+        for line in lines
+        for part in wrap(line, WIDTH, initial_indent="    ", subsequent_indent=f"    {hanging}", break_on_hyphens=False)
+    )
+
+
+def _call(opening: str, parts: Sequence[str], closing: str, indent: str) -> str:
+    """A call or a signature as ruff formats it: on one line, on one between the parentheses, or on a line for each."""
+    whole = ", ".join(parts)
+    if len(opening + whole + closing) <= WIDTH:
+        return f"{opening}{whole}{closing}"
+    if len(f"{indent}    {whole}") <= WIDTH:
+        return f"{opening}\n{indent}    {whole}\n{indent}{closing}"
+    listed = "".join(f"\n{indent}    {part}," for part in parts)
+    return f"{opening}{listed}\n{indent}{closing}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes the modules, or compares them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--write", action="store_true", help="write the modules")
+    what.add_argument("--check", action="store_true", help="fail where one is not as it would be written")
+    chosen = parser.parse_args(arguments)
+    texts: Mapping[str, str] = modules()
+    if chosen.write:
+        for name, text in texts.items():
+            (FOLDER / name).write_text(text, encoding="utf-8")
+        return 0
+    stale = [name for name, text in texts.items() if (FOLDER / name).read_text(encoding="utf-8") != text]
+    for name in stale:
+        print(f"sqlanon/api/{name} is not up to date: python -m tools.typed_classes --write", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
