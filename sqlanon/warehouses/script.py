@@ -1,0 +1,227 @@
+"""The text of a script: comments, statements, and the order of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assets import listing, read
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import UserError
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.warehouses.comments import comment, header
+from sqlanon.warehouses.dialects import Dialect
+from sqlanon.warehouses.listed_labels import filled, listed_rows, typed_labels
+from sqlanon.warehouses.plan import ReleasePlan
+from sqlanon.warehouses.script_step import ScriptStep
+from sqlanon.warehouses.steps import CANDIDATE, SOURCE, check_steps, mapping_name, release_steps
+from sqlanon.warehouses.translation import script_sql, translated
+
+__all__ = ["Places", "script_of"]
+
+# Steps have names that tables of the user's are not expected to have.
+_PREFIX = "sqlanon_"
+_LOWER = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a script reads the source and writes the release; `staging` is the schema of what it writes before that."""
+
+    source: QualifiedName
+    target: QualifiedName
+    staging: QualifiedName | None = None
+
+
+def script_of(plan: ReleasePlan, dialect: Dialect, places: Places) -> str:
+    """The script that makes a release again.
+
+    Raises UserError, naming the part, for what the dialect is not known to answer as DuckDB does, and where a name or
+    the staging schema is missing or cannot be used.
+    """
+    _require_places(dialect, places)
+    return "\n\n".join(part for part in _Script(plan, dialect, places).parts() if part) + "\n"
+
+
+def _require_places(dialect: Dialect, places: Places) -> None:
+    for name in (places.source, places.target):
+        if len(name.parts) > 3:
+            raise UserError(f"{name} has too many parts", hint="write table, schema.table or database.schema.table")
+        if name.name.lower().startswith(_PREFIX):
+            raise UserError(f"{name}: names that begin with {_PREFIX} are those of the script's own tables")
+    if places.source == places.target:
+        raise UserError(f"{places.target} is the source and the release", hint="name another table with --target")
+    if dialect.steps_are_views and places.staging is None:
+        raise UserError(
+            f"{dialect.title} has no temporary tables, and rows are written before they are checked",
+            hint="name a schema that nobody else reads: --staging private",
+        )
+    if places.staging is not None and not dialect.steps_are_views:
+        raise UserError(f"--staging is for dialects without temporary tables, and {dialect.title} has those")
+
+
+@dataclass(frozen=True)
+class _Script:
+    plan: ReleasePlan
+    dialect: Dialect
+    places: Places
+
+    def parts(self) -> Iterator[str]:
+        """The parts of the text, between which there are empty lines."""
+        plan = self.plan
+        steps, checks = release_steps(plan), check_steps(plan)
+        names = [SOURCE, *(mapping_name(i) for i in plan.mappings), *(step.name for step in (*steps, *checks))]
+        yield header(plan, self.dialect, self._shown(self.places.source), self._shown(self.places.target))
+        yield self._fixed("begin")
+        for index in plan.mappings:
+            yield from self._mapping(index)
+        yield from self._step(self._source(), names)
+        for step in steps:
+            yield from self._step(step, names)
+        yield comment("The check: of the rows that were written, and of nothing else.")
+        for step in checks:
+            yield from self._step(step, names)
+        yield self._fixed("check")
+        yield from self._publication()
+        yield comment("How many rows there were, and how many are published.")
+        yield self._sql(self._counts())
+        yield comment("What the script made for itself.")
+        listed = [f"{mapping_name(i)}_listed" for i in plan.mappings]
+        yield "\n".join(self._sql(self._drop(name)) for name in (*listed, *names))
+        if self.dialect.steps_are_views:
+            yield self._sql(exp.Drop(kind="TABLE", tables=[self._staged()], exists=True))
+        yield self._fixed("end")
+
+    def _sql(self, tree: exp.Expr) -> str:
+        return script_sql(tree, self.dialect) + ";"
+
+    def _fixed(self, name: str) -> str:
+        """A part of the script that is the same for all releases; empty where the dialect has none."""
+        folder, file = ("warehouses", self.dialect.name), f"{name}.sql"
+        return read("sql", *folder, file).rstrip() if file in listing("sql", *folder) else ""
+
+    def _shown(self, name: QualifiedName) -> QualifiedName:
+        return QualifiedName(tuple(map(self._spelled, name.parts)))
+
+    def _spelled(self, name: str) -> str:
+        """A name as the warehouse has it: in upper case where it would fold one that is written without quotes."""
+        return name.upper() if self.dialect.folds_names and _LOWER.fullmatch(name) else name
+
+    def _table(self, name: QualifiedName, as_: str | None = None) -> exp.Table:
+        return relation(self._shown(name), as_=as_)
+
+    def _source(self) -> ScriptStep:
+        """The columns that are needed, in the types that they had; texts are compared by their bytes."""
+        query = exp.select().from_(self._table(self.places.source, as_="original"))
+        for bound in self.plan.needed:
+            value = column(self._spelled(bound.column), "original")
+            text = bound.published_type == "VARCHAR"
+            typed = self.dialect.by_bytes(value) if text else cast(value, bound.published_type)
+            query.select(alias(typed, bound.column), copy=False)
+        if not query.selects:
+            query.select(alias(literal(1), "row"), copy=False)
+        return ScriptStep(SOURCE, query, "The source: read once, so that all steps see the same rows.")
+
+    def _mapping(self, index: int) -> Iterator[str]:
+        """The labels that a hierarchy lists, as a table of texts, and in their types."""
+        bound, mapping = self.plan.recodings[index].bound, self.plan.mappings[index]
+        name = mapping_name(index)
+        listed = f"{_PREFIX}{name}_listed"
+        said = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
+        yield comment(said)
+        if self.dialect.steps_are_views:
+            yield from map(self._sql, self._made(listed, listed_rows(bound, mapping, self.dialect)))
+        else:
+            yield from map(self._sql, filled(listed, bound, mapping, self.dialect))
+        typed = typed_labels(listed, bound, mapping, self.dialect)
+        yield from map(self._sql, self._made(_PREFIX + name, typed))
+
+    def _step(self, step: ScriptStep, names: list[str]) -> Iterator[str]:
+        query = step.query
+        if step.name != SOURCE:
+            query = translated(_prefixed(query, names), self.dialect)
+        if step.name == "recoded":
+            self._compare_by_bytes(query)
+        said = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
+        if step.name == CANDIDATE and self.dialect.steps_are_views:
+            # Written, not cached: what is checked is what is published.
+            staged = exp.Create(kind="TABLE", this=self._staged(), expression=query)
+            yield said + self._sql(exp.Drop(kind="TABLE", tables=[self._staged()], exists=True))
+            yield self._sql(staged)
+            query = exp.select(exp.Star()).from_(self._staged())
+            yield self._sql(next(self._made(_PREFIX + CANDIDATE, query)))
+            return
+        first, *others = map(self._sql, self._made(_PREFIX + step.name, query))
+        yield said + first
+        yield from others
+
+    def _compare_by_bytes(self, query: exp.Query) -> None:
+        """Labels that are computed have the collation of new columns, which compares other texts as equal."""
+        if not self.dialect.collates:
+            return
+        for output in query.selects:
+            if output.alias.startswith("label_") and isinstance(output, exp.Alias) and self._is_text(output.alias):
+                output.set("this", self.dialect.by_bytes(output.this))
+
+    def _is_text(self, label: str) -> bool:
+        recoding = self.plan.recodings[int(label.removeprefix("label_"))]
+        return recoding.level > 0
+
+    def _made(self, name: str, query: exp.Query) -> Iterator[exp.Expr]:
+        """Statements that make a temporary table of a query, or what stands for one."""
+        kind = "VIEW" if self.dialect.steps_are_views else "TABLE"
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        yield exp.Create(
+            kind=kind,
+            this=relation(name),
+            expression=query,
+            properties=temporary,
+            replace=self.dialect.replaces,
+        )
+        if self.dialect.steps_are_views:
+            yield exp.Cache(this=relation(name))
+
+    def _drop(self, name: str) -> exp.Drop:
+        kind = "VIEW" if self.dialect.steps_are_views else "TABLE"
+        return exp.Drop(kind=kind, tables=[relation(_PREFIX + name)], exists=True)
+
+    def _staged(self) -> exp.Table:
+        """The table that rows are written to where there are no temporary ones."""
+        assert self.places.staging is not None
+        return self._table(QualifiedName((*self.places.staging.parts, f"{self.places.target.name}_{_PREFIX}candidate")))
+
+    def _publication(self) -> Iterator[str]:
+        """The candidate's published columns under the release's name, in a random order."""
+        quasi = {recoding.bound.column: recoding.level for recoding in self.plan.recodings}
+        query = exp.select().from_(relation(_PREFIX + CANDIDATE))
+        for bound in self.plan.bound.published:
+            value: exp.Expr = column(bound.column)
+            if self.dialect.by_default and (bound.published_type == "VARCHAR" or quasi.get(bound.column)):
+                value = self.dialect.by_default(value)
+            query.select(alias(value, self._spelled(bound.column)), copy=False)
+        violating = exp.select(f.count()).from_(relation(f"{_PREFIX}check_violation")).subquery()
+        query = query.where(violating.eq(literal(0)), copy=False)
+        if self.dialect.draw:
+            query = query.order_by(exp.Ordered(this=self.dialect.draw()), copy=False)
+        said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
+        create = exp.Create(kind="TABLE", this=self._table(self.places.target), expression=query)
+        yield comment(said) + "\n" + self._sql(create)
+
+    def _counts(self) -> exp.Select:
+        source = exp.select(f.count()).from_(relation(_PREFIX + SOURCE)).subquery()
+        target = exp.select(f.count()).from_(self._table(self.places.target)).subquery()
+        return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
+
+
+def _prefixed(query: exp.Query, names: list[str]) -> exp.Query:
+    """The query over the script's tables; steps inside it keep their names."""
+    own = {cte.alias for cte in query.find_all(exp.CTE)}
+    for table in list(query.find_all(exp.Table)):
+        if table.name in names and table.name not in own:
+            table.replace(relation(_PREFIX + table.name, as_=table.alias_or_name))
+    return query
