@@ -16,6 +16,18 @@ __all__ = ["comment", "header"]
 # What ends a line of SQL somewhere, so that what stands behind it would not be a comment any more.
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
+_PROMISE = (
+    "",
+    "Withheld are the rows of classes that do not satisfy the requirements when the script runs, however many these",
+    "are, and rows with values that a hierarchy does not list. The requirements are then asked anew, of the rows that",
+    "are to be published. If they are not satisfied the script ends with an error, and nothing is published.",
+)
+_STAGED = (
+    "",
+    "Its steps are tables of the staging schema, which hold rows of the source: nobody else may read that schema. The",
+    "script drops them at its end, or, where it did not come there, when it runs again; two must not run at once.",
+)
+
 
 def comment(*lines: str) -> str:
     """Lines of a script that no warehouse runs, whatever stands in them."""
@@ -30,17 +42,14 @@ def header(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
 def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: QualifiedName) -> Iterator[str]:
     release = plan.release
     yield f"{target}: the release {release.name} of the policy {release.policy}, made in {dialect.title}."
-    yield f"Written by sqlanon {__version__} for {dialect.title}."
+    yield f"Written by sqlanon {__version__}."
     yield ""
     yield f"Reads     {source}"
     yield f"Writes    {target}, which must not be there yet"
     yield from _listed("Requires ", [str(requirement) for requirement in plan.requirements])
     yield from _listed("Levels   ", [_level(recoding) for recoding in plan.recodings])
-    yield f"Method    {_method(plan)}; its levels were chosen by {release.source_rows:,} rows of {plan.policy.source.called}"
-    yield ""
-    yield "Withheld are rows of classes that do not satisfy the requirements when the script runs, however many these are,"
-    yield "and rows with values that a hierarchy does not list. The requirements are then asked anew of the rows that are to"
-    yield "be published. If they are not satisfied the script ends with an error, and nothing is published."
+    yield f"Method    {_method(plan)}, which chose the levels by {release.source_rows:,} rows"
+    yield from _PROMISE
     if plan.mappings:
         yield ""
         yield "The script holds the values that these hierarchies list, which may be values of the source: keep it as you"
@@ -48,10 +57,8 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
     if dialect.draw is None:
         yield ""
         yield f"Tables of {dialect.title} have no order, so that none is given to the rows."
-    if dialect.steps_are_views:
-        yield ""
-        yield "Steps are cached views of the session. The rows are written to a table of the staging schema before they are"
-        yield "checked; where the check fails that table stays until the script runs again."
+    if dialect.is_staged:
+        yield from _STAGED
 
 
 def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -25,7 +25,7 @@ class Dialect:
     - `collates`: a database may compare the texts of new columns otherwise than by their bytes.
     - `draw` is a random number or text for each row, by which published rows are ordered; None where tables have no
       order.
-    - `steps_are_views`: there are no temporary tables, so that steps are cached views and the candidate is a table.
+    - `is_staged`: there are no temporary tables, so that steps are tables of a schema that nobody else reads.
     - `replaces`: CREATE OR REPLACE takes away what a run before has left.
     - `has_identical`: IS NOT DISTINCT FROM is known, and joins by it are as quick as by equality.
     - `tells_booleans`: a BOOLEAN may be cast to text.
@@ -40,7 +40,7 @@ class Dialect:
     by_default: Callable[[exp.Expr], exp.Expr] | None = None
     draw: Callable[[], exp.Expr] | None = None
     collates: bool = True
-    steps_are_views: bool = False
+    is_staged: bool = False
     replaces: bool = False
     has_identical: bool = True
     tells_booleans: bool = True
@@ -99,7 +99,7 @@ DIALECTS: Mapping[str, Dialect] = {
             as_text,
             draw=_call("UUID"),
             collates=False,
-            steps_are_views=True,
+            is_staged=True,
             replaces=True,
             substitutes=True,
         ),

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.engines.portable import INFINITE
 from sqlanon.sqlgen.build.expressions import cast, data_type, insert, row_alias
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal
 from sqlanon.warehouses.dialects import Dialect
 from sqlanon.warehouses.mappings import Mapping
 from sqlanon.warehouses.sizes import sizes
@@ -19,18 +19,18 @@ __all__ = ["filled", "listed_rows", "typed_labels"]
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
-def filled(name: str, bound: BoundAttribute, mapping: Mapping, dialect: Dialect) -> Iterator[exp.Expr]:
-    """Statements that make the temporary table of this name, of texts, and insert the values with their labels."""
+def filled(table: exp.Table, bound: BoundAttribute, mapping: Mapping, dialect: Dialect) -> Iterator[exp.Expr]:
+    """Statements that make a temporary table, and insert the values with their labels."""
     kinds = [data_type(kind) for kind in (bound.published_type, "VARCHAR")][: _width(mapping)]
     columns = [
         exp.ColumnDef(this=identifier(part), kind=kind) for part, kind in zip(("value", "label"), kinds, strict=False)
     ]
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    table = exp.Schema(this=relation(name), expressions=columns)
-    yield exp.Create(kind="TABLE", this=table, properties=temporary, replace=dialect.replaces)
+    schema = exp.Schema(this=table.copy(), expressions=columns)
+    yield exp.Create(kind="TABLE", this=schema, properties=temporary, replace=dialect.replaces)
     rows, together = list(_tuples(bound, mapping, dialect)), sizes().rows_together
     for start in range(0, len(rows), together):
-        yield insert(relation(name), exp.Values(expressions=rows[start : start + together]))
+        yield insert(table.copy(), exp.Values(expressions=rows[start : start + together]))
 
 
 def listed_rows(bound: BoundAttribute, mapping: Mapping, dialect: Dialect) -> exp.Select:
@@ -40,12 +40,12 @@ def listed_rows(bound: BoundAttribute, mapping: Mapping, dialect: Dialect) -> ex
     return exp.select(*map(column, names)).from_(values)
 
 
-def typed_labels(listed: str, bound: BoundAttribute, mapping: Mapping, dialect: Dialect) -> exp.Select:
+def typed_labels(listed: exp.Table, bound: BoundAttribute, mapping: Mapping, dialect: Dialect) -> exp.Select:
     """value, and label if the level has one, in their types; texts are compared by their bytes."""
     text = bound.published_type == "VARCHAR"
     value = dialect.by_bytes(column("value")) if text else cast(column("value"), bound.published_type)
     parts = [alias(value, "value"), alias(dialect.by_bytes(column("label")), "label")]
-    return exp.select(*parts[: _width(mapping)]).from_(relation(listed))
+    return exp.select(*parts[: _width(mapping)]).from_(listed)
 
 
 def _width(mapping: Mapping) -> int:

@@ -103,7 +103,7 @@ def _refusals(engine: Engine, release: Release, policy: Policy) -> Iterator[str]
     if release.method != "generalization":
         yield f"it was made by METHOD {release.method}, and scripts are written for METHOD generalization only"
     if releases.rounds(engine, release):
-        yield "its rows have several levels (local_recoding), and a script gives each column one"
+        yield "its rows are at several levels (recoding => 'local'), and a script gives each column one"
     if policy.related:
         yield "its policy has related tables"
     if policy.pivot is not None:
@@ -142,9 +142,7 @@ def _require_askable(release: Release, bound: BoundPolicy, requirements: Sequenc
         if "sensitive_ancestor" in requirement.reads and any(
             b.stored for b in bound.sensitive if b.column in requirement.attributes
         ):
-            raise _refused(
-                release, f"{requirement} reads a hierarchy that is stored, and a script carries none of those"
-            )
+            raise _refused(release, f"{requirement} reads a stored hierarchy, which no script carries")
         if requirement.on:
             raise _refused(release, f"{requirement}: a script asks classes by all quasi-identifiers only")
     assert not guards_of(requirements)

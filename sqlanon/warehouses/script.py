@@ -12,6 +12,7 @@ from sqlanon.assets import listing, read
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.warehouses.comments import comment, header
@@ -56,12 +57,12 @@ def _require_places(dialect: Dialect, places: Places) -> None:
             raise UserError(f"{name}: names that begin with {_PREFIX} are those of the script's own tables")
     if places.source == places.target:
         raise UserError(f"{places.target} is the source and the release", hint="name another table with --target")
-    if dialect.steps_are_views and places.staging is None:
+    if dialect.is_staged and places.staging is None:
         raise UserError(
             f"{dialect.title} has no temporary tables, and rows are written before they are checked",
             hint="name a schema that nobody else reads: --staging private",
         )
-    if places.staging is not None and not dialect.steps_are_views:
+    if places.staging is not None and not dialect.is_staged:
         raise UserError(f"--staging is for dialects without temporary tables, and {dialect.title} has those")
 
 
@@ -86,6 +87,8 @@ class _Script:
         yield comment("The check: of the rows that were written, and of nothing else.")
         for step in checks:
             yield from self._step(step, names)
+        if self.dialect.is_staged:
+            yield "\n".join(self._views())
         yield self._fixed("check")
         yield from self._publication()
         yield comment("How many rows there were, and how many are published.")
@@ -93,8 +96,6 @@ class _Script:
         yield comment("What the script made for itself.")
         listed = [f"{mapping_name(i)}_listed" for i in plan.mappings]
         yield "\n".join(self._sql(self._drop(name)) for name in (*listed, *names))
-        if self.dialect.steps_are_views:
-            yield self._sql(exp.Drop(kind="TABLE", tables=[self._staged()], exists=True))
         yield self._fixed("end")
 
     def _sql(self, tree: exp.Expr) -> str:
@@ -131,34 +132,29 @@ class _Script:
         """The labels that a hierarchy lists, as a table of texts, and in their types."""
         bound, mapping = self.plan.recodings[index].bound, self.plan.mappings[index]
         name = mapping_name(index)
-        listed = f"{_PREFIX}{name}_listed"
+        listed = f"{name}_listed"
         said = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
-        yield comment(said)
-        if self.dialect.steps_are_views:
-            yield from map(self._sql, self._made(listed, listed_rows(bound, mapping, self.dialect)))
+        if self.dialect.is_staged:
+            yield (
+                comment(said)
+                + "\n"
+                + "\n".join(map(self._sql, self._made(listed, listed_rows(bound, mapping, self.dialect))))
+            )
         else:
-            yield from map(self._sql, filled(listed, bound, mapping, self.dialect))
-        typed = typed_labels(listed, bound, mapping, self.dialect)
-        yield from map(self._sql, self._made(_PREFIX + name, typed))
+            first, *others = map(self._sql, filled(self._own(listed), bound, mapping, self.dialect))
+            yield comment(said) + "\n" + first
+            yield from others
+        typed = typed_labels(self._own(listed), bound, mapping, self.dialect)
+        yield "\n".join(map(self._sql, self._made(name, typed)))
 
     def _step(self, step: ScriptStep, names: list[str]) -> Iterator[str]:
         query = step.query
         if step.name != SOURCE:
-            query = translated(_prefixed(query, names), self.dialect)
+            query = translated(self._prefixed(query, names), self.dialect)
         if step.name == "recoded":
             self._compare_by_bytes(query)
         said = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
-        if step.name == CANDIDATE and self.dialect.steps_are_views:
-            # Written, not cached: what is checked is what is published.
-            staged = exp.Create(kind="TABLE", this=self._staged(), expression=query)
-            yield said + self._sql(exp.Drop(kind="TABLE", tables=[self._staged()], exists=True))
-            yield self._sql(staged)
-            query = exp.select(exp.Star()).from_(self._staged())
-            yield self._sql(next(self._made(_PREFIX + CANDIDATE, query)))
-            return
-        first, *others = map(self._sql, self._made(_PREFIX + step.name, query))
-        yield said + first
-        yield from others
+        yield said + "\n".join(map(self._sql, self._made(step.name, query)))
 
     def _compare_by_bytes(self, query: exp.Query) -> None:
         """Labels that are computed have the collation of new columns, which compares other texts as equal."""
@@ -173,38 +169,44 @@ class _Script:
         return recoding.level > 0
 
     def _made(self, name: str, query: exp.Query) -> Iterator[exp.Expr]:
-        """Statements that make a temporary table of a query, or what stands for one."""
-        kind = "VIEW" if self.dialect.steps_are_views else "TABLE"
+        """Statements that make the table of a step."""
+        if self.dialect.is_staged:
+            yield self._drop(name)
+            yield exp.Create(kind="TABLE", this=self._own(name), expression=query)
+            return
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
         yield exp.Create(
-            kind=kind,
-            this=relation(name),
+            kind="TABLE",
+            this=self._own(name),
             expression=query,
             properties=temporary,
             replace=self.dialect.replaces,
         )
-        if self.dialect.steps_are_views:
-            yield exp.Cache(this=relation(name))
 
     def _drop(self, name: str) -> exp.Drop:
-        kind = "VIEW" if self.dialect.steps_are_views else "TABLE"
-        return exp.Drop(kind=kind, tables=[relation(_PREFIX + name)], exists=True)
+        return exp.Drop(kind="TABLE", tables=[self._own(name)], exists=True)
 
-    def _staged(self) -> exp.Table:
-        """The table that rows are written to where there are no temporary ones."""
-        assert self.places.staging is not None
-        return self._table(QualifiedName((*self.places.staging.parts, f"{self.places.target.name}_{_PREFIX}candidate")))
+    def _own(self, name: str, as_: str | None = None) -> exp.Table:
+        """The table of a step: one of the staging schema where there are no temporary ones."""
+        schema = self._shown(self.places.staging).parts if self.places.staging else ()
+        return relation((*schema, _PREFIX + name), as_=as_)
+
+    def _views(self) -> Iterator[str]:
+        """What the check reads, under names without the staging schema."""
+        for name in (CANDIDATE, "check_row", "check_violation"):
+            query = exp.select(exp.Star()).from_(self._own(name))
+            yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
 
     def _publication(self) -> Iterator[str]:
         """The candidate's published columns under the release's name, in a random order."""
         quasi = {recoding.bound.column: recoding.level for recoding in self.plan.recodings}
-        query = exp.select().from_(relation(_PREFIX + CANDIDATE))
+        query = exp.select().from_(self._own(CANDIDATE))
         for bound in self.plan.bound.published:
             value: exp.Expr = column(bound.column)
             if self.dialect.by_default and (bound.published_type == "VARCHAR" or quasi.get(bound.column)):
                 value = self.dialect.by_default(value)
             query.select(alias(value, self._spelled(bound.column)), copy=False)
-        violating = exp.select(f.count()).from_(relation(f"{_PREFIX}check_violation")).subquery()
+        violating = exp.select(f.count()).from_(self._own("check_violation")).subquery()
         query = query.where(violating.eq(literal(0)), copy=False)
         if self.dialect.draw:
             query = query.order_by(exp.Ordered(this=self.dialect.draw()), copy=False)
@@ -213,15 +215,14 @@ class _Script:
         yield comment(said) + "\n" + self._sql(create)
 
     def _counts(self) -> exp.Select:
-        source = exp.select(f.count()).from_(relation(_PREFIX + SOURCE)).subquery()
+        source = exp.select(f.count()).from_(self._own(SOURCE)).subquery()
         target = exp.select(f.count()).from_(self._table(self.places.target)).subquery()
         return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
 
-
-def _prefixed(query: exp.Query, names: list[str]) -> exp.Query:
-    """The query over the script's tables; steps inside it keep their names."""
-    own = {cte.alias for cte in query.find_all(exp.CTE)}
-    for table in list(query.find_all(exp.Table)):
-        if table.name in names and table.name not in own:
-            table.replace(relation(_PREFIX + table.name, as_=table.alias_or_name))
-    return query
+    def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:
+        """The query over the script's tables; steps inside it keep their names."""
+        own = {cte.alias for cte in query.find_all(exp.CTE)}
+        for table in list(query.find_all(exp.Table)):
+            if table.name in names and table.name not in own:
+                table.replace(self._own(table.name, as_=table.alias_or_name))
+        return query

@@ -65,7 +65,7 @@ def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
 
 
 def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
-    """From the rows of `candidate` alone to `check_violation`: the classes that violate a requirement, if there are any.
+    """From the rows of `candidate` alone to `check_violation`: the classes that violate a requirement, if any do.
 
     A class is what the published columns show of the quasi-identifiers; nothing of the steps before is read.
     """

@@ -178,7 +178,7 @@ def _never_null(value: exp.Expr) -> bool:
 def _prints_decimal(node: exp.Cast) -> bool:
     if node.to.this not in (_Types.TEXT, _Types.VARCHAR):
         return False
-    return any(part.this is _Types.DECIMAL for part in node.this.find_all(exp.DataType))
+    return any(part.this in (_Types.DECIMAL, _Types.BIGDECIMAL) for part in node.this.find_all(exp.DataType))
 
 
 def _spelled(text: str) -> exp.Expr:

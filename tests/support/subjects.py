@@ -93,6 +93,7 @@ _FILES = {
         "adjustable anonymize clients data_frames engine fixed_cost notebook session session_settings settings "
         "temp_tables"
     ),
+    "warehouses": "compile warehouse_scripts",
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed report_files stream_killed",
     "project": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -16,10 +16,25 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.warehouses.compiled import compiled
 from tests.support.names import quoted
 
-__all__ = ["COLUMNS", "MODELS", "TABLE", "Column", "as_texts", "made", "random_rows", "released", "script"]
+__all__ = [
+    "COLUMNS",
+    "MODELS",
+    "RELEASE",
+    "TABLE",
+    "Column",
+    "as_texts",
+    "columns_for",
+    "finite",
+    "made",
+    "random_rows",
+    "released",
+    "replace_rows",
+    "script",
+    "using",
+]
 
 TABLE = 'pa;ti"ents'
-RELEASE = "re'lease of ${x} -- /* 中"[0:9]
+RELEASE = "re'lease\n-- /* 中"
 
 
 @dataclass(frozen=True)
@@ -54,9 +69,17 @@ COLUMNS = (
         (9,),
     ),
     Column(
-        "price", "DECIMAL(9,2)", "QUASI IDENTIFIER USING prices MIN LEVEL 1 MAX LEVEL 1", tuple(map(Decimal, ("-0.01", "0.00", "0.49", "0.50", "12.25")))
+        "price",
+        "DECIMAL(9,2)",
+        "QUASI IDENTIFIER USING prices MIN LEVEL 1 MAX LEVEL 1",
+        tuple(map(Decimal, ("-0.01", "0.00", "0.49", "0.50", "12.25"))),
     ),
-    Column("zip", "VARCHAR", "QUASI IDENTIFIER USING prefixes MIN LEVEL 1 MAX LEVEL 1", ("94141", "94149", "94a", "😀😀😀😀", None)),
+    Column(
+        "zip",
+        "VARCHAR",
+        "QUASI IDENTIFIER USING prefixes MIN LEVEL 1 MAX LEVEL 1",
+        ("94141", "94149", "94a", "😀😀😀😀", None),
+    ),
     Column("flag", "BOOLEAN", "QUASI IDENTIFIER MIN LEVEL 0 MAX LEVEL 0", (True, False, None)),
     Column("gone", "VARCHAR", "QUASI IDENTIFIER MIN LEVEL 1 MAX LEVEL 1", ("x", "y")),
     Column("dis'ease", "VARCHAR", "SENSITIVE", ("Flu", "flu", "it's", "a\\b", None), ("Cold",)),
@@ -91,10 +114,14 @@ MODELS = (
 )
 
 
-def random_rows(seed: int, count: int, columns: Sequence[Column] = COLUMNS, *, later: bool = False) -> list[tuple[Any, ...]]:
+def random_rows(
+    seed: int, count: int, columns: Sequence[Column] = COLUMNS, *, later: bool = False
+) -> list[tuple[Any, ...]]:
     """Rows, many of which agree with others in all quasi-identifiers; `later` draws values not seen before, too."""
     random = Random(seed)
-    few = [tuple(random.choice(c.values + (c.later if later else ())) for c in columns) for _ in range(max(count // 8, 1))]
+    few = [
+        tuple(random.choice(c.values + (c.later if later else ())) for c in columns) for _ in range(max(count // 8, 1))
+    ]
     free = [index for index, c in enumerate(columns) if not c.role.startswith("QUASI")]
     rows = []
     for _ in range(count):
@@ -113,9 +140,7 @@ def made(
     con.duckdb.execute("CREATE TABLE towns (town VARCHAR, region VARCHAR)")
     con.duckdb.executemany("INSERT INTO towns VALUES (?, ?)", list(TOWNS.items()))
     con.execute(DEFINITIONS)
-    con.duckdb.execute(
-        f"CREATE TABLE {quoted(TABLE)} ({', '.join(f'{quoted(c.name)} {c.kind}' for c in columns)})"
-    )
+    con.duckdb.execute(f"CREATE TABLE {quoted(TABLE)} ({', '.join(f'{quoted(c.name)} {c.kind}' for c in columns)})")
     insert(con, rows)
     roles = ", ".join(f"{quoted(c.name)} {c.role}" for c in columns)
     con.execute(f"CREATE POLICY p ON {quoted(TABLE)} ({roles}) REQUIRE {require}")
@@ -126,6 +151,27 @@ def made(
 def insert(con: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
     if rows:
         con.duckdb.executemany(f"INSERT INTO {quoted(TABLE)} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+
+
+def replace_rows(con: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Other rows in the source, which a live view follows."""
+    con.duckdb.execute(f"DELETE FROM {quoted(TABLE)}")
+    insert(con, rows)
+
+
+def finite(columns: Sequence[Column] = COLUMNS) -> tuple[Column, ...]:
+    """The columns without infinite dates, which other warehouses than PostgreSQL do not have."""
+    return tuple(replace(c, values=tuple(v for v in c.values if v not in ("infinity", "-infinity"))) for c in columns)
+
+
+def using(hierarchy: str, columns: Sequence[Column] = COLUMNS) -> tuple[Column, ...]:
+    """The columns, the sensitive one with a hierarchy."""
+    return tuple(replace(c, role=f"SENSITIVE USING {hierarchy}") if c.role == "SENSITIVE" else c for c in columns)
+
+
+def columns_for(model: str, columns: Sequence[Column] = COLUMNS) -> tuple[Column, ...]:
+    """The columns that a model is asked of."""
+    return using("seen", columns) if "hierarchical" in model else tuple(columns)
 
 
 def script(con: Connection, dialect: str, **places: tuple[str, ...]) -> str:
@@ -143,4 +189,6 @@ def released(con: Connection) -> Counter[tuple[Any, ...]]:
 
 def as_texts(rows: Sequence[Sequence[Any]]) -> Counter[tuple[Any, ...]]:
     """Rows of texts with their numbers, whole DOUBLEs with and without a point being alike."""
-    return Counter(tuple(value.removesuffix(".0") if isinstance(value, str) else value for value in row) for row in rows)
+    return Counter(
+        tuple(value.removesuffix(".0") if isinstance(value, str) else value for value in row) for row in rows
+    )
