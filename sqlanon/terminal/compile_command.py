@@ -52,8 +52,8 @@ def compile_(
     with answering(output):
         if output_file is not None:
             require_other_file(output_file, database, "release.sql")
-        places = {"source": source, "target": target, "staging": staging}
-        names = {key: None if text is None else release_name(text) for key, text in places.items()}
+        locations = {"source": source, "target": target, "staging": staging}
+        names = {key: None if text is None else release_name(text) for key, text in locations.items()}
         with connected(existing(database), read_only=True) as connection:
             text = compiled(DuckDBEngine(connection.duckdb), release_name(name), dialect, **names)
         if output_file is None:

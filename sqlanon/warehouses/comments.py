@@ -52,8 +52,8 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
     yield from _PROMISE
     if plan.mappings:
         yield ""
-        yield "The script holds the values that these hierarchies list, which may be values of the source: keep it as you"
-        yield f"keep the source. {', '.join(f'{m.hierarchy} ({len(m.rows):,})' for m in plan.mappings.values())}"
+        yield "The script holds the values that these hierarchies list, which may be values of the source: keep it as"
+        yield f"you keep the source. {', '.join(f'{m.hierarchy} ({len(m.rows):,})' for m in plan.mappings.values())}"
     if dialect.draw is None:
         yield ""
         yield f"Tables of {dialect.title} have no order, so that none is given to the rows."

@@ -9,7 +9,7 @@ from sqlanon.errors import UserError
 from sqlanon.inputs.source import qualified
 from sqlanon.warehouses.dialects import dialect_named
 from sqlanon.warehouses.plan import plan_of
-from sqlanon.warehouses.script import Places, script_of
+from sqlanon.warehouses.script import Locations, script_of
 
 __all__ = ["compiled"]
 
@@ -39,4 +39,4 @@ def compiled(
             f"the policy {release.policy} is on {plan.policy.source.called}, which is no table that could lie there",
             hint="name the table or view there that has its columns: --source schema.table",
         )
-    return script_of(plan, spoken, Places(read, target or QualifiedName((release.name.name,)), staging))
+    return script_of(plan, spoken, Locations(read, target or QualifiedName((release.name.name,)), staging))

@@ -40,20 +40,23 @@ def guard_rounds(requirements: Sequence[SqlRequirement], *, entity: bool) -> lis
             )
         )
     violating = exp.select(literal(1)).from_(_violating(requirements, last, entity).subquery("violating"))
-    kept = _remaining(last).where(exp.not_(exists(violating)))
-    return [*steps, ScriptStep("kept", kept, "What remains, if none of it violates; else nothing is published.")]
+    last_classes = _remaining(last).where(exp.not_(exists(violating)))
+    return [
+        *steps,
+        ScriptStep("kept", last_classes, "What remains, if none of it violates; else nothing is published."),
+    ]
 
 
 def _remaining(number: int) -> exp.Select:
     """The classes that a round asks."""
-    return exp.select(column("class_id")).from_(relation(_asked(number)))
+    return exp.select(column("class_id")).from_(relation(_classes_of(number)))
 
 
-def _asked(number: int) -> str:
+def _classes_of(number: int) -> str:
     return f"remaining_{number - 1}" if number > 1 else "equivalence_class"
 
 
 def _violating(requirements: Sequence[SqlRequirement], number: int, entity: bool) -> exp.Select:
-    steps, names = restricted(requirements, _asked(number), f"round_{number}", entity=entity)
+    steps, names = restricted(requirements, _classes_of(number), f"round_{number}", entity=entity)
     query = exp.select(column("class_id")).from_(violations(requirements, names).subquery("violations"))
     return with_steps(query, steps)

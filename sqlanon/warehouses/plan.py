@@ -115,6 +115,8 @@ def _refusals(engine: Engine, release: Release, policy: Policy) -> Iterator[str]
     for attribute in policy.attributes:
         if attribute.pseudonym is not None:
             yield f"{attribute.name} has pseudonyms, and a script never holds the key that they are made with"
+    if not policy.quasi_identifiers:
+        yield "its policy has no quasi-identifier, so that there are no classes to check"
     if not types_of(release):
         yield "the types of its columns were not recorded when it was made"
 

@@ -23,7 +23,7 @@ from sqlanon.warehouses.script_step import ScriptStep
 from sqlanon.warehouses.steps import CANDIDATE, SOURCE, check_steps, mapping_name, release_steps
 from sqlanon.warehouses.translation import script_sql, translated
 
-__all__ = ["Places", "script_of"]
+__all__ = ["Locations", "script_of"]
 
 # Steps have names that tables of the user's are not expected to have.
 _PREFIX = "sqlanon_"
@@ -31,7 +31,7 @@ _LOWER = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
-class Places:
+class Locations:
     """Where a script reads the source and writes the release; `staging` is the schema of what it writes before that."""
 
     source: QualifiedName
@@ -39,30 +39,30 @@ class Places:
     staging: QualifiedName | None = None
 
 
-def script_of(plan: ReleasePlan, dialect: Dialect, places: Places) -> str:
+def script_of(plan: ReleasePlan, dialect: Dialect, locations: Locations) -> str:
     """The script that makes a release again.
 
     Raises UserError, naming the part, for what the dialect is not known to answer as DuckDB does, and where a name or
     the staging schema is missing or cannot be used.
     """
-    _require_places(dialect, places)
-    return "\n\n".join(part for part in _Script(plan, dialect, places).parts() if part) + "\n"
+    _require_locations(dialect, locations)
+    return "\n\n".join(part for part in _Script(plan, dialect, locations).parts() if part) + "\n"
 
 
-def _require_places(dialect: Dialect, places: Places) -> None:
-    for name in (places.source, places.target):
+def _require_locations(dialect: Dialect, locations: Locations) -> None:
+    for name in (locations.source, locations.target):
         if len(name.parts) > 3:
             raise UserError(f"{name} has too many parts", hint="write table, schema.table or database.schema.table")
         if name.name.lower().startswith(_PREFIX):
             raise UserError(f"{name}: names that begin with {_PREFIX} are those of the script's own tables")
-    if places.source == places.target:
-        raise UserError(f"{places.target} is the source and the release", hint="name another table with --target")
-    if dialect.is_staged and places.staging is None:
+    if locations.source == locations.target:
+        raise UserError(f"{locations.target} is the source and the release", hint="name another table with --target")
+    if dialect.is_staged and locations.staging is None:
         raise UserError(
             f"{dialect.title} has no temporary tables, and rows are written before they are checked",
             hint="name a schema that nobody else reads: --staging private",
         )
-    if places.staging is not None and not dialect.is_staged:
+    if locations.staging is not None and not dialect.is_staged:
         raise UserError(f"--staging is for dialects without temporary tables, and {dialect.title} has those")
 
 
@@ -70,14 +70,14 @@ def _require_places(dialect: Dialect, places: Places) -> None:
 class _Script:
     plan: ReleasePlan
     dialect: Dialect
-    places: Places
+    locations: Locations
 
     def parts(self) -> Iterator[str]:
         """The parts of the text, between which there are empty lines."""
         plan = self.plan
         steps, checks = release_steps(plan), check_steps(plan)
         names = [SOURCE, *(mapping_name(i) for i in plan.mappings), *(step.name for step in (*steps, *checks))]
-        yield header(plan, self.dialect, self._shown(self.places.source), self._shown(self.places.target))
+        yield header(plan, self.dialect, self._folded(self.locations.source), self._folded(self.locations.target))
         yield self._fixed("begin")
         for index in plan.mappings:
             yield from self._mapping(index)
@@ -106,7 +106,7 @@ class _Script:
         folder, file = ("warehouses", self.dialect.name), f"{name}.sql"
         return read("sql", *folder, file).rstrip() if file in listing("sql", *folder) else ""
 
-    def _shown(self, name: QualifiedName) -> QualifiedName:
+    def _folded(self, name: QualifiedName) -> QualifiedName:
         return QualifiedName(tuple(map(self._spelled, name.parts)))
 
     def _spelled(self, name: str) -> str:
@@ -114,11 +114,11 @@ class _Script:
         return name.upper() if self.dialect.folds_names and _LOWER.fullmatch(name) else name
 
     def _table(self, name: QualifiedName, as_: str | None = None) -> exp.Table:
-        return relation(self._shown(name), as_=as_)
+        return relation(self._folded(name), as_=as_)
 
     def _source(self) -> ScriptStep:
         """The columns that are needed, in the types that they had; texts are compared by their bytes."""
-        query = exp.select().from_(self._table(self.places.source, as_="original"))
+        query = exp.select().from_(self._table(self.locations.source, as_="original"))
         for bound in self.plan.needed:
             value = column(self._spelled(bound.column), "original")
             text = bound.published_type == "VARCHAR"
@@ -141,10 +141,10 @@ class _Script:
                 + "\n".join(map(self._sql, self._made(listed, listed_rows(bound, mapping, self.dialect))))
             )
         else:
-            first, *others = map(self._sql, filled(self._own(listed), bound, mapping, self.dialect))
+            first, *others = map(self._sql, filled(self._step_table(listed), bound, mapping, self.dialect))
             yield comment(said) + "\n" + first
             yield from others
-        typed = typed_labels(self._own(listed), bound, mapping, self.dialect)
+        typed = typed_labels(self._step_table(listed), bound, mapping, self.dialect)
         yield "\n".join(map(self._sql, self._made(name, typed)))
 
     def _step(self, step: ScriptStep, names: list[str]) -> Iterator[str]:
@@ -172,57 +172,57 @@ class _Script:
         """Statements that make the table of a step."""
         if self.dialect.is_staged:
             yield self._drop(name)
-            yield exp.Create(kind="TABLE", this=self._own(name), expression=query)
+            yield exp.Create(kind="TABLE", this=self._step_table(name), expression=query)
             return
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
         yield exp.Create(
             kind="TABLE",
-            this=self._own(name),
+            this=self._step_table(name),
             expression=query,
             properties=temporary,
             replace=self.dialect.replaces,
         )
 
     def _drop(self, name: str) -> exp.Drop:
-        return exp.Drop(kind="TABLE", tables=[self._own(name)], exists=True)
+        return exp.Drop(kind="TABLE", tables=[self._step_table(name)], exists=True)
 
-    def _own(self, name: str, as_: str | None = None) -> exp.Table:
+    def _step_table(self, name: str, as_: str | None = None) -> exp.Table:
         """The table of a step: one of the staging schema where there are no temporary ones."""
-        schema = self._shown(self.places.staging).parts if self.places.staging else ()
+        schema = self._folded(self.locations.staging).parts if self.locations.staging else ()
         return relation((*schema, _PREFIX + name), as_=as_)
 
     def _views(self) -> Iterator[str]:
         """What the check reads, under names without the staging schema."""
         for name in (CANDIDATE, "check_row", "check_violation"):
-            query = exp.select(exp.Star()).from_(self._own(name))
+            query = exp.select(exp.Star()).from_(self._step_table(name))
             yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
 
     def _publication(self) -> Iterator[str]:
         """The candidate's published columns under the release's name, in a random order."""
         quasi = {recoding.bound.column: recoding.level for recoding in self.plan.recodings}
-        query = exp.select().from_(self._own(CANDIDATE))
+        query = exp.select().from_(self._step_table(CANDIDATE))
         for bound in self.plan.bound.published:
             value: exp.Expr = column(bound.column)
             if self.dialect.by_default and (bound.published_type == "VARCHAR" or quasi.get(bound.column)):
                 value = self.dialect.by_default(value)
             query.select(alias(value, self._spelled(bound.column)), copy=False)
-        violating = exp.select(f.count()).from_(self._own("check_violation")).subquery()
+        violating = exp.select(f.count()).from_(self._step_table("check_violation")).subquery()
         query = query.where(violating.eq(literal(0)), copy=False)
         if self.dialect.draw:
             query = query.order_by(exp.Ordered(this=self.dialect.draw()), copy=False)
         said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
-        create = exp.Create(kind="TABLE", this=self._table(self.places.target), expression=query)
+        create = exp.Create(kind="TABLE", this=self._table(self.locations.target), expression=query)
         yield comment(said) + "\n" + self._sql(create)
 
     def _counts(self) -> exp.Select:
-        source = exp.select(f.count()).from_(self._own(SOURCE)).subquery()
-        target = exp.select(f.count()).from_(self._table(self.places.target)).subquery()
+        source = exp.select(f.count()).from_(self._step_table(SOURCE)).subquery()
+        target = exp.select(f.count()).from_(self._table(self.locations.target)).subquery()
         return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
 
     def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:
         """The query over the script's tables; steps inside it keep their names."""
-        own = {cte.alias for cte in query.find_all(exp.CTE)}
+        inner_names = {cte.alias for cte in query.find_all(exp.CTE)}
         for table in list(query.find_all(exp.Table)):
-            if table.name in names and table.name not in own:
-                table.replace(self._own(table.name, as_=table.alias_or_name))
+            if table.name in names and table.name not in inner_names:
+                table.replace(self._step_table(table.name, as_=table.alias_or_name))
         return query

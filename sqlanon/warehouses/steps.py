@@ -44,7 +44,7 @@ def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
         relation=relation(_CLASSIFIED),
         keys=(column("class_id"),),
         class_id=column("class_id"),
-        columns={name: column(f"asked_{i}") for i, name in enumerate(_asked(plan))},
+        columns={name: column(f"asked_{i}") for i, name in enumerate(_requirement_columns(plan))},
         entity=column(_ENTITY) if plan.bound.entity else None,
     )
     counted = relations_of(rows, requirements, _background(plan))
@@ -69,22 +69,24 @@ def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
 
     A class is what the published columns show of the quasi-identifiers; nothing of the steps before is read.
     """
-    quasi = [bound.column for bound in plan.bound.quasi_identifiers]
-    numbers = window(f.row_number(), order=order_by(*(ascending(column(name)) for name in quasi)))
-    classes = exp.select(*map(column, quasi), alias(numbers, "class_id")).from_(relation(CANDIDATE))
-    classes = classes.group_by(*map(column, quasi))
+    quasi = [(bound.column, f"key_{i}") for i, bound in enumerate(plan.bound.quasi_identifiers)]
+    number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name, _ in quasi)))
+    keys = [alias(column(name), key) for name, key in quasi]
+    classes = exp.select(*keys, alias(number, "class_id")).from_(relation(CANDIDATE))
+    classes = classes.group_by(*(column(name) for name, _ in quasi))
     entity = candidate_entity(plan)
-    asked = [alias(column(name, "candidate"), f"asked_{i}") for i, name in enumerate(_asked(plan))]
-    others = [alias(column(entity, "candidate"), _ENTITY)] if entity else []
-    rows = exp.select(column("class_id", "class"), *asked, *others).from_(relation(CANDIDATE, as_="candidate"))
-    on = exp.and_(*(identical(column(name, "candidate"), column(name, "class")) for name in quasi))
+    read = [alias(column(name, "candidate"), f"asked_{i}") for i, name in enumerate(_requirement_columns(plan))]
+    if entity:
+        read.append(alias(column(entity, "candidate"), _ENTITY))
+    rows = exp.select(column("class_id", "class"), *read).from_(relation(CANDIDATE, as_="candidate"))
+    on = exp.and_(*(identical(column(name, "candidate"), column(key, "class")) for name, key in quasi))
     rows = rows.join(relation("check_class", as_="class"), on=on)
     counted = relations_of(
         Rows(
             relation=relation("check_row"),
             keys=(column("class_id"),),
             class_id=column("class_id"),
-            columns={name: column(f"asked_{i}") for i, name in enumerate(_asked(plan))},
+            columns={name: column(f"asked_{i}") for i, name in enumerate(_requirement_columns(plan))},
             entity=column(_ENTITY) if entity else None,
         ),
         plan.requirements,
@@ -119,14 +121,14 @@ def _counting(steps: Sequence[Step], comment: str) -> list[ScriptStep]:
 
 def _reading(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
     """The query over other relations in place of these; inner steps of its own keep their names."""
-    own = {cte.alias for cte in query.find_all(exp.CTE)}
+    inner_names = {cte.alias for cte in query.find_all(exp.CTE)}
     for table in list(query.find_all(exp.Table)):
-        if table.name in names and table.name not in own and not table.db:
+        if table.name in names and table.name not in inner_names and not table.db:
             table.replace(relation(names[table.name], as_=table.alias_or_name))
     return query
 
 
-def _asked(plan: ReleasePlan) -> tuple[str, ...]:
+def _requirement_columns(plan: ReleasePlan) -> tuple[str, ...]:
     """The columns that requirements read."""
     return tuple(dict.fromkeys(name for subject in subjects(plan.requirements) for name in subject))
 
@@ -153,7 +155,7 @@ def _recoded(plan: ReleasePlan) -> ScriptStep:
     for index, bound in _passing(plan):
         query.select(alias(column(bound.column, "source"), f"column_{index}"), copy=False)
         about.append(f"column_{index}: {bound.column}, as it is")
-    for index, name in enumerate(_asked(plan)):
+    for index, name in enumerate(_requirement_columns(plan)):
         query.select(alias(column(name, "source"), f"asked_{index}"), copy=False)
         about.append(f"asked_{index}: {name}, which requirements read")
     if plan.bound.entity:

@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from sqlanon.engines.spark import SparkEngine
+from sqlanon.sqlgen.sizes import sizes
 from tests.support.names import quoted
 from tests.support.warehouses import (
     MODELS,
@@ -71,18 +72,16 @@ def test_rows_are_those_of_duckdb(schemas: SparkSession, seed: int) -> None:
     model = MODELS[seed]
     columns = finite(columns_for(model))
     rows = random_rows(seed, 60, columns)
-    con = made(rows, model, columns)
-    text = script(con, "spark", **PLACES)
-    # Those of the second model, whose guard has rounds, are many steps: one source is enough there.
-    later = [*rows[::2], *random_rows(seed + 100, 40, columns, later=True)]
-    for grown in (rows, later)[: 2 if seed == 2 else 1]:
-        replace_rows(con, grown)
-        source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
-        schemas.sql("DROP TABLE IF EXISTS clinic.patients")
-        schemas.sql("DROP TABLE IF EXISTS published.`release`")
-        schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
-        run(schemas, text)
-        assert published(schemas) == released(con)
+    # As many rounds as are needed here: each is many steps.
+    with sizes.replaced(guard_rounds=3):
+        con = made(rows, model, columns)
+        text = script(con, "spark", **PLACES)
+    replace_rows(con, [*rows[::2], *random_rows(seed + 100, 40, columns, later=True)])
+    source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
+    schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
+    run(schemas, text)
+    assert published(schemas) == released(con)
+    assert 0 < sum(published(schemas).values()) < source.num_rows
     assert schemas.sql("SHOW TABLES IN private").filter("NOT isTemporary").count() == 0
 
 

@@ -80,7 +80,7 @@ COLUMNS = (
         "QUASI IDENTIFIER USING prefixes MIN LEVEL 1 MAX LEVEL 1",
         ("94141", "94149", "94a", "😀😀😀😀", None),
     ),
-    Column("flag", "BOOLEAN", "QUASI IDENTIFIER MIN LEVEL 0 MAX LEVEL 0", (True, False, None)),
+    Column("class_id", "BOOLEAN", "QUASI IDENTIFIER MIN LEVEL 0 MAX LEVEL 0", (True, False, None)),
     Column("gone", "VARCHAR", "QUASI IDENTIFIER MIN LEVEL 1 MAX LEVEL 1", ("x", "y")),
     Column("dis'ease", "VARCHAR", "SENSITIVE", ("Flu", "flu", "it's", "a\\b", None), ("Cold",)),
     Column("note", "DOUBLE", "INSENSITIVE", (0.5, -1.25, None)),
