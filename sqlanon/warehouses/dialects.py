@@ -25,6 +25,7 @@ class Dialect:
     - `collates`: a database may compare the texts of new columns otherwise than by their bytes.
     - `draw` is a random number or text for each row, by which published rows are ordered; None where tables have no
       order.
+    - `analyzes`: joins of new tables are planned by guesses, and may compare all pairs, until their rows are sampled.
     - `is_staged`: there are no temporary tables, so that steps are tables of a schema that nobody else reads.
     - `replaces`: CREATE OR REPLACE takes away what a run before has left.
     - `has_identical`: IS NOT DISTINCT FROM is known, and joins by it are as quick as by equality.
@@ -40,6 +41,7 @@ class Dialect:
     by_default: Callable[[exp.Expr], exp.Expr] | None = None
     draw: Callable[[], exp.Expr] | None = None
     collates: bool = True
+    analyzes: bool = False
     is_staged: bool = False
     replaces: bool = False
     has_identical: bool = True
@@ -80,6 +82,7 @@ DIALECTS: Mapping[str, Dialect] = {
             by_default=lambda value: _collate(value, "default"),
             draw=_call("GEN_RANDOM_UUID"),
             collates=False,
+            analyzes=True,
             has_identical=False,
         ),
         Dialect(

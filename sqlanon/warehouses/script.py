@@ -182,6 +182,8 @@ class _Script:
             properties=temporary,
             replace=self.dialect.replaces,
         )
+        if self.dialect.analyzes:
+            yield exp.Analyze(tables=[self._step_table(name)])
 
     def _drop(self, name: str) -> exp.Drop:
         return exp.Drop(kind="TABLE", tables=[self._step_table(name)], exists=True)

@@ -14,9 +14,10 @@ from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.engines.portable import INFINITE, require_portable
-from sqlanon.errors import EngineError, UserError
+from sqlanon.errors import EngineError, InternalError, UserError
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, big, cast, infix, integer, is_null, joined, paren
+from sqlanon.sqlgen.build.expressions import as_text, big, cast, exists, infix, integer, is_null, joined, paren
+from sqlanon.sqlgen.build.names import column, literal
 from sqlanon.warehouses.dialects import Dialect
 
 __all__ = ["script_sql", "translated"]
@@ -85,6 +86,8 @@ def _replace(node: exp.Expr, dialect: Dialect) -> None:
         node.replace(_identical(node, dialect))
     elif isinstance(node, exp.NullSafeNEQ) and not dialect.has_identical:
         raise _refused(dialect, "IS DISTINCT FROM is not among what was tried there")
+    elif isinstance(node, exp.Not) and isinstance(node.this, exp.In) and node.this.args.get("query"):
+        _replace_not_in(node, node.this)
     elif isinstance(node, exp.Extract):
         _replace_extract(node, dialect)
     elif isinstance(node, exp.IntDiv):
@@ -134,6 +137,23 @@ def _identical(node: exp.NullSafeEQ, dialect: Dialect) -> exp.Expr:
     texts = [f.coalesce(as_text(side.copy()), "") for side in (left, right)]
     nulls = [paren(is_null(side.copy())) for side in (left, right)]
     return paren(exp.and_(infix(texts[0], "=", texts[1]), infix(nulls[0], "=", nulls[1])))
+
+
+def _replace_not_in(node: exp.Not, member: exp.In) -> None:
+    """An anti join: for NOT IN, which has to mind NULLs, PostgreSQL compares all pairs where the list is long.
+
+    Classes have numbers, none of which is NULL, so that both mean the same.
+    """
+    select = node.find_ancestor(exp.Select)
+    query = member.args["query"].unnest()
+    outer = member.this
+    if select is None or not isinstance(outer, exp.Column) or not isinstance(query, exp.Select):
+        raise InternalError("a list of classes is read in another way than it is written")
+    table = select.args["from_"].this.alias_or_name
+    (name,) = (output.alias_or_name for output in query.selects)
+    found = exp.select(literal(1)).from_(query.subquery("listed", copy=False), copy=False)
+    found.where(column(name, "listed").eq(column(outer.name, outer.table or table)), copy=False)
+    node.set("this", exists(found))
 
 
 def _replace_extract(node: exp.Extract, dialect: Dialect) -> None:

@@ -73,7 +73,7 @@ def test_rows_are_those_of_duckdb(schemas: SparkSession, seed: int) -> None:
     columns = finite(columns_for(model))
     rows = random_rows(seed, 60, columns)
     # As many rounds as are needed here: each is many steps.
-    with sizes.replaced(guard_rounds=3):
+    with sizes.replaced(guard_rounds=2):
         con = made(rows, model, columns)
         text = script(con, "spark", **PLACES)
     replace_rows(con, [*rows[::2], *random_rows(seed + 100, 40, columns, later=True)])
