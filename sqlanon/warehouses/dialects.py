@@ -59,6 +59,10 @@ def _postgres_bytes(value: exp.Expr) -> exp.Expr:
     return _collate(as_text(value), "C")
 
 
+def _spark_bytes(value: exp.Expr) -> exp.Expr:
+    return exp.Collate(this=as_text(value), expression=exp.var("UTF8_BINARY"))
+
+
 def _redshift_bytes(value: exp.Expr) -> exp.Expr:
     """Without blanks at the end, which its comparisons do not look at: two texts would be one value and seem two."""
     return f.call("COLLATE", f.call("RTRIM", as_text(value)), "case_sensitive")
@@ -99,11 +103,10 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect(
             "spark",
             "Spark SQL",
-            as_text,
+            _spark_bytes,
+            by_default=as_text,
             draw=_call("UUID"),
-            collates=False,
             is_staged=True,
-            replaces=True,
             substitutes=True,
         ),
     )

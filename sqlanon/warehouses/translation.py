@@ -151,9 +151,9 @@ def _replace_not_in(node: exp.Not, member: exp.In) -> None:
         raise InternalError("a list of classes is read in another way than it is written")
     table = select.args["from_"].this.alias_or_name
     (name,) = (output.alias_or_name for output in query.selects)
-    found = exp.select(literal(1)).from_(query.subquery("listed", copy=False), copy=False)
-    found.where(column(name, "listed").eq(column(outer.name, outer.table or table)), copy=False)
-    node.set("this", exists(found))
+    listed_class = exp.select(literal(1)).from_(query.subquery("listed", copy=False), copy=False)
+    listed_class.where(column(name, "listed").eq(column(outer.name, outer.table or table)), copy=False)
+    node.set("this", exists(listed_class))
 
 
 def _replace_extract(node: exp.Extract, dialect: Dialect) -> None:
