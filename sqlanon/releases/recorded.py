@@ -20,7 +20,7 @@ from sqlanon.inputs.source import own_object
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["recorded"]
+__all__ = ["recorded", "require_same_hierarchy"]
 
 # The levels that the labels of a quasi-identifier may be at, by its folded name; None where any may occur.
 Levels = Mapping[str, tuple[int, ...] | None]
@@ -43,7 +43,7 @@ def recorded(engine: Engine, release: Release, columns: Collection[str] = ()) ->
     }
     for hierarchy in stored:
         if fold(hierarchy.definition.name) in using and _shows_labels(policy, hierarchy, levels):
-            _require_same(engine, release, hierarchy)
+            require_same_hierarchy(engine, release, hierarchy)
     return Recorded(
         name=str(release.name),
         policy=policy,
@@ -80,7 +80,7 @@ def _shows_labels(policy: Policy, hierarchy: StoredHierarchy, levels: Levels) ->
     return any(levels.get(fold(attribute.name)) != (0,) for attribute in named)
 
 
-def _require_same(engine: Engine, release: Release, hierarchy: StoredHierarchy) -> None:
+def require_same_hierarchy(engine: Engine, release: Release, hierarchy: StoredHierarchy) -> None:
     """The hierarchy in the catalog lists what it listed when the release was made."""
     name = hierarchy.definition.name
     again = f"create {release.name} again, or the hierarchy as it was"

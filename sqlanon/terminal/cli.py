@@ -1,5 +1,5 @@
-"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `report`, `policy`, `keygen`,
-`job`, `dbt` and `migrate`.
+"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `compile`, `report`, `policy`,
+`keygen`, `job`, `dbt` and `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
 standard output, everything else to standard error.
@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from sqlanon.terminal.compile_command import compile_
 from sqlanon.terminal.databases import connected, either, existing, migrated
 from sqlanon.terminal.dbt_commands import dbt
 from sqlanon.terminal.exit_codes import answering, open_streams
@@ -252,6 +253,13 @@ def export(
         raise typer.Exit(runner.exit_code)
 
 
+app.command(
+    name="compile",
+    epilog=_examples(
+        "sqlanon compile hospital_2026 --dialect postgres --source clinic.patients --target public.hospital_2026 "
+        "-o release.sql --database hospital.duckdb"
+    ),
+)(compile_)
 app.command(epilog=_examples("sqlanon report hospital_2026 -o report.html --database hospital.duckdb"))(report)
 app.command(epilog=_examples("sqlanon policy hospital -o policy.html --database hospital.duckdb"))(policy)
 

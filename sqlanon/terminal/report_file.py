@@ -8,7 +8,7 @@ from typing import Any
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 
-__all__ = ["write_policy", "write_report"]
+__all__ = ["require_other_file", "write_policy", "write_report"]
 
 # What DuckDB writes beside a database: a log that is replaced holds all that was committed since the last checkpoint.
 _BESIDE = ("", ".wal", ".tmp")
@@ -23,7 +23,7 @@ def write_report(connection: Any, name: QualifiedName, path: Path, database: str
     from sqlanon.report.page import report_page
     from sqlanon.report.page_file import write_page
 
-    _require_other_file(path, database, "report.html")
+    require_other_file(path, database, "report.html")
     write_page(path, report_page(DuckDBEngine(connection.duckdb), name))
 
 
@@ -36,11 +36,11 @@ def write_policy(connection: Any, name: str, path: Path, database: str) -> None:
     from sqlanon.report.page_file import write_page
     from sqlanon.report.policy_page import policy_page
 
-    _require_other_file(path, database, "policy.html")
+    require_other_file(path, database, "policy.html")
     write_page(path, policy_page(DuckDBEngine(connection.duckdb), name))
 
 
-def _require_other_file(path: Path, database: str, example: str) -> None:
+def require_other_file(path: Path, database: str, example: str) -> None:
     """Raises UserError for the database and the files that DuckDB writes beside it, by whatever name."""
     for suffix in _BESIDE:
         taken = Path(f"{Path(database).resolve()}{suffix}")

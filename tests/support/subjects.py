@@ -93,6 +93,7 @@ _FILES = {
         "adjustable anonymize arrow_results clients data_frames dbt dbt_macros docstrings engine fixed_cost notebook "
         "session session_settings settings temp_tables typed_classes typed_policies"
     ),
+    "warehouses": "compile warehouse_scripts",
     "terminal": "cli datasets exit_codes presentation schedulers shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed report_files stream_killed",
     "project": (

@@ -1,0 +1,3 @@
+ASSERT (SELECT count(*) FROM `sqlanon_check_violation`) = 0
+  AND (SELECT count(*) FROM `sqlanon_check_row`) = (SELECT count(*) FROM `sqlanon_candidate`)
+AS 'the rows do not satisfy the requirements: nothing is published';

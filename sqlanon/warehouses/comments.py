@@ -1,0 +1,78 @@
+"""What a script says to who reads it before it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sqlanon import __version__
+from sqlanon.domain.values import QualifiedName, written
+from sqlanon.sqlgen.release.recode import Recoding
+from sqlanon.warehouses.dialects import Dialect
+from sqlanon.warehouses.plan import ReleasePlan
+
+__all__ = ["comment", "header"]
+
+# What ends a line of SQL somewhere, so that what stands behind it would not be a comment any more.
+_BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
+
+_PROMISE = (
+    "",
+    "Withheld are the rows of classes that do not satisfy the requirements when the script runs, however many these",
+    "are, and rows with values that a hierarchy does not list. The requirements are then asked anew, of the rows that",
+    "are to be published. If they are not satisfied the script ends with an error, and nothing is published.",
+)
+_STAGED = (
+    "",
+    "Its steps are tables of the staging schema, which hold rows of the source: nobody else may read that schema. The",
+    "script drops them at its end, or, where it did not come there, when it runs again; two must not run at once.",
+)
+
+
+def comment(*lines: str) -> str:
+    """Lines of a script that no warehouse runs, whatever stands in them."""
+    return "\n".join(("-- " + _BREAKS.sub(" ", line)).rstrip() for line in lines)
+
+
+def header(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: QualifiedName) -> str:
+    """What the script is, what it reads and writes, and what it holds of the source."""
+    return comment(*_lines(plan, dialect, source, target))
+
+
+def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: QualifiedName) -> Iterator[str]:
+    release = plan.release
+    yield f"{target}: the release {release.name} of the policy {release.policy}, made in {dialect.title}."
+    yield f"Written by sqlanon {__version__}."
+    yield ""
+    yield f"Reads     {source}"
+    yield f"Writes    {target}, which must not be there yet"
+    yield from _listed("Requires ", [str(requirement) for requirement in plan.requirements])
+    yield from _listed("Levels   ", [_level(recoding) for recoding in plan.recodings])
+    yield f"Method    {_method(plan)}, which chose the levels by {release.source_rows:,} rows"
+    yield from _PROMISE
+    if plan.mappings:
+        yield ""
+        yield "The script holds the values that these hierarchies list, which may be values of the source: keep it as"
+        yield f"you keep the source. {', '.join(f'{m.hierarchy} ({len(m.rows):,})' for m in plan.mappings.values())}"
+    if dialect.draw is None:
+        yield ""
+        yield f"Tables of {dialect.title} have no order, so that none is given to the rows."
+    if dialect.is_staged:
+        yield from _STAGED
+
+
+def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:
+    for index, line in enumerate(lines):
+        yield f"{title if index == 0 else ' ' * len(title)} {line}"
+
+
+def _level(recoding: Recoding) -> str:
+    bound = recoding.bound
+    using = f" of {bound.hierarchy.name}" if bound.hierarchy else ""
+    said = "the value itself" if recoding.level == 0 else "*" if recoding.level == bound.height else ""
+    return f"{bound.column} {recoding.level}/{bound.height}{using}" + (f": {said}" if said else "")
+
+
+def _method(plan: ReleasePlan) -> str:
+    arguments = ", ".join(f"{name} => {written(value)}" for name, value in plan.release.method_arguments)
+    return plan.release.method + (f"({arguments})" if arguments else "")

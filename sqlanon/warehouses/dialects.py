@@ -1,0 +1,122 @@
+"""What the warehouses differ in, as far as a script has to say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import nearest
+from sqlanon.errors import UserError
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text
+from sqlanon.sqlgen.build.names import identifier
+
+__all__ = ["DIALECTS", "Dialect", "dialect_named"]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A warehouse by the name that sqlglot has for its SQL; `title` is what people call it.
+
+    - `by_bytes` is a text that is compared by its bytes, whatever the collation of its column is. `by_default` gives
+      it the collation of new columns again, None where it never lost it.
+    - `collates`: a database may compare the texts of new columns otherwise than by their bytes.
+    - `draw` is a random number or text for each row, by which published rows are ordered; None where tables have no
+      order.
+    - `analyzes`: joins of new tables are planned by guesses, and may compare all pairs, until their rows are sampled.
+    - `is_staged`: there are no temporary tables, so that steps are tables of a schema that nobody else reads.
+    - `replaces`: CREATE OR REPLACE takes away what a run before has left.
+    - `has_identical`: IS NOT DISTINCT FROM is known, and joins by it are as quick as by equality.
+    - `tells_booleans`: a BOOLEAN may be cast to text.
+    - `backslashes`: whether its manual says what a backslash in a text means.
+    - `folds_names`: names in lower case that are not quoted mean those in upper case.
+    - `substitutes`: a text that begins with ${ may be replaced before the script is read.
+    """
+
+    name: str
+    title: str
+    by_bytes: Callable[[exp.Expr], exp.Expr]
+    by_default: Callable[[exp.Expr], exp.Expr] | None = None
+    draw: Callable[[], exp.Expr] | None = None
+    collates: bool = True
+    analyzes: bool = False
+    is_staged: bool = False
+    replaces: bool = False
+    has_identical: bool = True
+    tells_booleans: bool = True
+    backslashes: bool = True
+    folds_names: bool = False
+    substitutes: bool = False
+
+
+def _collate(value: exp.Expr, collation: str) -> exp.Expr:
+    return exp.Collate(this=value, expression=identifier(collation))
+
+
+def _postgres_bytes(value: exp.Expr) -> exp.Expr:
+    return _collate(as_text(value), "C")
+
+
+def _spark_bytes(value: exp.Expr) -> exp.Expr:
+    return exp.Collate(this=as_text(value), expression=exp.var("UTF8_BINARY"))
+
+
+def _redshift_bytes(value: exp.Expr) -> exp.Expr:
+    """Without blanks at the end, which its comparisons do not look at: two texts would be one value and seem two."""
+    return f.call("COLLATE", f.call("RTRIM", as_text(value)), "case_sensitive")
+
+
+def _uncollated(value: exp.Expr) -> exp.Expr:
+    return f.call("COLLATE", as_text(value), "")
+
+
+def _call(name: str) -> Callable[[], exp.Expr]:
+    return lambda: f.call(name)
+
+
+DIALECTS: Mapping[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(
+            "postgres",
+            "PostgreSQL",
+            _postgres_bytes,
+            by_default=lambda value: _collate(value, "default"),
+            draw=_call("GEN_RANDOM_UUID"),
+            collates=False,
+            analyzes=True,
+            has_identical=False,
+        ),
+        Dialect(
+            "redshift",
+            "Amazon Redshift",
+            _redshift_bytes,
+            draw=_call("RANDOM"),
+            has_identical=False,
+            tells_booleans=False,
+            backslashes=False,
+        ),
+        Dialect("snowflake", "Snowflake", _uncollated, draw=_call("UUID_STRING"), replaces=True, folds_names=True),
+        Dialect("bigquery", "BigQuery", _uncollated, replaces=True),
+        Dialect(
+            "spark",
+            "Spark SQL",
+            _spark_bytes,
+            by_default=as_text,
+            draw=_call("UUID"),
+            is_staged=True,
+            substitutes=True,
+        ),
+    )
+}
+
+
+def dialect_named(name: str) -> Dialect:
+    """The dialect of this name. Raises UserError, with the names there are, for another."""
+    if name in DIALECTS:
+        return DIALECTS[name]
+    raise UserError(
+        f"there is no dialect {name}", hint=nearest(name, list(DIALECTS)) or f"there are: {', '.join(DIALECTS)}"
+    )

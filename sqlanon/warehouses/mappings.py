@@ -1,0 +1,56 @@
+"""The labels of a stored hierarchy at one level, as a script carries them.
+
+They are the one thing of the catalog that a script has to hold itself, so they are read, row by row, into its text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.sqlgen.build.expressions import as_text, ascending
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.labels import level_name, listed_values
+from sqlanon.sqlgen.release.recode import Recoding
+from sqlanon.warehouses.sizes import sizes
+
+__all__ = ["Mapping", "mapping_of"]
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """The values that a hierarchy lists, as texts, each with its label; the labels are None at level 0.
+
+    A value that stands in none of them is withheld. NULL always stands in one.
+    """
+
+    hierarchy: str
+    level: int
+    rows: tuple[tuple[str | None, str | None], ...]
+
+
+def mapping_of(engine: Engine, recoding: Recoding) -> Mapping:
+    """The labels of a quasi-identifier at its level.
+
+    Raises PolicyError where they are more than a script may have.
+    """
+    bound, level = recoding.bound, recoding.level
+    assert bound.hierarchy is not None
+    listed = listed_values(bound, relation(("anon", "hierarchy_value"))).subquery("listed")
+    label = column(level_name(level), "listed") if level else exp.Null()
+    query = exp.select(alias(as_text(column("value", "listed")), "value"), alias(label, "label")).from_(listed)
+    query = query.order_by(ascending(column("value"))).limit(sizes().mapped_values + 1)
+    rows = tuple((value, label) for value, label in engine.rows(query))
+    if len(rows) > sizes().mapped_values:
+        raise PolicyError(
+            f"the hierarchy {bound.hierarchy.name} lists more than {sizes().mapped_values:,} values, too many for a "
+            "script",
+            hint="use a kind of hierarchy that computes its labels, such as PREFIXES or INTERVALS",
+        )
+    if all(value is not None for value, _ in rows):
+        # NULL stays a value of its own where the hierarchy does not list it.
+        rows = (*rows, (None, None))
+    return Mapping(bound.hierarchy.name, level, rows)

@@ -1,0 +1,173 @@
+"""What the catalog records of a release, as far as a script for another warehouse can make it again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlanon.catalog import releases
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of, series_name_of, types_of
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.inputs.bind_policy import bind
+from sqlanon.inputs.column_types import ENUM
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.inputs.requirements import resolve_requirements
+from sqlanon.inputs.source import BoundSource
+from sqlanon.methods.registry import promised_by
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.releases.recorded import require_same_hierarchy
+from sqlanon.sqlgen.release.recode import Recoding
+from sqlanon.warehouses.mappings import Mapping, mapping_of
+
+__all__ = ["ReleasePlan", "plan_of"]
+
+# Types whose values all warehouses compare alike and, where they are texts, print alike.
+_COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
+# Those that are only passed on.
+_PASSED = re.compile(rf"{_COMPARED.pattern}|FLOAT|DOUBLE")
+# What a requirement may read that is no column of the source.
+_BESIDE = {
+    "public_class": "it compares with a public table",
+    "value_range": "it reads a table of ranges",
+    "guarded": "it reads what each respondent guards",
+    "class_itemset": "it is about lists",
+}
+
+
+@dataclass(frozen=True)
+class ReleasePlan:
+    """A release of one table whose columns are each at one level, with what a script needs of it.
+
+    `recodings` has each quasi-identifier at its level, in the policy's order; `mappings` the labels that stored
+    hierarchies list at these levels, by the quasi-identifier's index.
+    """
+
+    release: Release
+    bound: BoundPolicy
+    requirements: tuple[BoundRequirement, ...]
+    recodings: tuple[Recoding, ...]
+    mappings: dict[int, Mapping]
+
+    @property
+    def policy(self) -> Policy:
+        return self.bound.policy
+
+    @property
+    def source(self) -> QualifiedName | None:
+        """The name of the policy's source; None if that is a query."""
+        return self.policy.source.name
+
+    @property
+    def needed(self) -> tuple[BoundAttribute, ...]:
+        """The columns of the source that the release is made of, each once."""
+        unread = {recoding.bound.column for recoding in self.recodings if not recoding.is_read}
+        respondents = [self.bound.entity] if self.bound.entity else []
+        columns = {b.column: b for b in (*self.bound.published, *respondents) if b.column not in unread}
+        return tuple(columns.values())
+
+
+def plan_of(engine: Engine, release: Release) -> ReleasePlan:
+    """What a script has to do to make a release again.
+
+    Raises PolicyError, with the reason, for a release that no script can make, and where a hierarchy is not any more
+    the one that the release was made with.
+    """
+    policy = policy_of(release)
+    for reason in _refusals(engine, release, policy):
+        raise _refused(release, reason)
+    hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
+    bound = _bound(release, policy, hierarchies)
+    promised = promised_by(release.method, release.method_arguments)
+    requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
+    _require_askable(release, bound, requirements)
+    recodings = tuple(_recoding(release, attribute) for attribute in bound.quasi_identifiers)
+    _require_types(release, bound, recodings)
+    mappings: dict[int, Mapping] = {}
+    for index, recoding in enumerate(recodings):
+        if recoding.is_read and recoding.bound.stored:
+            assert recoding.bound.hierarchy is not None
+            require_same_hierarchy(engine, release, hierarchies[fold(recoding.bound.hierarchy.name)])
+            mappings[index] = mapping_of(engine, recoding)
+    return ReleasePlan(release, bound, requirements, recodings, mappings)
+
+
+def _refusals(engine: Engine, release: Release, policy: Policy) -> Iterator[str]:
+    if release.method != "generalization":
+        yield f"it was made by METHOD {release.method}, and scripts are written for METHOD generalization only"
+    if releases.rounds(engine, release):
+        yield "its rows are at several levels (recoding => 'local'), and a script gives each column one"
+    if policy.related:
+        yield "its policy has related tables"
+    if policy.pivot is not None:
+        yield "its policy pivots the source"
+    if policy.joined is not None:
+        yield "its policy measures the join with another release, which does not lie there"
+    if series_name_of(release) is not None:
+        yield "it is part of a series, whose ledger does not lie there"
+    for attribute in policy.attributes:
+        if attribute.pseudonym is not None:
+            yield f"{attribute.name} has pseudonyms, and a script never holds the key that they are made with"
+    if not policy.quasi_identifiers:
+        yield "its policy has no quasi-identifier, so that there are no classes to check"
+    if not types_of(release):
+        yield "the types of its columns were not recorded when it was made"
+
+
+def _refused(release: Release, reason: str, hint: str | None = None) -> PolicyError:
+    return PolicyError(f"no script can make {release.name} again: {reason}", hint=hint)
+
+
+def _bound(release: Release, policy: Policy, hierarchies: dict[str, StoredHierarchy]) -> BoundPolicy:
+    """The policy bound to a source of the columns that were there when the release was made."""
+    columns = tuple((name, "VARCHAR" if kind == ENUM else kind) for name, kind in types_of(release).items())
+    nowhere = BoundSource(columns, QualifiedName(("source",)), None, stable=True)
+    bound = bind(replace(policy, against=None), nowhere, hierarchies, fingerprint="")
+    return replace(bound, policy=policy)
+
+
+def _require_askable(release: Release, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
+    """Raises PolicyError for a requirement that reads what is not in the source."""
+    if not requirements:
+        raise _refused(release, "nothing is required of it, so that a script would have nothing to check")
+    for requirement in requirements:
+        for name, why in _BESIDE.items():
+            if name in requirement.reads:
+                raise _refused(release, f"{requirement}: {why}, which no script carries")
+        if "sensitive_ancestor" in requirement.reads and any(
+            b.stored for b in bound.sensitive if b.column in requirement.attributes
+        ):
+            raise _refused(release, f"{requirement} reads a stored hierarchy, which no script carries")
+        if requirement.on:
+            raise _refused(release, f"{requirement}: a script asks classes by all quasi-identifiers only")
+    assert not guards_of(requirements)
+
+
+def _recoding(release: Release, bound: BoundAttribute) -> Recoding:
+    for attribute in release.attributes:
+        if fold(attribute.source or attribute.name) == fold(bound.column) and attribute.level is not None:
+            return Recoding(bound, attribute.level)
+    raise _refused(release, f"it does not state a level of {bound.column}")
+
+
+def _require_types(release: Release, bound: BoundPolicy, recodings: Sequence[Recoding]) -> None:
+    """Raises PolicyError for a column whose values other warehouses may compare or print otherwise."""
+    compared = [*(r.bound for r in recodings if r.is_read), *bound.sensitive, *([bound.entity] if bound.entity else [])]
+    for attribute in compared:
+        if not _COMPARED.fullmatch(attribute.published_type):
+            raise _refused(
+                release,
+                f"{attribute.column} is of type {attribute.published_type}, of which warehouses compare values "
+                "differently",
+                hint="cast it in a view, name the view as the policy's source, and release that",
+            )
+    for attribute in bound.having(Role.INSENSITIVE):
+        if not _PASSED.fullmatch(attribute.published_type):
+            raise _refused(release, f"{attribute.column} is of type {attribute.published_type}, which not all have")

@@ -1,0 +1,230 @@
+"""The text of a script: comments, statements, and the order of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assets import listing, read
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import UserError
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.warehouses.comments import comment, header
+from sqlanon.warehouses.dialects import Dialect
+from sqlanon.warehouses.listed_labels import filled, listed_rows, typed_labels
+from sqlanon.warehouses.plan import ReleasePlan
+from sqlanon.warehouses.script_step import ScriptStep
+from sqlanon.warehouses.steps import CANDIDATE, SOURCE, check_steps, mapping_name, release_steps
+from sqlanon.warehouses.translation import script_sql, translated
+
+__all__ = ["Locations", "script_of"]
+
+# Steps have names that tables of the user's are not expected to have.
+_PREFIX = "sqlanon_"
+_LOWER = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Locations:
+    """Where a script reads the source and writes the release; `staging` is the schema of what it writes before that."""
+
+    source: QualifiedName
+    target: QualifiedName
+    staging: QualifiedName | None = None
+
+
+def script_of(plan: ReleasePlan, dialect: Dialect, locations: Locations) -> str:
+    """The script that makes a release again.
+
+    Raises UserError, naming the part, for what the dialect is not known to answer as DuckDB does, and where a name or
+    the staging schema is missing or cannot be used.
+    """
+    _require_locations(dialect, locations)
+    return "\n\n".join(part for part in _Script(plan, dialect, locations).parts() if part) + "\n"
+
+
+def _require_locations(dialect: Dialect, locations: Locations) -> None:
+    for name in (locations.source, locations.target):
+        if len(name.parts) > 3:
+            raise UserError(f"{name} has too many parts", hint="write table, schema.table or database.schema.table")
+        if name.name.lower().startswith(_PREFIX):
+            raise UserError(f"{name}: names that begin with {_PREFIX} are those of the script's own tables")
+    if locations.source == locations.target:
+        raise UserError(f"{locations.target} is the source and the release", hint="name another table with --target")
+    if dialect.is_staged and locations.staging is None:
+        raise UserError(
+            f"{dialect.title} has no temporary tables, and rows are written before they are checked",
+            hint="name a schema that nobody else reads: --staging private",
+        )
+    if locations.staging is not None and not dialect.is_staged:
+        raise UserError(f"--staging is for dialects without temporary tables, and {dialect.title} has those")
+
+
+@dataclass(frozen=True)
+class _Script:
+    plan: ReleasePlan
+    dialect: Dialect
+    locations: Locations
+
+    def parts(self) -> Iterator[str]:
+        """The parts of the text, between which there are empty lines."""
+        plan = self.plan
+        steps, checks = release_steps(plan), check_steps(plan)
+        names = [SOURCE, *(mapping_name(i) for i in plan.mappings), *(step.name for step in (*steps, *checks))]
+        yield header(plan, self.dialect, self._folded(self.locations.source), self._folded(self.locations.target))
+        yield self._fixed("begin")
+        for index in plan.mappings:
+            yield from self._mapping(index)
+        yield from self._step(self._source(), names)
+        for step in steps:
+            yield from self._step(step, names)
+        yield comment("The check: of the rows that were written, and of nothing else.")
+        for step in checks:
+            yield from self._step(step, names)
+        if self.dialect.is_staged:
+            yield "\n".join(self._views())
+        yield self._fixed("check")
+        yield from self._publication()
+        yield comment("How many rows there were, and how many are published.")
+        yield self._sql(self._counts())
+        yield comment("What the script made for itself.")
+        listed = [f"{mapping_name(i)}_listed" for i in plan.mappings]
+        yield "\n".join(self._sql(self._drop(name)) for name in (*listed, *names))
+        yield self._fixed("end")
+
+    def _sql(self, tree: exp.Expr) -> str:
+        return script_sql(tree, self.dialect) + ";"
+
+    def _fixed(self, name: str) -> str:
+        """A part of the script that is the same for all releases; empty where the dialect has none."""
+        folder, file = ("warehouses", self.dialect.name), f"{name}.sql"
+        return read("sql", *folder, file).rstrip() if file in listing("sql", *folder) else ""
+
+    def _folded(self, name: QualifiedName) -> QualifiedName:
+        return QualifiedName(tuple(map(self._spelled, name.parts)))
+
+    def _spelled(self, name: str) -> str:
+        """A name as the warehouse has it: in upper case where it would fold one that is written without quotes."""
+        return name.upper() if self.dialect.folds_names and _LOWER.fullmatch(name) else name
+
+    def _table(self, name: QualifiedName, as_: str | None = None) -> exp.Table:
+        return relation(self._folded(name), as_=as_)
+
+    def _source(self) -> ScriptStep:
+        """The columns that are needed, in the types that they had; texts are compared by their bytes."""
+        query = exp.select().from_(self._table(self.locations.source, as_="original"))
+        for bound in self.plan.needed:
+            value = column(self._spelled(bound.column), "original")
+            text = bound.published_type == "VARCHAR"
+            typed = self.dialect.by_bytes(value) if text else cast(value, bound.published_type)
+            query.select(alias(typed, bound.column), copy=False)
+        if not query.selects:
+            query.select(alias(literal(1), "row"), copy=False)
+        return ScriptStep(SOURCE, query, "The source: read once, so that all steps see the same rows.")
+
+    def _mapping(self, index: int) -> Iterator[str]:
+        """The labels that a hierarchy lists, as a table of texts, and in their types."""
+        bound, mapping = self.plan.recodings[index].bound, self.plan.mappings[index]
+        name = mapping_name(index)
+        listed = f"{name}_listed"
+        said = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
+        if self.dialect.is_staged:
+            yield (
+                comment(said)
+                + "\n"
+                + "\n".join(map(self._sql, self._made(listed, listed_rows(bound, mapping, self.dialect))))
+            )
+        else:
+            first, *others = map(self._sql, filled(self._step_table(listed), bound, mapping, self.dialect))
+            yield comment(said) + "\n" + first
+            yield from others
+        typed = typed_labels(self._step_table(listed), bound, mapping, self.dialect)
+        yield "\n".join(map(self._sql, self._made(name, typed)))
+
+    def _step(self, step: ScriptStep, names: list[str]) -> Iterator[str]:
+        query = step.query
+        if step.name != SOURCE:
+            query = translated(self._prefixed(query, names), self.dialect)
+        if step.name == "recoded":
+            self._compare_by_bytes(query)
+        said = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
+        yield said + "\n".join(map(self._sql, self._made(step.name, query)))
+
+    def _compare_by_bytes(self, query: exp.Query) -> None:
+        """Labels that are computed have the collation of new columns, which compares other texts as equal."""
+        if not self.dialect.collates:
+            return
+        for output in query.selects:
+            if output.alias.startswith("label_") and isinstance(output, exp.Alias) and self._is_text(output.alias):
+                output.set("this", self.dialect.by_bytes(output.this))
+
+    def _is_text(self, label: str) -> bool:
+        recoding = self.plan.recodings[int(label.removeprefix("label_"))]
+        return recoding.level > 0
+
+    def _made(self, name: str, query: exp.Query) -> Iterator[exp.Expr]:
+        """Statements that make the table of a step."""
+        if self.dialect.is_staged:
+            yield self._drop(name)
+            yield exp.Create(kind="TABLE", this=self._step_table(name), expression=query)
+            return
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        yield exp.Create(
+            kind="TABLE",
+            this=self._step_table(name),
+            expression=query,
+            properties=temporary,
+            replace=self.dialect.replaces,
+        )
+        if self.dialect.analyzes:
+            yield exp.Analyze(tables=[self._step_table(name)])
+
+    def _drop(self, name: str) -> exp.Drop:
+        return exp.Drop(kind="TABLE", tables=[self._step_table(name)], exists=True)
+
+    def _step_table(self, name: str, as_: str | None = None) -> exp.Table:
+        """The table of a step: one of the staging schema where there are no temporary ones."""
+        schema = self._folded(self.locations.staging).parts if self.locations.staging else ()
+        return relation((*schema, _PREFIX + name), as_=as_)
+
+    def _views(self) -> Iterator[str]:
+        """What the check reads, under names without the staging schema."""
+        for name in (CANDIDATE, "check_row", "check_violation"):
+            query = exp.select(exp.Star()).from_(self._step_table(name))
+            yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
+
+    def _publication(self) -> Iterator[str]:
+        """The candidate's published columns under the release's name, in a random order."""
+        quasi = {recoding.bound.column: recoding.level for recoding in self.plan.recodings}
+        query = exp.select().from_(self._step_table(CANDIDATE))
+        for bound in self.plan.bound.published:
+            value: exp.Expr = column(bound.column)
+            if self.dialect.by_default and (bound.published_type == "VARCHAR" or quasi.get(bound.column)):
+                value = self.dialect.by_default(value)
+            query.select(alias(value, self._spelled(bound.column)), copy=False)
+        violating = exp.select(f.count()).from_(self._step_table("check_violation")).subquery()
+        query = query.where(violating.eq(literal(0)), copy=False)
+        if self.dialect.draw:
+            query = query.order_by(exp.Ordered(this=self.dialect.draw()), copy=False)
+        said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
+        create = exp.Create(kind="TABLE", this=self._table(self.locations.target), expression=query)
+        yield comment(said) + "\n" + self._sql(create)
+
+    def _counts(self) -> exp.Select:
+        source = exp.select(f.count()).from_(self._step_table(SOURCE)).subquery()
+        target = exp.select(f.count()).from_(self._table(self.locations.target)).subquery()
+        return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
+
+    def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:
+        """The query over the script's tables; steps inside it keep their names."""
+        inner_names = {cte.alias for cte in query.find_all(exp.CTE)}
+        for table in list(query.find_all(exp.Table)):
+            if table.name in names and table.name not in inner_names:
+                table.replace(self._step_table(table.name, as_=table.alias_or_name))
+        return query

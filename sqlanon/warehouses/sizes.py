@@ -1,0 +1,20 @@
+"""How much a script may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.domain.adjustable import Adjustable
+
+__all__ = ["Sizes", "sizes"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A script has at most `mapped_values` values of one hierarchy, and inserts `rows_together` of them at once."""
+
+    mapped_values: int = 50_000
+    rows_together: int = 500
+
+
+sizes = Adjustable(Sizes())

@@ -1,0 +1,150 @@
+"""A script for PostgreSQL makes the rows there that the release has in DuckDB, and publishes nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from sqlglot import exp
+
+from sqlanon.sqlgen.sizes import sizes
+from tests.support.warehouses import (
+    COLUMNS,
+    MODELS,
+    TABLE,
+    TOWNS,
+    Column,
+    as_texts,
+    columns_for,
+    made,
+    random_rows,
+    released,
+    replace_rows,
+    script,
+)
+
+SOURCE, TARGET = ("cli nic", TABLE), ("public", 're"lease')
+
+
+def load(con: psycopg.Connection[Any], rows: Sequence[tuple[Any, ...]], columns: Sequence[Column] = COLUMNS) -> None:
+    table = sql.Identifier(*SOURCE)
+    kinds = [exp.DataType.build(column.kind, dialect="duckdb").sql(dialect="postgres") for column in columns]
+    parts = [sql.SQL("{} " + kind).format(sql.Identifier(c.name)) for c, kind in zip(columns, kinds, strict=True)]
+    con.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SOURCE[0])))
+    con.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(table))
+    con.execute(sql.SQL("CREATE TABLE {} ({})").format(table, sql.SQL(", ").join(parts)))
+    places = sql.SQL(", ").join([sql.Placeholder()] * len(columns))
+    with con.cursor() as cursor:
+        cursor.executemany(sql.SQL("INSERT INTO {} VALUES ({})").format(table, places), rows)
+
+
+def published(con: psycopg.Connection[Any]) -> Counter[tuple[Any, ...]]:
+    cursor = con.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(*TARGET)))
+    names = [sql.SQL("{}::text").format(sql.Identifier(part.name)) for part in cursor.description or ()]
+    query = sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(names), sql.Identifier(*TARGET))
+    return as_texts(con.execute(query).fetchall())
+
+
+def is_there(con: psycopg.Connection[Any]) -> bool:
+    found = con.execute("SELECT 1 FROM information_schema.tables WHERE table_name = %s", [TARGET[1]]).fetchall()
+    return bool(found)
+
+
+def run(con: psycopg.Connection[Any], text: str) -> None:
+    con.execute(text.encode())
+
+
+@pytest.mark.parametrize("seed", range(len(MODELS)))
+def test_rows_are_those_of_duckdb(postgres: str, seed: int) -> None:
+    model, columns = MODELS[seed], columns_for(MODELS[seed])
+    rows = random_rows(seed, 80, columns)
+    # One of the models whose guard has rounds has all of them, the others as many as are needed here.
+    with sizes.replaced(guard_rounds=8 if seed == len(MODELS) - 1 else 4):
+        con = made(rows, model, columns)
+        text = script(con, "postgres", source=SOURCE, target=TARGET)
+    grown = [*rows[::2], *random_rows(seed + 100, 40, columns, later=True)]
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, grown, columns)
+        run(there, text)
+        replace_rows(con, grown)
+        assert published(there) == released(con)
+        assert released(con)
+
+
+def test_rows_are_those_of_a_snapshot_and_unseen_values_are_withheld(postgres: str) -> None:
+    rows = [(town, "2020-02-29", 1, 0, "94141", True, "x", "Flu", 0.5) for town in (*TOWNS, None) for _ in range(3)]
+    con = made(rows, "k_anonymity(k => 3)", kind="TABLE")
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    unseen = [("unseen", *rows[0][1:])] * 5
+    few = [(rows[0][0], "2020-02-29", 1, 0, "9", True, "x", "Flu", 0.5)] * 2
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, [*rows, *unseen, *few])
+        run(there, text)
+        assert published(there) == released(con)
+        assert sum(published(there).values()) == len(rows)
+
+
+def test_respondents_are_counted_and_not_published(postgres: str) -> None:
+    columns = (
+        Column("__sqlanon_entity", "VARCHAR", "QUASI IDENTIFIER MIN LEVEL 0 MAX LEVEL 0", ("a", "b", None)),
+        Column("who", "BIGINT", "ENTITY", (1, 2, 3, None)),
+        Column("gone", "INTEGER", "IDENTIFIER", (1,)),
+    )
+    rows = random_rows(5, 30, columns)
+    con = made(rows, "k_anonymity(k => 4)", columns)
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows, columns)
+        run(there, script(con, "postgres", source=SOURCE, target=TARGET))
+        assert 0 < sum(published(there).values()) < len(rows)
+        assert published(there) == released(con)
+
+
+def test_nothing_is_published_if_the_check_fails_or_the_name_is_taken(postgres: str) -> None:
+    rows = random_rows(3, 40)
+    con = made(rows, "k_anonymity(k => 9)")
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    assert text.count('"entities" < 9') == 2
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows)
+        with pytest.raises(psycopg.errors.RaiseException, match="do not satisfy the requirements"):
+            run(there, text.replace('"entities" < 9', '"entities" < 2', 1))
+        there.execute("ROLLBACK")
+        # Rows that no class of the check takes in count as a failure, too.
+        lost = text.replace(
+            'FROM "sqlanon_candidate" AS "candidate"\nJOIN',
+            'FROM (SELECT * FROM "sqlanon_candidate" LIMIT 1) AS "candidate"\nJOIN',
+        )
+        assert lost != text
+        with pytest.raises(psycopg.errors.RaiseException, match="do not satisfy the requirements"):
+            run(there, lost)
+        there.execute("ROLLBACK")
+        assert not is_there(there)
+        there.execute(sql.SQL("CREATE TABLE {} AS SELECT 1 AS one").format(sql.Identifier(*TARGET)))
+        with pytest.raises(psycopg.errors.DuplicateTable):
+            run(there, text)
+        there.execute("ROLLBACK")
+        assert published(there) == {("1",): 1}
+
+
+def test_the_order_of_rows_is_drawn(postgres: str) -> None:
+    columns = (Column("letter", "VARCHAR", "QUASI IDENTIFIER MIN LEVEL 0 MAX LEVEL 0", ("a", "b")),)
+    rows = [("a",)] * 300 + [("b",)] * 300
+    con = made(rows, "k_anonymity(k => 3)", columns)
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    orders = set()
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows, columns)
+        for _ in range(2):
+            run(there, text)
+            stored = "".join(r for (r,) in there.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(*TARGET))))
+            assert 100 < stored[:300].count("b") < 200
+            orders.add(stored)
+            # And its texts are compared like others there, not by the collation of the steps.
+            collations = there.execute('SELECT pg_collation_for(letter) FROM public."re""lease" LIMIT 1').fetchall()
+            assert collations == [('"default"',)]
+            there.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(*TARGET)))
+    assert len(orders) == 2

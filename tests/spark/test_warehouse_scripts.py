@@ -1,0 +1,102 @@
+"""A script for Spark makes the rows there that the release has in DuckDB, and publishes nothing if the check fails."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlglot
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from sqlanon.engines.spark import SparkEngine
+from sqlanon.sqlgen.sizes import sizes
+from tests.support.names import quoted
+from tests.support.warehouses import (
+    MODELS,
+    TABLE,
+    as_texts,
+    columns_for,
+    finite,
+    made,
+    random_rows,
+    released,
+    replace_rows,
+    script,
+)
+
+pytestmark = pytest.mark.spark
+
+SOURCE, TARGET = ("clinic", "patients"), ("published", "release")
+
+
+def statements(text: str) -> list[str]:
+    """The statements of a script, parted as Spark's own shell does it: at semicolons outside of texts and comments."""
+    starts, parts = 0, []
+    for token in sqlglot.tokenize(text, dialect="spark"):
+        if token.token_type is sqlglot.TokenType.SEMICOLON:
+            parts.append(text[starts : token.start])
+            starts = token.end + 1
+    return parts
+
+
+def run(session: SparkSession, text: str) -> None:
+    for statement in statements(text):
+        session.sql(statement).collect()
+
+
+@pytest.fixture
+def schemas(spark: SparkEngine) -> Iterator[SparkSession]:
+    session = spark.connection
+    for name in ("clinic", "published", "private"):
+        session.sql(f"CREATE DATABASE {name}")
+    yield session
+    for name in ("clinic", "published", "private"):
+        session.sql(f"DROP DATABASE {name} CASCADE")
+    session.catalog.clearCache()
+
+
+PLACES = {"source": SOURCE, "target": TARGET, "staging": ("private",)}
+
+
+def published(session: SparkSession) -> Counter[tuple[Any, ...]]:
+    rows = session.table("published.`release`")
+    kinds = [f"CAST(`{name.replace('`', '``')}` AS STRING)" for name in rows.columns]
+    return as_texts([tuple(row) for row in rows.selectExpr(*kinds).collect()])
+
+
+@pytest.mark.parametrize("seed", [2, 9])
+def test_rows_are_those_of_duckdb(schemas: SparkSession, seed: int) -> None:
+    model = MODELS[seed]
+    columns = finite(columns_for(model))
+    rows = random_rows(seed, 60, columns)
+    # As many rounds as are needed here: each is many steps.
+    with sizes.replaced(guard_rounds=2):
+        con = made(rows, model, columns)
+        text = script(con, "spark", **PLACES)
+    replace_rows(con, [*rows[::2], *random_rows(seed + 100, 40, columns, later=True)])
+    source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
+    schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
+    run(schemas, text)
+    assert published(schemas) == released(con)
+    assert 0 < sum(published(schemas).values()) < source.num_rows
+    assert schemas.sql("SHOW TABLES IN private").filter("NOT isTemporary").count() == 0
+
+
+def test_a_guard_that_lets_classes_pass_publishes_nothing(schemas: SparkSession) -> None:
+    columns = finite()
+    con = made(random_rows(3, 30, columns), "k_anonymity(k => 9)", columns)
+    source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
+    schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
+    text = script(con, "spark", **PLACES).replace("`entities` < 9", "`entities` < 2", 1)
+    parts = statements(text)
+    failed = next(index for index, part in enumerate(parts) if "requirements" in part and "assert_true" in part)
+    for part in parts[:failed]:
+        schemas.sql(part).collect()
+    with pytest.raises(PySparkException, match="do not satisfy"):
+        schemas.sql(parts[failed]).collect()
+    # Even a shell that goes on after an error publishes no row.
+    schemas.sql(parts[failed + 1]).collect()
+    assert not published(schemas)

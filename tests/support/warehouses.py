@@ -1,0 +1,194 @@
+"""Sources with hostile names and values, the releases of them in DuckDB, and their scripts for other warehouses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import sqlanon
+from sqlanon import Connection
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.warehouses.compiled import compiled
+from tests.support.names import quoted
+
+__all__ = [
+    "COLUMNS",
+    "MODELS",
+    "RELEASE",
+    "TABLE",
+    "Column",
+    "as_texts",
+    "columns_for",
+    "finite",
+    "made",
+    "random_rows",
+    "released",
+    "replace_rows",
+    "script",
+    "using",
+]
+
+TABLE = 'pa;ti"ents'
+RELEASE = "re'lease\n-- /* 中"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, its DuckDB type, what the policy says of it, values of it, and values that come after the solving."""
+
+    name: str
+    kind: str
+    role: str
+    values: tuple[Any, ...]
+    later: tuple[Any, ...] = ()
+
+
+TOWNS = {"it's": "o'ne", 'qu"ote': "o'ne", "back\\slash": "tw\\o", "new\nline": "tw\\o", "": "é中文", "Ünï": "é中文"}
+
+COLUMNS = (
+    Column(
+        'sel"ect', "VARCHAR", "QUASI IDENTIFIER USING towns MIN LEVEL 1 MAX LEVEL 1", (*TOWNS, None), ("unseen", "IT'S")
+    ),
+    Column(
+        "order by",
+        "DATE",
+        "QUASI IDENTIFIER USING dates MIN LEVEL 2 MAX LEVEL 2",
+        ("2020-02-29", "2020-03-01", "0812-01-01", "infinity", "-infinity", None),
+        ("2024-12-31",),
+    ),
+    Column(
+        "é中文",
+        "INTEGER",
+        "QUASI IDENTIFIER USING widths MIN LEVEL 1 MAX LEVEL 1",
+        (-2147483648, -1, 0, 4, 5, 2147483647, None),
+        (9,),
+    ),
+    Column(
+        "price",
+        "DECIMAL(9,2)",
+        "QUASI IDENTIFIER USING prices MIN LEVEL 1 MAX LEVEL 1",
+        tuple(map(Decimal, ("-0.01", "0.00", "0.49", "0.50", "12.25"))),
+    ),
+    Column(
+        "zip",
+        "VARCHAR",
+        "QUASI IDENTIFIER USING prefixes MIN LEVEL 1 MAX LEVEL 1",
+        ("94141", "94149", "94a", "😀😀😀😀", None),
+    ),
+    Column("class_id", "BOOLEAN", "QUASI IDENTIFIER MIN LEVEL 0 MAX LEVEL 0", (True, False, None)),
+    Column("gone", "VARCHAR", "QUASI IDENTIFIER MIN LEVEL 1 MAX LEVEL 1", ("x", "y")),
+    Column("dis'ease", "VARCHAR", "SENSITIVE", ("Flu", "flu", "it's", "a\\b", None), ("Cold",)),
+    Column("note", "DOUBLE", "INSENSITIVE", (0.5, -1.25, None)),
+)
+
+DEFINITIONS = """
+CREATE HIERARCHY towns AS LEVELS (SELECT * FROM towns);
+CREATE HIERARCHY dates AS CALENDAR (MONTH, YEAR);
+CREATE HIERARCHY widths AS INTERVALS (5, 10);
+CREATE HIERARCHY prices AS INTERVALS (0.5, 5);
+CREATE HIERARCHY prefixes AS PREFIXES (3, 1);
+CREATE HIERARCHY seen AS PREFIXES (1);
+"""
+
+# What is required; those that read the rows of others have a guard in rounds.
+MODELS = (
+    "k_anonymity(k => 3)",
+    "l_diversity(l => 2)",
+    "l_diversity(l => 1.5, variant => 'entropy'), k_anonymity(k => 2)",
+    "l_diversity(l => 2, c => 2, variant => 'recursive')",
+    "l_diversity(l => 1.4, variant => 'probabilistic')",
+    "alpha_k_anonymity(alpha => 0.7, k => 2)",
+    "p_sensitive_k_anonymity(p => 2, k => 3)",
+    "t_closeness(t => 0.3)",
+    "t_closeness(t => 0.3, distance => 'ordered')",
+    "t_closeness(t => 0.3, distance => 'hierarchical')",
+    "t_closeness(t => 0.2, distance => 'jensen_shannon')",
+    "delta_disclosure(delta => 2, absent => 'ignored')",
+    "beta_likeness(beta => 1.5)",
+    "beta_likeness(beta => 1.5, variant => 'enhanced')",
+)
+
+
+def random_rows(
+    seed: int, count: int, columns: Sequence[Column] = COLUMNS, *, later: bool = False
+) -> list[tuple[Any, ...]]:
+    """Rows, many of which agree with others in all quasi-identifiers; `later` draws values not seen before, too."""
+    random = Random(seed)
+    few = [
+        tuple(random.choice(c.values + (c.later if later else ())) for c in columns) for _ in range(max(count // 8, 1))
+    ]
+    free = [index for index, c in enumerate(columns) if not c.role.startswith("QUASI")]
+    rows = []
+    for _ in range(count):
+        row = list(random.choice(few))
+        for index in free:
+            row[index] = random.choice(columns[index].values)
+        rows.append(tuple(row))
+    return rows
+
+
+def made(
+    rows: Sequence[tuple[Any, ...]], require: str, columns: Sequence[Column] = COLUMNS, kind: str = "VIEW"
+) -> Connection:
+    """A database with the rows as a source, a policy on them, and a release of it."""
+    con = sqlanon.connect()
+    con.duckdb.execute("CREATE TABLE towns (town VARCHAR, region VARCHAR)")
+    con.duckdb.executemany("INSERT INTO towns VALUES (?, ?)", list(TOWNS.items()))
+    con.execute(DEFINITIONS)
+    con.duckdb.execute(f"CREATE TABLE {quoted(TABLE)} ({', '.join(f'{quoted(c.name)} {c.kind}' for c in columns)})")
+    insert(con, rows)
+    roles = ", ".join(f"{quoted(c.name)} {c.role}" for c in columns)
+    con.execute(f"CREATE POLICY p ON {quoted(TABLE)} ({roles}) REQUIRE {require}")
+    con.execute(f"CREATE ANONYMIZED {kind} {quoted(RELEASE)} AS POLICY p METHOD generalization(suppression => 1)")
+    return con
+
+
+def insert(con: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    if rows:
+        con.duckdb.executemany(f"INSERT INTO {quoted(TABLE)} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+
+
+def replace_rows(con: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Other rows in the source, which a live view follows."""
+    con.duckdb.execute(f"DELETE FROM {quoted(TABLE)}")
+    insert(con, rows)
+
+
+def finite(columns: Sequence[Column] = COLUMNS) -> tuple[Column, ...]:
+    """The columns without infinite dates, which other warehouses than PostgreSQL do not have."""
+    return tuple(replace(c, values=tuple(v for v in c.values if v not in ("infinity", "-infinity"))) for c in columns)
+
+
+def using(hierarchy: str, columns: Sequence[Column] = COLUMNS) -> tuple[Column, ...]:
+    """The columns, the sensitive one with a hierarchy."""
+    return tuple(replace(c, role=f"SENSITIVE USING {hierarchy}") if c.role == "SENSITIVE" else c for c in columns)
+
+
+def columns_for(model: str, columns: Sequence[Column] = COLUMNS) -> tuple[Column, ...]:
+    """The columns that a model is asked of."""
+    return using("seen", columns) if "hierarchical" in model else tuple(columns)
+
+
+def script(con: Connection, dialect: str, **places: tuple[str, ...]) -> str:
+    """The release as a script."""
+    names = {key: QualifiedName(parts) for key, parts in places.items()}
+    return compiled(DuckDBEngine(con.duckdb), QualifiedName((RELEASE,)), dialect, **names)
+
+
+def released(con: Connection) -> Counter[tuple[Any, ...]]:
+    """The rows of the release in DuckDB, with their numbers."""
+    names = [name for name, *_ in con.duckdb.execute(f"DESCRIBE {quoted(RELEASE)}").fetchall()]
+    query = f"SELECT {', '.join(f'{quoted(n)}::VARCHAR' for n in names)} FROM {quoted(RELEASE)}"
+    return as_texts(con.duckdb.execute(query).fetchall())
+
+
+def as_texts(rows: Sequence[Sequence[Any]]) -> Counter[tuple[Any, ...]]:
+    """Rows of texts with their numbers, whole DOUBLEs with and without a point being alike."""
+    return Counter(
+        tuple(value.removesuffix(".0") if isinstance(value, str) else value for value in row) for row in rows
+    )

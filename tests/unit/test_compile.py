@@ -1,0 +1,207 @@
+"""Scripts for other warehouses: what is in them, what is refused, and the command that writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import sqlanon
+from sqlanon import Connection
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.portable import require_portable
+from sqlanon.errors import PolicyError, SqlanonError, UserError
+from sqlanon.sqlgen.sizes import sizes as guard_sizes
+from sqlanon.warehouses.compiled import compiled
+from sqlanon.warehouses.dialects import DIALECTS
+from sqlanon.warehouses.sizes import sizes
+from tests.support.command_line import RELEASE, invoke
+from tests.support.warehouses import columns_for, finite, made, random_rows, script
+
+SOURCE, TARGET = ("clinic", "patients"), ("published", "release")
+# Models whose statements have all that others have.
+MODEL = "t_closeness(t => 0.3, distance => 'jensen_shannon'), k_anonymity(k => 2)"
+# Decimal labels and texts that it is not known how to write are left out where they are refused.
+BIGQUERY = ("price",)
+
+
+def places(dialect: str) -> dict[str, tuple[str, ...]]:
+    staging = {"staging": ("private",)} if DIALECTS[dialect].is_staged else {}
+    return {"source": SOURCE, "target": TARGET, **staging}
+
+
+@pytest.fixture(scope="module")
+def releases() -> Iterator[dict[str, Connection]]:
+    """A release of all types, and one without those that BigQuery prints in another way."""
+    columns = columns_for(MODEL)
+    fewer = tuple(column for column in columns if column.name not in BIGQUERY)
+    all_types, others = (made(random_rows(1, 30, parts), MODEL, parts) for parts in (columns, fewer))
+    yield {"all": all_types, "fewer": others}
+    all_types.close()
+    others.close()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_script_is_read_back_to_what_was_meant(releases: dict[str, Connection], dialect: str) -> None:
+    """The words of a warehouse are read as its own by sqlglot, and mean, in DuckDB's words, what is on the list."""
+    with guard_sizes.replaced(guard_rounds=2):
+        text = script(releases["fewer" if dialect == "bigquery" else "all"], dialect, **places(dialect))
+    text = re.sub(
+        r"(DO \$sqlanon\$.*?\$sqlanon\$|EXECUTE IMMEDIATE \$\$.*?\$\$|ASSERT .*?);\n", "", text, flags=re.DOTALL
+    )
+    trees = [tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None]
+    assert not [tree for tree in trees if isinstance(tree, exp.Command) and "COMMIT" not in tree.sql()]
+    created = [tree for tree in trees if isinstance(tree, exp.Create) and isinstance(tree.expression, exp.Query)]
+    assert len(created) > 20
+    for tree in created:
+        again = tree.sql(dialect=dialect, identify=True)
+        assert sqlglot.parse_one(again, dialect=dialect) == tree
+        assert not tree.find(exp.Anonymous, exp.Collate) or re.search("source|label_|recoded|release", tree.this.sql())
+        if "check_" in tree.this.sql():
+            # Spark's CAST is read as one that may be NULL.
+            read = tree.expression.sql(dialect="duckdb").replace("TRY_CAST(", "CAST(")
+            require_portable(sqlglot.parse_one(read, dialect="duckdb"))
+    written = [tree for tree in created if tree.find(exp.TemporaryProperty) is None and tree.kind == "TABLE"]
+    schemas = {tree.this.db.lower() for tree in written}
+    assert schemas == {"published", "private"} if DIALECTS[dialect].is_staged else {"published"}
+
+
+def test_names_do_not_end_a_comment(releases: dict[str, Connection]) -> None:
+    head = script(releases["all"], "postgres", **places("postgres")).partition("BEGIN;")[0]
+    assert "re'lease -- /*" in head
+    assert all(line.startswith("--") or not line for line in head.splitlines())
+
+
+def test_what_a_warehouse_reads_differently_is_refused(releases: dict[str, Connection]) -> None:
+    con = releases["all"]
+    with pytest.raises(UserError, match=r"BigQuery cannot .* prints decimal numbers without zeros"):
+        script(con, "bigquery", **places("bigquery"))
+    with pytest.raises(UserError, match=r"Spark SQL cannot .* holds \$\{"):
+        script(con, "spark", source=SOURCE, target=("a", "${b}"), staging=("private",))
+    # Nobody says how Redshift reads a backslash, so that none is written.
+    literals = re.findall(r"INSERT INTO .*?;\n", script(con, "redshift", **places("redshift")), flags=re.DOTALL)
+    assert literals
+    assert not any("\\" in text for text in literals)
+    assert "'it' || CHR(39) || 's'" in literals[0]
+
+
+WEEKS = """
+CREATE TABLE visits AS SELECT DATE '2020-01-01' + (i % 3)::INTEGER AS day, 'd' || i % 3 AS disease FROM range(30) r(i);
+CREATE HIERARCHY weeks AS CALENDAR (WEEK);
+CREATE POLICY w ON visits (day QUASI IDENTIFIER USING weeks MIN LEVEL 1 MAX LEVEL 1, disease SENSITIVE)
+REQUIRE k_anonymity(k => 3);
+CREATE ANONYMIZED TABLE weekly AS POLICY w;
+"""
+
+
+def test_weeks_are_written_where_they_were_tried() -> None:
+    con = sqlanon.connect()
+    con.execute(WEEKS)
+    for dialect in DIALECTS:
+        if dialect in ("postgres", "spark"):
+            assert "ISO" in _compiled(con, "weekly", dialect)
+        else:
+            with pytest.raises(UserError, match="WEEK"):
+                _compiled(con, "weekly", dialect)
+
+
+OTHERS = """
+CREATE TABLE t AS SELECT i % 3 AS age, 'd' || i % 3 AS disease, i AS who, i / 3 AS weight,
+    '2020-01-01 00:00+00'::TIMESTAMPTZ AS moment FROM range(30) r(i);
+CREATE HIERARCHY kinds AS LEVELS (SELECT 'd' || i, 'kind' FROM range(3) r(i));
+CREATE POLICY plain ON t (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 3);
+CREATE POLICY tokens ON t (who IDENTIFIER PSEUDONYM, age QUASI IDENTIFIER, disease SENSITIVE)
+REQUIRE k_anonymity(k => 3);
+CREATE POLICY sets ON t (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 3, on => (age));
+CREATE POLICY public ON t (age QUASI IDENTIFIER, disease SENSITIVE) AGAINST t REQUIRE k_map(k => 3);
+CREATE POLICY kinds_of ON t (age QUASI IDENTIFIER, disease SENSITIVE USING kinds)
+REQUIRE t_closeness(t => 0.9, distance => 'hierarchical');
+CREATE POLICY floats ON t (weight QUASI IDENTIFIER MAX LEVEL 0, disease SENSITIVE) REQUIRE k_anonymity(k => 1);
+CREATE POLICY zones ON t (age QUASI IDENTIFIER, moment INSENSITIVE) REQUIRE k_anonymity(k => 3);
+CREATE POLICY query ON (SELECT age, disease FROM t) (age QUASI IDENTIFIER, disease SENSITIVE)
+REQUIRE k_anonymity(k => 3);
+CREATE ANONYMIZED TABLE of_mondrian AS POLICY plain METHOD mondrian;
+CREATE ANONYMIZED TABLE of_anatomy AS POLICY plain METHOD anatomy(l => 2);
+CREATE ANONYMIZED TABLE of_rounds AS POLICY plain METHOD generalization(recoding => 'local', suppression => 0.9);
+"""
+REFUSED = {
+    "of_mondrian": "METHOD mondrian",
+    "of_anatomy": "METHOD anatomy",
+    "of_rounds": "several levels",
+    "tokens": "who has pseudonyms",
+    "kinds_of": "stored hierarchy",
+    "sets": "by all quasi-identifiers only",
+    "public": "public table",
+    "floats": "weight is of type DOUBLE",
+    "zones": "moment is of type TIMESTAMP WITH TIME ZONE",
+    "query": r"\(SELECT ...\), which is no table",
+}
+
+
+def test_what_no_script_can_make_is_refused_with_the_reason() -> None:
+    con = sqlanon.connect()
+    con.execute(OTHERS)
+    for name, reason in REFUSED.items():
+        if not name.startswith("of_"):
+            con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name}")
+        with pytest.raises(SqlanonError, match=reason):
+            _compiled(con, name, "postgres")
+    assert 'FROM "there"."t"' in _compiled(con, "query", "postgres", source=QualifiedName(("there", "t")))
+
+
+def test_names_and_places_are_checked() -> None:
+    con = sqlanon.connect()
+    con.execute(RELEASE)
+    own, schema = QualifiedName(("sqlanon_source",)), QualifiedName(("private",))
+    with pytest.raises(UserError, match="there is no dialect postgre") as error:
+        _compiled(con, "released", "postgre")
+    assert "postgres" in str(error.value.hint)
+    for arguments, message in (
+        ({"source": own}, "the script's own tables"),
+        ({"target": QualifiedName(("patients",))}, "is the source and the release"),
+        ({"target": QualifiedName(("a", "b", "c", "d"))}, "too many parts"),
+        ({"staging": schema}, "PostgreSQL has those"),
+    ):
+        with pytest.raises(UserError, match=message):
+            _compiled(con, "released", "postgres", **arguments)
+    with pytest.raises(UserError, match="no temporary tables"):
+        _compiled(con, "released", "spark")
+
+
+def test_a_hierarchy_that_changed_is_refused_and_a_long_one_too() -> None:
+    columns = finite()[:1]
+    con = made(random_rows(1, 30, columns), "k_anonymity(k => 2)", columns)
+    with sizes.replaced(mapped_values=5), pytest.raises(PolicyError, match="more than 5 values"):
+        script(con, "postgres", **places("postgres"))
+    with sizes.replaced(rows_together=2):
+        assert script(con, "postgres", **places("postgres")).count("INSERT INTO") == 4
+    con.execute("CREATE OR REPLACE HIERARCHY towns AS LEVELS (SELECT town, 'all' FROM towns)")
+    with pytest.raises(PolicyError, match="not any more what"):
+        script(con, "postgres", **places("postgres"))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    database, file = tmp_path / "x.duckdb", tmp_path / "release.sql"
+    assert invoke("run", "-", "-d", database, stdin=RELEASE).exit_code == 0
+    arguments = ("compile", "released", "--dialect", "snowflake", "--source", "raw.patients", "-d", database)
+    printed = invoke(*arguments)
+    assert printed.exit_code == 0
+    # Names that are written without quotes are folded there.
+    assert 'FROM "RAW"."PATIENTS" AS "original"' in printed.stdout
+    assert 'CREATE TABLE "RELEASED" AS' in printed.stdout
+    assert invoke(*arguments, "-o", file).exit_code == 0
+    assert file.read_text(encoding="utf-8") == printed.stdout
+    assert invoke(*arguments, "-o", database).exit_code == 2
+    assert invoke("compile", "nothing", "--dialect", "snowflake", "-d", database).exit_code == 2
+
+
+def _compiled(con: Connection, name: str, dialect: str, **places: QualifiedName) -> str:
+    if dialect == "spark" and name != "released":
+        places["staging"] = QualifiedName(("private",))
+    target = places.pop("target", QualifiedName(("made",)))
+    return compiled(DuckDBEngine(con.duckdb), QualifiedName((name,)), dialect, target=target, **places)
