@@ -13,9 +13,9 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, about
+from sqlanon.export.access import Export
 from sqlanon.export.exported_rows import exported_tables, read_export, rows_of_export, values_of_export
 from sqlanon.export.paths import local_path
-from sqlanon.export.reader import Export
 from sqlanon.export.signature import public_key, signer_of
 from sqlanon.export.stated import stated_requirements
 from sqlanon.inputs.joins.requirements import JoinedRequirement, bind_joined, of_join

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
+from sqlanon.export.access import export_at
 from sqlanon.export.formats.base import suffixes
-from sqlanon.export.layout import names_beside
+from sqlanon.export.layout import names_of_export
 from sqlanon.export.paths import local_path
-from sqlanon.export.reader import export_at
 from sqlanon.syntax.statements import ExportRelease, Statement
 
 __all__ = ["archived", "remove_oldest"]
@@ -55,8 +55,8 @@ def _copied(path: Path, folder: Path) -> Path:
     if path.is_dir():
         shutil.copytree(path, target)
         return target
-    for file in (path, *map(path.with_name, names_beside(path.name))):
-        shutil.copy2(file, folder / file.name)
+    for name in names_of_export(path):
+        shutil.copy2(path.with_name(name), folder / name)
     return target
 
 

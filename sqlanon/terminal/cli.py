@@ -218,8 +218,15 @@ def export(
     database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
     format_: Annotated[
         str | None,
-        typer.Option("--format", "-f", help="parquet, csv or duckdb; by default what the path's suffix says."),
+        typer.Option("--format", "-f", help="parquet, csv, duckdb, arrow or sqlite; else what the path's suffix says."),
     ] = None,
+    partition: Annotated[
+        list[str] | None,
+        typer.Option("--partition-by", metavar="COLUMN", help="Files for each of its values; may be repeated."),
+    ] = None,
+    dictionary: Annotated[
+        bool, typer.Option("--dictionary", metavar="", help="Write what each column is beside it, too.")
+    ] = False,
     replace: Annotated[bool, typer.Option("--replace", metavar="", help="Replace an earlier export.")] = False,
     with_report: Annotated[bool, typer.Option("--report", metavar="", help="Write its report beside it, too.")] = False,
     sign_key: Annotated[
@@ -243,7 +250,11 @@ def export(
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
-        statement = to_sql(ExportRelease(release_name(name), path, format_, replace, with_report, sign_key))
+        statement = to_sql(
+            ExportRelease(
+                release_name(name), path, format_, replace, with_report, sign_key, tuple(partition or ()), dictionary
+            )
+        )
         with connected(existing(database), read_only=read_only) as connection:
             runner = ScriptRun(connection, output)
             runner.run(statement, "sqlanon export", is_script=False)

@@ -1,0 +1,107 @@
+"""Other databases by ADBC (Arrow Database Connectivity): statements in their own SQL, and rows as streams of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.errors import EngineError, SqlanonError, UserError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["AdbcConnection", "open_sqlite"]
+
+Said = Callable[[Any], SqlanonError]
+
+
+class AdbcConnection:
+    """A connection in a transaction that lasts until `commit`, and is rolled back where it is closed before.
+
+    `said` makes an error of sqlanon's of one of the driver's, and keeps to itself what the driver says of values.
+    """
+
+    def __init__(self, connection: Any, dialect: str, said: Said) -> None:
+        self._connection = connection
+        self._dialect = dialect
+        self._said = said
+
+    def run(self, statement: exp.Expr | str) -> None:
+        """Runs a statement and drops its result. Raises as `said` says."""
+        with self.errors(), closing(self._connection.cursor()) as cursor:
+            cursor.execute(self._text(statement))
+
+    def rows(self, query: exp.Expr | str) -> list[tuple[Any, ...]]:
+        """The rows of a query; for counts, names and texts of the catalog, never for rows of people."""
+        with self.errors(), closing(self._connection.cursor()) as cursor:
+            cursor.execute(self._text(query))
+            return list(cursor.fetchall())
+
+    @contextmanager
+    def stream(self, query: exp.Expr | str) -> Iterator[pyarrow.RecordBatchReader]:
+        """The rows of a query as a stream of Arrow batches. Raises as `said` says, within the block too."""
+        with self.errors(), closing(self._connection.cursor()) as cursor:
+            cursor.execute(self._text(query))
+            yield cursor.fetch_record_batch()
+
+    def ingest(self, table: str, stream: pyarrow.RecordBatchReader | pyarrow.Table, **place: str) -> None:
+        """Makes a table of a stream's rows, in the schema that `place` names for drivers that have any."""
+        with self.errors(), closing(self._connection.cursor()) as cursor:
+            cursor.adbc_ingest(table, stream, mode="create", **place)
+
+    def commit(self) -> None:
+        """Raises the driver's own error where nobody can tell whether it has happened."""
+        self._connection.commit()
+
+    def close(self) -> None:
+        """Ends the connection, and what has not been committed is as if it had never been."""
+        with suppress(Exception):
+            self._connection.rollback()
+        with suppress(Exception):
+            self._connection.close()
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """The driver's errors as those of sqlanon."""
+        from adbc_driver_manager import Error
+
+        try:
+            yield
+        except Error as error:
+            raise self._said(error) from None
+
+    def _text(self, statement: exp.Expr | str) -> str:
+        return statement if isinstance(statement, str) else statement.sql(dialect=self._dialect, identify=True)
+
+
+def open_sqlite(path: Path, *, read_only: bool = False) -> AdbcConnection:
+    """A SQLite file, made where there is none.
+
+    Raises UserError where the driver is not installed or there is no such file to read, EngineError for another file.
+    """
+    try:
+        from adbc_driver_manager import Error
+        from adbc_driver_sqlite import dbapi
+    except ImportError:
+        raise UserError("SQLite files need adbc-driver-sqlite", hint="pip install 'sqlanon[sqlite]'") from None
+    if read_only and not path.is_file():
+        raise UserError(f"there is no file {path}")
+    # In a URI other characters than letters mean something.
+    uri = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    try:
+        connection = dbapi.connect(uri)
+    except Error as error:
+        raise _said_by_sqlite(error) from None
+    return AdbcConnection(connection, "sqlite", _said_by_sqlite)
+
+
+def _said_by_sqlite(error: Any) -> SqlanonError:
+    if "file is not a database" in str(error):
+        return UserError("the file is no SQLite database")
+    return EngineError(
+        "SQLite: " + str(error).splitlines()[0], hint="is there room on the disk, and may the file be written?"
+    )
