@@ -21,6 +21,7 @@ from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError, about
 from sqlanon.export.attack_export import attack_export
 from sqlanon.export.check_export import check_export
+from sqlanon.export.destinations.schema_url import is_database_url
 from sqlanon.export.layout import report_path, report_text
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
@@ -267,6 +268,8 @@ def _attack(engine: Engine, statement: s.Attack, progress: Watching | None) -> A
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:
     release = _load(engine, statement.name)
+    if is_database_url(statement.path):
+        return Answer(answer_columns.EXPORTED, tuple(map(astuple, export_release(engine, release, statement))))
     with about("path"):
         path = report_path(statement.path)
     former = partial(without_former, path, replace=statement.replace)

@@ -14,7 +14,7 @@ from sqlanon.errors import EngineError, SqlanonError, UserError
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["AdbcConnection", "open_sqlite"]
+__all__ = ["AdbcConnection", "open_sqlite", "require_driver"]
 
 Said = Callable[[Any], SqlanonError]
 
@@ -78,16 +78,23 @@ class AdbcConnection:
         return statement if isinstance(statement, str) else statement.sql(dialect=self._dialect, identify=True)
 
 
+@contextmanager
+def require_driver(package: str, extra: str, purpose: str) -> Iterator[None]:
+    """Raises UserError where what is imported within is not installed."""
+    try:
+        yield
+    except ImportError:
+        raise UserError(f"{purpose} need {package}", hint=f"pip install 'sqlanon[{extra}]'") from None
+
+
 def open_sqlite(path: Path, *, read_only: bool = False) -> AdbcConnection:
     """A SQLite file, made where there is none.
 
     Raises UserError where the driver is not installed or there is no such file to read, EngineError for another file.
     """
-    try:
+    with require_driver("adbc-driver-sqlite", "sqlite", "SQLite files"):
         from adbc_driver_manager import Error
         from adbc_driver_sqlite import dbapi
-    except ImportError:
-        raise UserError("SQLite files need adbc-driver-sqlite", hint="pip install 'sqlanon[sqlite]'") from None
     if read_only and not path.is_file():
         raise UserError(f"there is no file {path}")
     # In a URI other characters than letters mean something.

@@ -48,6 +48,14 @@ class ColumnMeaning:
     height: str
     label: str
 
+    @property
+    def sentence(self) -> str:
+        """All of it in one line, but the table and the column."""
+        level = f"level {self.level} of {self.height}" if self.level and self.height else ""
+        hierarchy = f"hierarchy {self.hierarchy}" if self.hierarchy else ""
+        parts = (self.value, level, hierarchy, self.label)
+        return f"{self.role}: {'; '.join(filter(None, parts))}"
+
 
 def dictionary(stated: dict[str, Any]) -> str:
     """The text of the file for a certificate: CSV with a header."""

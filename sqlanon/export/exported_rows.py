@@ -17,6 +17,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.export.access import Export, export_at, files_of
+from sqlanon.export.destinations.received import export_in_schema
+from sqlanon.export.destinations.schema_url import is_database_url, schema_url
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
 from sqlanon.export.reader import recorded_of
@@ -73,7 +75,11 @@ def read_export(engine: Engine, path: str) -> ReadExport:
     Raises UserError where it cannot be read, and PrivacyViolation where the files are not those of the certificate, or
     show what its policy hides.
     """
-    export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
+    if is_database_url(path):
+        export = export_in_schema(path)
+        path = schema_url(path).called
+    else:
+        export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)

@@ -30,7 +30,6 @@ __all__ = [
     "require_known_suffix",
 ]
 
-_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # A folder of a version or a year, release.2026, is none.
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}")
 _DEFAULT = "parquet"
@@ -139,8 +138,6 @@ def _target(path: str) -> Path:
     """The folder or file that the path of an export means. Raises UserError for a path that cannot be one."""
     if not path.strip() or "\0" in path:
         raise UserError("the path of an export names a folder or a file", hint="write TO 'out/'")
-    if _REMOTE.match(path):
-        raise UserError(f"{path} is not on this machine", hint="export to a folder, then copy its files there")
     target = local_path(path)
     if target.is_symlink():
         raise UserError(f"{path} is a symbolic link", hint="write the path that it leads to")

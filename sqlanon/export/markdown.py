@@ -54,7 +54,7 @@ def _lines(stated: dict[str, Any], signer: str | None) -> Iterator[str]:
     yield from _generalization(stated)
     yield from _policy(stated["policy"])
     yield from _columns(stated)
-    yield from _files(stated["files"], stated["versions"])
+    yield from _files(stated)
 
 
 def _columns(stated: dict[str, Any]) -> Iterator[str]:
@@ -201,10 +201,17 @@ def _policy(policy: dict[str, Any]) -> Iterator[str]:
     yield from (fence + "sql", policy["statement"], fence)
 
 
-def _files(files: Sequence[dict[str, Any]], versions: dict[str, Any]) -> Iterator[str]:
-    yield from _section("Files and versions")
-    rows = [(_code(f["name"]), f"{f['bytes']:,}", _code(f["sha256"])) for f in files]
-    yield from _table(("file", "bytes", "SHA-256"), rows)
+def _files(stated: dict[str, Any]) -> Iterator[str]:
+    versions = stated["versions"]
+    if "contents" in stated:
+        yield from _section("Contents and versions")
+        rows = [(_code(table["name"]), _code(table["sha256"])) for table in stated["contents"]]
+        yield from _table(("table", "SHA-256 of its rows"), rows)
+    else:
+        yield from _section("Files and versions")
+        files = [*stated["files"], *([stated["dictionary"]] if "dictionary" in stated else [])]
+        described = [(_code(f["name"]), f"{f['bytes']:,}", _code(f["sha256"])) for f in files]
+        yield from _table(("file", "bytes", "SHA-256"), described)
     yield ""
     for done, said in (("Released", versions["released_with"]), ("Exported", versions["exported_with"])):
         yield f"{done} with sqlanon {said['sqlanon']} on {said['engine']}."

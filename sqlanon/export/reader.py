@@ -20,6 +20,7 @@ from sqlanon.errors import SqlanonError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals
 from sqlanon.estimates.query.parse import parsed
 from sqlanon.export.access import Export, export_at, files_of, tables_of
+from sqlanon.export.destinations.schema_url import is_database_url
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
 from sqlanon.inputs.column_types import ENUM
@@ -50,6 +51,11 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
     Raises UserError where they cannot be read, PrivacyViolation where a file is not the one that was certified,
     PolicyError for whatever of the query they cannot answer.
     """
+    if is_database_url(path):
+        raise UserError(
+            "an estimate reads the files of an export, and this is a database",
+            hint="ask for an export as parquet or csv, or query the tables themselves",
+        )
     query = parsed(text)
     require_parsed(engine, text)
     export = export_at(engine, local_path(path))

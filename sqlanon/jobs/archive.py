@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.export.access import export_at
+from sqlanon.export.destinations.schema_url import is_database_url
 from sqlanon.export.formats.base import suffixes
 from sqlanon.export.layout import names_of_export
 from sqlanon.export.paths import local_path
@@ -24,12 +25,13 @@ _UNFINISHED = ".unfinished-"
 
 
 def archived(engine: Engine, statements: Sequence[Statement], folder: Path) -> Path | None:
-    """Copies the exports of a script into a new folder, named after the moment; None if it exports nothing.
+    """Copies the files that a script exports into a new folder, named after the moment; None if it exports none.
 
     The copies are compared with their certificates before the folder takes its name. Raises UserError for an export
     whose files cannot be copied, and PrivacyViolation for copies that are not what was certified.
     """
-    paths = [local_path(each.path) for each in statements if isinstance(each, ExportRelease)]
+    exports = [each.path for each in statements if isinstance(each, ExportRelease)]
+    paths = [local_path(path) for path in exports if not is_database_url(path)]
     if not paths:
         return None
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")

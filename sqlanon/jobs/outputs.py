@@ -15,6 +15,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.export.access import export_at
+from sqlanon.export.destinations.schema_url import is_database_url
 from sqlanon.export.formats.base import suffixes
 from sqlanon.export.layout import names_of_export, report_path
 from sqlanon.export.paths import local_path
@@ -67,6 +68,9 @@ def _exported(engine: Engine, statements: Sequence[Statement]) -> str | None:
     for statement in statements:
         if not isinstance(statement, ExportRelease):
             continue
+        if is_database_url(statement.path):
+            # Nobody can tell without reading all of it, which takes as long as to write it.
+            return None
         path = local_path(statement.path)
         try:
             export_at(engine, path, tuple(suffixes().values()))

@@ -190,7 +190,9 @@ def test_the_dictionary_says_what_each_column_is(con: sqlanon.Connection, tmp_pa
     assert [row["column"] for row in rows] == ["age", 'the "ward", select', "ill", "dose", "smokes"]
     assert [row["role"] for row in rows] == ["quasi identifier"] * 2 + ["sensitive"] + ["insensitive"] * 2
     assert (rows[0]["hierarchy"], rows[0]["height"]) == ("tens", "3")
-    [(level,)] = con.sql("SELECT DISTINCT level FROM anon.release_attribute WHERE attribute = 'age' AND level > 0").fetchall()
+    [(level,)] = con.sql(
+        "SELECT DISTINCT level FROM anon.release_attribute WHERE attribute = 'age' AND level > 0"
+    ).fetchall()
     assert rows[0]["level"] == str(level)
     assert rows[0]["a label means"].startswith("[20,30) is any value from 20 to below 30")
     assert {row["table"] for row in read_dictionary(tmp_path / "a" / "dictionary.csv")} == {"a_qi", "a_sensitive"}
