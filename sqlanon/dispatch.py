@@ -17,11 +17,11 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError, about
 from sqlanon.export.attack_export import attack_export
 from sqlanon.export.check_export import check_export
-from sqlanon.export.destinations.schema_url import is_database_url
 from sqlanon.export.layout import report_path, report_text
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release

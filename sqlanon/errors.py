@@ -52,7 +52,7 @@ _PASSWORDS = re.compile(
 
 def without_passwords(text: str, *, same_length: bool = False) -> str:
     """The text with stars for the passwords of URLs, which a script may have and no message shows."""
-    return _PASSWORDS.sub(lambda found: found["before"] + "*" * (len(found["secret"]) if same_length else 3), text)
+    return _PASSWORDS.sub(lambda match: match["before"] + "*" * (len(match["secret"]) if same_length else 3), text)
 
 
 class SqlanonError(Exception):

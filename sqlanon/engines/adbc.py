@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.errors import EngineError, SqlanonError, UserError
+from sqlanon.errors import SqlanonError, UserError
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["AdbcConnection", "open_sqlite", "require_driver"]
+__all__ = ["AdbcConnection", "require_driver"]
 
 Said = Callable[[Any], SqlanonError]
 
@@ -48,10 +47,10 @@ class AdbcConnection:
             cursor.execute(self._text(query))
             yield cursor.fetch_record_batch()
 
-    def ingest(self, table: str, stream: pyarrow.RecordBatchReader | pyarrow.Table, **place: str) -> None:
-        """Makes a table of a stream's rows, in the schema that `place` names for drivers that have any."""
+    def ingest(self, table: str, stream: pyarrow.RecordBatchReader | pyarrow.Table, **schema: str) -> None:
+        """Makes a table of a stream's rows, in the schema that `schema` names for drivers that have any."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
-            cursor.adbc_ingest(table, stream, mode="create", **place)
+            cursor.adbc_ingest(table, stream, mode="create", **schema)
 
     def commit(self) -> None:
         """Raises the driver's own error where nobody can tell whether it has happened."""
@@ -85,30 +84,3 @@ def require_driver(package: str, extra: str, purpose: str) -> Iterator[None]:
         yield
     except ImportError:
         raise UserError(f"{purpose} need {package}", hint=f"pip install 'sqlanon[{extra}]'") from None
-
-
-def open_sqlite(path: Path, *, read_only: bool = False) -> AdbcConnection:
-    """A SQLite file, made where there is none.
-
-    Raises UserError where the driver is not installed or there is no such file to read, EngineError for another file.
-    """
-    with require_driver("adbc-driver-sqlite", "sqlite", "SQLite files"):
-        from adbc_driver_manager import Error
-        from adbc_driver_sqlite import dbapi
-    if read_only and not path.is_file():
-        raise UserError(f"there is no file {path}")
-    # In a URI other characters than letters mean something.
-    uri = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-    try:
-        connection = dbapi.connect(uri)
-    except Error as error:
-        raise _said_by_sqlite(error) from None
-    return AdbcConnection(connection, "sqlite", _said_by_sqlite)
-
-
-def _said_by_sqlite(error: Any) -> SqlanonError:
-    if "file is not a database" in str(error):
-        return UserError("the file is no SQLite database")
-    return EngineError(
-        "SQLite: " + str(error).splitlines()[0], hint="is there room on the disk, and may the file be written?"
-    )

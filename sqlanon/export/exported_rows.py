@@ -14,11 +14,11 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url, schema_url
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.export.access import Export, export_at, files_of
 from sqlanon.export.destinations.received import export_in_schema
-from sqlanon.export.destinations.schema_url import is_database_url, schema_url
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
 from sqlanon.export.reader import recorded_of

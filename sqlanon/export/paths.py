@@ -19,7 +19,7 @@ _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 def local_path(path: str) -> Path:
     """The path, with the home directory that it begins with.
 
-    Raises UserError where there is no such user, for a URL, and for a name that is longer than the file system can have.
+    Raises UserError where there is no such user, for a URL, and for a name longer than the file system can have.
     """
     if _REMOTE.match(path):
         hint = "export to a folder, then copy its files there"

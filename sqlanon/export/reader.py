@@ -15,12 +15,12 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals
 from sqlanon.estimates.query.parse import parsed
 from sqlanon.export.access import Export, export_at, files_of, tables_of
-from sqlanon.export.destinations.schema_url import is_database_url
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
 from sqlanon.inputs.column_types import ENUM

@@ -69,8 +69,8 @@ def _present(layout: Layout) -> set[str]:
 def content_names(folder: Path) -> set[str]:
     """The paths below a folder, with slashes: of all that is no folder, and of folders with nothing in them."""
     names: set[str] = set()
-    for place, folders, files in os.walk(folder):
-        here = Path(place)
+    for path, folders, files in os.walk(folder):
+        here = Path(path)
         links = [name for name in folders if (here / name).is_symlink()]
         if here != folder and not folders and not files:
             names.add(here.relative_to(folder).as_posix())

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.errors import UserError
 from sqlanon.export.access import export_at
-from sqlanon.export.destinations.schema_url import is_database_url
 from sqlanon.export.formats.base import suffixes
 from sqlanon.export.layout import names_of_export
 from sqlanon.export.paths import local_path

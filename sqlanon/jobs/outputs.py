@@ -13,9 +13,9 @@ from sqlanon.domain.job import FinishedJob
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.errors import SqlanonError
 from sqlanon.export.access import export_at
-from sqlanon.export.destinations.schema_url import is_database_url
 from sqlanon.export.formats.base import suffixes
 from sqlanon.export.layout import names_of_export, report_path
 from sqlanon.export.paths import local_path

@@ -119,8 +119,8 @@ class Parts:
         before, after = "..." if first else "", "..." if last < len(line) else ""
         head = f"LINE {position.line}: {before}"
         padding = " " * len(head) + "".join(map(_blank, line[first:at]))
-        shown = without_passwords(line, same_length=True)[first:last]
-        return f"{head}{shown}{after}\n{padding}^"
+        visible = without_passwords(line, same_length=True)[first:last]
+        return f"{head}{visible}{after}\n{padding}^"
 
     def _line_at(self, start: int, fault: int) -> str:
         """The line that begins at an offset, without comments. Stars stand for literals that may be data.

@@ -155,29 +155,6 @@ def test_a_signature_is_one_of_the_rows(
         con.sql(signed)
 
 
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("postgresql://u:s3cret%@h/db?schema=x", "has a password in it"),
-        ("postgresql://h/db?schema=x&password=s3cret", "has a password in it"),
-        ("postgresql://h/db?schema=x&sslpassword=s3cret", "has a password in it"),
-        ("mysql://u:s3cret@h/db", "is not on this machine"),
-        ("postgresql://h/db?schema=public", "is not one of an export alone"),
-        ("postgresql://h/db?schema=pg_temp", "is not one of an export alone"),
-        ("postgresql://h/db?schema=" + "ü" * 40, "longer name"),
-        ("postgresql://h/db?schema=x&schema=y", "or several"),
-    ],
-)
-def test_no_password_is_in_a_url_or_shown(con: sqlanon.Connection, path: str, said: str) -> None:
-    for statement in (f"EXPORT r TO '{path}'", f"CHECK '{path}'", f"ATTACK '{path}' WITH homogeneity"):
-        with pytest.raises(UserError, match=said if statement.startswith("EXPORT") else ".") as raised:
-            con.sql(statement)
-        assert "s3cret" not in str(raised.value)
-    done = CliRunner().invoke(app, ["verify", path])
-    assert done.exit_code == 2
-    assert "s3cret" not in done.output + done.stderr
-
-
 def test_the_password_comes_from_the_environment(
     con: sqlanon.Connection, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -239,3 +239,48 @@ def test_the_command_has_the_options(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "dictionary.csv").exists()
     assert (tmp_path / "out" / "r" / "ill=Flu").is_dir()
     assert CliRunner().invoke(app, ["verify", str(tmp_path / "out")]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("postgresql://u:s3cret%@h/db?schema=x", "has a password in it"),
+        ("postgresql://h/db?schema=x&password=s3cret", "has a password in it"),
+        ("postgresql://h/db?schema=x&sslpassword=s3cret", "has a password in it"),
+        ("mysql://u:s3cret@h/db", "is not on this machine"),
+        ("postgresql://h/db?schema=public", "is not one of an export alone"),
+        ("postgresql://h/db?schema=pg_temp", "is not one of an export alone"),
+        ("postgresql://h/db?schema=" + "ü" * 40, "longer name"),
+        ("postgresql://h/db?schema=x&schema=y", "or several"),
+    ],
+)
+def test_no_password_is_in_a_url_or_shown(con: sqlanon.Connection, path: str, said: str) -> None:
+    for statement in (f"EXPORT r TO '{path}'", f"CHECK '{path}'", f"ATTACK '{path}' WITH homogeneity"):
+        with pytest.raises(UserError, match=said if statement.startswith("EXPORT") else ".") as raised:
+            con.sql(statement)
+        assert "s3cret" not in str(raised.value)
+    done = CliRunner().invoke(app, ["verify", path])
+    assert done.exit_code == 2
+    assert "s3cret" not in done.output + done.stderr
+
+
+@pytest.mark.parametrize("source", ["postgresql://u:s3cret@h/db", "host=h user=u password=s3cret"])
+def test_no_policy_keeps_a_password(con: sqlanon.Connection, source: str) -> None:
+    roles = "(a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)"
+    with pytest.raises(sqlanon.PolicyError, match="has a password in it") as raised:
+        con.sql(f"CREATE POLICY w ON (FROM postgres_query('{source}', 'x')) {roles}")
+    assert "s3cret" not in str(raised.value)
+    # A column may be called so.
+    con.sql("CREATE TABLE logins AS SELECT 'a' AS password, 1 AS a FROM range(4)")
+    con.sql(f"CREATE POLICY w ON (FROM logins WHERE password = 'a') {roles}; DROP POLICY w; DROP TABLE logins")
+
+
+def test_a_failed_export_leaves_the_connection_free(con: sqlanon.Connection, tmp_path: Path) -> None:
+    """In the middle of a stream, too."""
+    con.sql("CREATE TABLE odd AS SELECT 1 AS a, 'nan'::DOUBLE AS b FROM range(4)")
+    con.sql("CREATE POLICY o ON odd (a QUASI IDENTIFIER, b INSENSITIVE) REQUIRE k_anonymity(k => 4)")
+    con.sql("CREATE ANONYMIZED TABLE odd_r AS POLICY o")
+    with pytest.raises(sqlanon.SqlanonError, match="reads back with other rows"):
+        con.sql(f"EXPORT odd_r TO '{tmp_path}/odd.sqlite'")
+    assert con.sql("SELECT count(*) FROM odd").fetchall() == [(4,)]
+    assert list(tmp_path.iterdir()) == []

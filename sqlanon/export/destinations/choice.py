@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sqlanon.domain.release import Release
+from sqlanon.engines.postgres_url import is_database_url, schema_url
 from sqlanon.errors import UserError, about
 from sqlanon.export.atomic import file_errors
 from sqlanon.export.destinations.base import Destination
 from sqlanon.export.destinations.files import FileDestination
 from sqlanon.export.destinations.postgres import PostgresDestination
-from sqlanon.export.destinations.schema_url import is_database_url, schema_url
 from sqlanon.export.formats.base import export_format
 from sqlanon.export.layout import format_of, layout_of
 from sqlanon.syntax.statements import ExportRelease
@@ -16,6 +16,8 @@ from sqlanon.syntax.statements import ExportRelease
 __all__ = ["destination_of", "require_format"]
 
 POSTGRES = "postgres"
+_LAKES = ("ducklake", "iceberg", "delta")
+_LAKE_PATHS = tuple(f"{lake}:" for lake in _LAKES)
 _WORDS = {"partition": "PARTITION_BY"}
 
 
@@ -29,6 +31,11 @@ def require_format(statement: ExportRelease) -> None:
             raise UserError(
                 "FORMAT postgres writes to a database, and the path names a file",
                 hint="write EXPORT ... TO 'postgresql://host/database?schema=name'",
+            )
+        if statement.format in _LAKES or statement.path.lower().startswith(_LAKE_PATHS):
+            raise UserError(
+                "DuckLake, Iceberg and Delta need extensions of DuckDB that have to be downloaded; EXPORT uses none",
+                hint="write FORMAT parquet, with PARTITION_BY where there is much: they take such files over",
             )
         kind = export_format(_format(statement))
     if statement.partition and not getattr(kind, "CAN_PARTITION", False):
@@ -45,8 +52,8 @@ def _require_database_options(statement: ExportRelease) -> None:
                 hint="write (FORMAT postgres), or name a folder",
             )
     unfit = {"partition": statement.partition, "report": statement.report, "dictionary": statement.dictionary}
-    for option, given in unfit.items():
-        if given:
+    for option, value in unfit.items():
+        if value:
             hint = "comments on the columns say what they are" if option == "dictionary" else "leave it out"
             with about(option):
                 raise UserError(f"{_WORDS.get(option, option.upper())} is for files, and this is a schema", hint=hint)

@@ -21,6 +21,7 @@ from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.arrow_streams import require_pyarrow
 from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres import commit_errors, open_postgres
+from sqlanon.engines.postgres_url import SchemaUrl
 from sqlanon.errors import InternalError
 from sqlanon.export.certificate import to_json
 from sqlanon.export.destinations.former_schema import Schema
@@ -33,7 +34,6 @@ from sqlanon.export.destinations.postgres_sql import (
     rename_schema,
 )
 from sqlanon.export.destinations.postgres_tables import CERTIFICATE, PostgresTables
-from sqlanon.export.destinations.schema_url import SchemaUrl
 from sqlanon.export.dictionary import meanings
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.markdown import to_markdown

@@ -14,9 +14,9 @@ from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.arrow_streams import batches, created_from
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.engines.postgres_url import LONGEST_NAME
 from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.export.destinations.rows_digest import rows_sha256
-from sqlanon.export.destinations.schema_url import LONGEST_NAME
 from sqlanon.export.formats._copy import reading, seal
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.build.names import relation

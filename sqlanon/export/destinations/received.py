@@ -10,12 +10,12 @@ from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.arrow_streams import require_pyarrow
 from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres import open_postgres
+from sqlanon.engines.postgres_url import SchemaUrl, schema_url
 from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.export.access import Export
 from sqlanon.export.destinations.former_schema import Schema
 from sqlanon.export.destinations.postgres_sql import READ_ONLY
 from sqlanon.export.destinations.postgres_tables import PostgresTables
-from sqlanon.export.destinations.schema_url import SchemaUrl, schema_url
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.previous_export import RepeatedMemberError
 

@@ -14,16 +14,15 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.adbc import AdbcConnection, open_sqlite
-from sqlanon.engines.arrow_streams import STREAM, batches, created_from, require_pyarrow
-from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.adbc import AdbcConnection
+from sqlanon.engines.arrow_streams import batches, require_pyarrow
+from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.engines.sqlite import STORED, copied_from_sqlite, open_sqlite
 from sqlanon.errors import InternalError, UserError
 from sqlanon.export.formats._copy import reading, seal
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = [
     "CARRIES_CERTIFICATE",
@@ -44,14 +43,6 @@ _CERTIFICATE = "certificate"
 _PURPOSE = "FORMAT sqlite"
 # Names that begin so are SQLite's own.
 _RESERVED = "sqlite_"
-# What stands for NULL while rows are read: the driver takes a column's type from its first values.
-_WHOLE = dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), literal(0))
-_STORED: Mapping[str, exp.Expr] = {
-    **_WHOLE,
-    **dict.fromkeys(("FLOAT", "DOUBLE"), exp.Literal(this="0.0", is_string=False)),
-    "VARCHAR": literal(""),
-    "BLOB": exp.HexString(this=""),
-}
 _CONTENTS = "SELECT type, name FROM sqlite_master"
 
 
@@ -66,7 +57,7 @@ def require(file: ExportFile) -> None:
 
 
 def published_type(column_type: str) -> str:
-    return column_type if column_type in _STORED else "VARCHAR"
+    return column_type if column_type in STORED else "VARCHAR"
 
 
 def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
@@ -88,35 +79,13 @@ def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
             if _contents(database) != sorted(("table", name) for name in (file.table, _CERTIFICATE)):
                 engine.connection.close()
                 raise InternalError("the exported file holds something else than the release and its certificate")
-            _copy(database, file, engine)
+            copied_from_sqlite(database, file.table, file.columns, engine, QualifiedName(("main", file.table)))
     seal(engine)
     return engine
 
 
 def _contents(database: AdbcConnection) -> list[tuple[str, ...]]:
     return sorted(database.rows(_CONTENTS))
-
-
-def _copy(database: AdbcConnection, file: ExportFile, engine: Engine) -> None:
-    """The table with its columns in their types, in DuckDB's database in memory."""
-    outputs: list[exp.Expr] = []
-    for number, (name, kind) in enumerate(file.columns):
-        # A type that SQLite does not have is not that of the file's values, and whoever asked for it compares them.
-        outputs.append(alias(f.coalesce(column(name), _STORED.get(kind, literal("")).copy()), f"value_{number}"))
-        outputs.append(alias(column(name).is_(exp.null()), f"is_null_{number}"))
-    with database.stream(exp.select(*outputs).from_(relation(file.table))) as stream:
-        types = [str(field.type) for field in stream.schema][::2]
-        values = [_value(number, *named) for number, named in enumerate(zip(file.columns, types, strict=True))]
-        query = exp.select(*values).from_(relation(STREAM))
-        created_from(engine, QualifiedName(("main", file.table)), stream, query)
-
-
-def _value(number: int, named: Column, type_: str) -> exp.Expr:
-    name, kind = named
-    # Of a table without rows the driver says that all columns are whole numbers, which are no bytes.
-    value = exp.null() if kind == "BLOB" and type_ != "binary" else column(f"value_{number}")
-    present = exp.Case(ifs=[exp.If(this=column(f"is_null_{number}").eq(0), true=cast(value, kind))])
-    return alias(present, name)
 
 
 def read(file: ExportFile) -> exp.Query:

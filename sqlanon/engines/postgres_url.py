@@ -1,4 +1,4 @@
-"""The schema of a PostgreSQL database that a URL names: postgresql://host/database?schema=name."""
+"""PostgreSQL databases by their URLs, and schemas in them: postgresql://host/database?schema=name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from sqlanon.errors import UserError
 
-__all__ = ["SchemaUrl", "is_database_url", "schema_url"]
+__all__ = ["LONGEST_NAME", "DatabaseUrl", "SchemaUrl", "database_url", "is_database_url", "schema_url"]
 
 _URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
 _SCHEMA = "schema"
@@ -16,6 +16,18 @@ _SCHEMA = "schema"
 _RESERVED = re.compile(r"public|information_schema|pg_.*", re.IGNORECASE)
 # PostgreSQL cuts longer names short.
 LONGEST_NAME = 63
+
+
+@dataclass(frozen=True)
+class DatabaseUrl:
+    """`uri` is what the driver connects to; `called` has the host and the database, and nothing else.
+
+    `schemas` are those that the URL names, which are no part of the uri.
+    """
+
+    uri: str
+    called: str
+    schemas: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -32,12 +44,8 @@ def is_database_url(path: str) -> bool:
     return _URL.match(path.strip()) is not None
 
 
-def schema_url(path: str, default: str | None = None) -> SchemaUrl:
-    """The schema that a URL names, or else the default.
-
-    Raises UserError for a URL with a password in it, one that names no schema where there is no default, or a schema
-    that is nobody's own.
-    """
+def database_url(path: str) -> DatabaseUrl:
+    """The database that a URL names. Raises UserError for a URL with a password in it."""
     parts = urlsplit(path.strip())
     try:
         query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
@@ -49,7 +57,20 @@ def schema_url(path: str, default: str | None = None) -> SchemaUrl:
             "the URL of a database has a password in it, and scripts and logs would show it",
             hint="leave it out: PGPASSWORD, PGSERVICE or ~/.pgpass has it, as for any program of PostgreSQL's",
         )
-    schemas = [value for name, value in query if name == _SCHEMA] or ([] if default is None else [default])
+    others = urlencode([(name, value) for name, value in query if name != _SCHEMA], quote_via=quote)
+    uri = f"postgresql://{parts.netloc}{parts.path}" + (f"?{others}" if others else "")
+    schemas = tuple(value for name, value in query if name == _SCHEMA)
+    return DatabaseUrl(uri, f"postgresql://{hosts}{parts.path}", schemas)
+
+
+def schema_url(path: str, default: str | None = None) -> SchemaUrl:
+    """The schema that a URL names, or else the default.
+
+    Raises UserError for a URL with a password in it, one that names no schema where there is no default, or a schema
+    that is nobody's own.
+    """
+    url = database_url(path)
+    schemas = url.schemas or (() if default is None else (default,))
     if len(schemas) != 1 or not schemas[0]:
         raise UserError("the URL names no schema, or several", hint="write postgresql://host/database?schema=name")
     (schema,) = schemas
@@ -59,6 +80,4 @@ def schema_url(path: str, default: str | None = None) -> SchemaUrl:
         )
     if len(schema.encode()) > LONGEST_NAME:
         raise UserError(f"the schema {schema} has a longer name than PostgreSQL keeps", hint="write a shorter one")
-    others = urlencode([(name, value) for name, value in query if name != _SCHEMA], quote_via=quote)
-    uri = f"postgresql://{parts.netloc}{parts.path}" + (f"?{others}" if others else "")
-    return SchemaUrl(uri, schema, f"postgresql://{hosts}{parts.path}?{urlencode({_SCHEMA: schema}, quote_via=quote)}")
+    return SchemaUrl(url.uri, schema, f"{url.called}?{urlencode({_SCHEMA: schema}, quote_via=quote)}")
