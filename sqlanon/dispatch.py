@@ -17,6 +17,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError, about
 from sqlanon.export.attack_export import attack_export
@@ -267,6 +268,8 @@ def _attack(engine: Engine, statement: s.Attack, progress: Watching | None) -> A
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:
     release = _load(engine, statement.name)
+    if is_database_url(statement.path):
+        return Answer(answer_columns.EXPORTED, tuple(map(astuple, export_release(engine, release, statement))))
     with about("path"):
         path = report_path(statement.path)
     former = partial(without_former, path, replace=statement.replace)

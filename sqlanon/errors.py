@@ -6,6 +6,7 @@ appear, since the user has to act on them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ __all__ = [
     "StatementError",
     "UserError",
     "about",
+    "without_passwords",
 ]
 
 
@@ -40,6 +42,17 @@ class Position:
         """The position in a script, of a text's position, where the text begins at `text`."""
         column = self.column + text.column - 1 if self.line == 1 else self.column
         return Position(self.line + text.line - 1, column)
+
+
+# In the URL of a database, and in a list of words such as libpq reads.
+_PASSWORDS = re.compile(
+    r"(?P<before>://[^\s:/@'\"]*:|password\s*=\s*)(?P<secret>(?<=:)[^\s'\"]+(?=@)|(?<!:)[^\s&'\"]+)", re.I
+)
+
+
+def without_passwords(text: str, *, same_length: bool = False) -> str:
+    """The text with stars for the passwords of URLs, which a script may have and no message shows."""
+    return _PASSWORDS.sub(lambda match: match["before"] + "*" * (len(match["secret"]) if same_length else 3), text)
 
 
 class SqlanonError(Exception):
@@ -72,6 +85,7 @@ class SqlanonError(Exception):
         part: tuple[str, ...] = (),
         quoted: tuple[str, int] | None = None,
     ) -> None:
+        message = without_passwords(message)
         super().__init__(message)
         self.message = message
         self.hint = hint

@@ -17,7 +17,7 @@ from sqlanon.errors import EngineError, UserError
 from sqlanon.export.exchange import exchange
 from sqlanon.export.layout import Layout
 from sqlanon.export.leftovers import EXPORT, FORMER, SPILL, remove_leftovers, working_folder
-from sqlanon.export.target import require_free
+from sqlanon.export.target import content_names, require_free
 
 __all__ = ["Staging", "file_errors", "put", "staging"]
 
@@ -95,9 +95,8 @@ def _missing(folder: Path) -> list[Path]:
 
 def put(files: Path, layout: Layout, *, replace: bool) -> None:
     """Renames the content of `files` into place, after it has reached the disk."""
-    for name in layout.names:
-        _sync(files / name)
-    _sync(files)
+    for path in (*files.rglob("*"), files):
+        _sync(path)
     former = require_free(layout, replace=replace)
     if layout.is_folder:
         if former:
@@ -113,23 +112,24 @@ def put(files: Path, layout: Layout, *, replace: bool) -> None:
 def _exchange(files: Path, layout: Layout, former: set[str]) -> None:
     """Exchanges the folders, and back again if something new has come into the former one meanwhile."""
     exchange(files, layout.target)
-    if set(os.listdir(files)) - former:
+    if content_names(files) - former:
         exchange(files, layout.target)
         require_free(layout, replace=True)
 
 
 def _put_files(files: Path, layout: Layout) -> None:
-    """Three files are not renamed in one step: their order sees to it that none stands beside another's certificate.
+    """Several files are not renamed in one step: their order sees to it that none stands beside another's certificate.
 
     Those of the earlier export are set aside, where they still tell it from somebody else's file after a kill.
     """
-    data, certificates = layout.data, (layout.certificate, layout.markdown)
+    data, certificates = layout.data, layout.beside
+    possible = (layout.certificate, layout.markdown, layout.dictionary)
     if not os.path.lexists(layout.target):
         _rename((*certificates, data), files, layout.folder)
         return
     aside = files.with_name(FORMER)
     aside.mkdir()
-    present = [name for name in certificates if os.path.lexists(layout.folder / name)]
+    present = [name for name in possible if os.path.lexists(layout.folder / name)]
     _rename(present, layout.folder, aside)
     try:
         _rename((data,), files, layout.folder)

@@ -31,7 +31,7 @@ from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 
-__all__ = ["FORMAT_VERSION", "Evidence", "Proof", "certificate", "to_json", "with_files"]
+__all__ = ["FORMAT_VERSION", "Evidence", "Proof", "certificate", "to_json"]
 
 FORMAT_VERSION = 2
 
@@ -64,7 +64,8 @@ class Evidence:
     release of several tables, `tables` has the name, the number of rows and the columns
     of each instead. `structure` has the measurements of the method's own promises, `others` the releases that were
     made from the same source. `rounds` has the levels of each quasi-identifier in a local recoding, by folded names.
-    `joins` are the requirements of the join with the release `joined`, with their measurements.
+    `joins` are the requirements of the join with the release `joined`, with their measurements. Each combination of
+    values of the columns `partition` has files of its own.
     """
 
     release: Release
@@ -81,10 +82,11 @@ class Evidence:
     rounds: Mapping[str, Sequence[int]] = field(default_factory=dict)
     joins: Sequence[tuple[JoinedRequirement, Measurement]] = ()
     joined: Release | None = None
+    partition: tuple[str, ...] = ()
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
-    """The certificate without the hashes of the files, as it stands in a file itself."""
+    """The certificate without the hashes of the files: no file can state its own, so the copy inside one does not."""
     release = evidence.release
     wording = worded(release.method, release.method_arguments)
     return {
@@ -155,7 +157,8 @@ def _other(release: KnownRelease) -> dict[str, Any]:
 def _evidence_by_requirement(evidence: Evidence) -> dict[str, Any]:
     """The columns, of the one table or of each."""
     if not evidence.tables:
-        return {"columns": _columns(evidence, None, evidence.columns)}
+        partition = {"partitioned_by": list(evidence.partition)} if evidence.partition else {}
+        return {"columns": _columns(evidence, None, evidence.columns), **partition}
     return {
         "tables": [
             {"name": name, "rows": rows, "columns": _columns(evidence, made.fragment, columns)}
@@ -177,11 +180,6 @@ def _reading(attribute: ReleaseAttribute, evidence: Evidence) -> dict[str, Any]:
     if attribute.reading is Reading.LABEL and levels:
         stated["levels"] = list(levels)
     return stated | ({"source": attribute.source} if attribute.source else {})
-
-
-def with_files(stated: dict[str, Any], files: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The certificate that stands beside the files. No file can state its own hash, so the copy inside one does not."""
-    return {**stated, "files": list(files)}
 
 
 def to_json(stated: dict[str, Any]) -> str:

@@ -13,9 +13,9 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, about
+from sqlanon.export.access import Export
 from sqlanon.export.exported_rows import exported_tables, read_export, rows_of_export, values_of_export
 from sqlanon.export.paths import local_path
-from sqlanon.export.reader import Export
 from sqlanon.export.signature import public_key, signer_of
 from sqlanon.export.stated import stated_requirements
 from sqlanon.inputs.joins.requirements import JoinedRequirement, bind_joined, of_join
@@ -38,6 +38,9 @@ _NO_KEYS = (Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.ENTITY)
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 # Sums of logarithms depend on the order of their rows.
 _SAME = 1e-9
+
+# By what a certificate tells the data from others: the hashes of files, or of the rows of tables in a database.
+_HASHED = {"files", "contents"}
 
 FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certificate"
 
@@ -113,7 +116,7 @@ def _signature(export: Export, path: str, key: str | None) -> Iterator[Evidence]
         raise PrivacyViolation(
             f"nobody signed {path}; SIGNED BY asks for the holder of {key}, {expected.fingerprint}",
             hint="ask who published it for a signed export"
-            if "files" in export.stated
+            if _HASHED & set(export.stated)
             else "a certificate within a data file has no signature: name the folder or certificate.json",
         )
     if expected is not None and signer is not None and signer.key != expected.key:
@@ -129,7 +132,7 @@ def _signature(export: Export, path: str, key: str | None) -> Iterator[Evidence]
 
 def _files_measured(export: Export) -> Measurement:
     """That the files are those that were certified; a certificate within a file has no hash of it."""
-    return Measurement("files_as_certified", None, None, None, True if "files" in export.stated else None)
+    return Measurement("files_as_certified", None, None, None, True if _HASHED & set(export.stated) else None)
 
 
 def _recomputed(

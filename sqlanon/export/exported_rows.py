@@ -14,11 +14,14 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url, schema_url
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.export.formats.base import ExportFile, export_format
+from sqlanon.export.access import Export, export_at, files_of
+from sqlanon.export.destinations.received import export_in_schema
+from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
-from sqlanon.export.reader import READ, Export, export_at, files_of, recorded_of
+from sqlanon.export.reader import recorded_of
 from sqlanon.export.stated import stated_arguments, stated_requirements, stated_rows
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.inputs.requirements import resolve_requirements
@@ -72,7 +75,11 @@ def read_export(engine: Engine, path: str) -> ReadExport:
     Raises UserError where it cannot be read, and PrivacyViolation where the files are not those of the certificate, or
     show what its policy hides.
     """
-    export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
+    if is_database_url(path):
+        export = export_in_schema(path)
+        path = schema_url(path).called
+    else:
+        export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)
@@ -104,16 +111,11 @@ def exported_tables(engine: Engine, read: ReadExport) -> Iterator[tuple[Engine, 
 
 @contextmanager
 def _reader(engine: Engine, export: Export, files: Sequence[ExportFile]) -> Iterator[Engine]:
-    """A connection that reads the files: the user's own, or one that opens a database file and nothing else."""
-    if export.format in READ:
+    """A connection that reads the files: the user's own, or one that opens these files and nothing else."""
+    if not export.needs_reader:
         yield engine
         return
-    if len(files) > 1:
-        raise UserError(
-            f"the tables of this export are in {len(files)} files of the format {export.format}",
-            hint="ask for an export as parquet or csv",
-        )
-    opened = export_format(export.format).reopen(files[0], {})
+    opened = export.kind.reopen(files, {})
     try:
         yield opened
     finally:
@@ -173,7 +175,7 @@ def _require_rows(
 
 def _as_stored(export: Export, file: ExportFile) -> exp.Query:
     """All columns of a file in the types in which it has them."""
-    query = export_format(export.format).read(file).copy()
+    query = export.kind.read(file).copy()
     query.set("expressions", [exp.Star()])
     return query
 
@@ -181,7 +183,7 @@ def _as_stored(export: Export, file: ExportFile) -> exp.Query:
 def _require_columns(engine: Engine, export: Export, files: Sequence[ExportFile]) -> None:
     """Raises PrivacyViolation where a file has other columns than its certificate says."""
     for file in files:
-        kind, stated = export_format(export.format), [name for name, _ in file.columns]
+        kind, stated = export.kind, [name for name, _ in file.columns]
         header = kind.header(file.path) or [name for name, _ in engine.columns(_as_stored(export, file))]
         # A type that the format does not have is not that of the file's values.
         if list(header) != stated or any(kind.published_type(type_) != type_ for _, type_ in file.columns):

@@ -3,7 +3,8 @@
 The path of EXPORT names a folder, and the export is then all that is in it: the data file, named
 after the release, with `certificate.json` and `certificate.md`. A path that ends like a
 file of the format (`x.parquet`) names the data file, and the certificates stand beside
-it as `x.parquet.certificate.json` and `x.parquet.certificate.md`.
+it as `x.parquet.certificate.json` and `x.parquet.certificate.md`. The dictionary is `dictionary.csv`, or
+`x.parquet.dictionary.csv`. A release that is partitioned has a folder in the place of the data file.
 """
 
 from __future__ import annotations
@@ -18,9 +19,17 @@ from sqlanon.errors import UserError
 from sqlanon.export.formats.base import export_format, suffixes
 from sqlanon.export.paths import local_path
 
-__all__ = ["Layout", "format_of", "layout_of", "names_beside", "report_path", "report_text", "require_known_suffix"]
+__all__ = [
+    "Layout",
+    "format_of",
+    "layout_of",
+    "names_beside",
+    "names_of_export",
+    "report_path",
+    "report_text",
+    "require_known_suffix",
+]
 
-_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # A folder of a version or a year, release.2026, is none.
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}")
 _DEFAULT = "parquet"
@@ -31,8 +40,9 @@ _LONGEST_NAME = 150  # bytes: file systems allow 255
 class Layout:
     """`path` is the path as the user wrote it, `target` the folder or the data file that it means.
 
-    `data`, `certificate` and `markdown` are the files' names, `others` those of the further
-    data files of a release of several tables, which takes a folder.
+    `data`, `certificate`, `markdown` and `dictionary` are the files' names, `others` those of the further
+    data files of a release of several tables, which takes a folder. With a `partition`, the columns by whose values the
+    rows are in several files, `data` is the name of the folder with these.
     """
 
     path: str
@@ -41,11 +51,19 @@ class Layout:
     data: str
     certificate: str = "certificate.json"
     markdown: str = "certificate.md"
+    dictionary: str = "dictionary.csv"
     others: tuple[str, ...] = ()
+    partition: tuple[str, ...] = ()
+    has_dictionary: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
-        return *self.tables, self.certificate, self.markdown
+        return *self.tables, *self.beside
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """What is written about the data files."""
+        return self.certificate, self.markdown, *((self.dictionary,) if self.has_dictionary else ())
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -76,16 +94,21 @@ def _names_file(path: str) -> bool:
     return not path.endswith(("/", os.sep)) and not local_path(path).is_dir()
 
 
-def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
+def layout_of(
+    path: str, format_: str, table: str, *others: str, partition: tuple[str, ...] = (), has_dictionary: bool = False
+) -> Layout:
     """The files of an export of one table, or several.
 
-    Raises UserError for a path that cannot be one, that fits another format, or that names one file for several tables.
+    Raises UserError for a path that cannot be one, that fits another format, or that names one file where there are
+    several.
     """
     target = _target(path)
     as_file = suffixes().get(target.suffix.lower())
     if as_file is None or not _names_file(path):
-        names = [name + export_format(format_).SUFFIXES[0] for name in _file_names((table, *others))]
-        return Layout(path, target, True, names[0], others=tuple(names[1:]))
+        suffix = "" if partition else export_format(format_).SUFFIXES[0]
+        names = [name + suffix for name in _file_names((table, *others))]
+        further = tuple(names[1:])
+        return Layout(path, target, True, names[0], others=further, partition=partition, has_dictionary=has_dictionary)
     if as_file != format_:
         raise UserError(
             f"{path} names a {as_file} file, but the format is {format_}",
@@ -95,20 +118,26 @@ def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
         raise UserError(
             f"{path} names one file, and the release has {len(others) + 1} tables", hint="name a folder, such as 'out/'"
         )
-    return Layout(path, target, False, target.name, *names_beside(target.name))
+    if partition:
+        raise UserError(f"{path} names one file, and a partition has several", hint="name a folder, such as 'out/'")
+    return Layout(path, target, False, target.name, *names_beside(target.name), has_dictionary=has_dictionary)
 
 
-def names_beside(data: str) -> tuple[str, str]:
-    """What the certificates beside a data file are called, that for programs and that for people."""
-    return f"{data}.certificate.json", f"{data}.certificate.md"
+def names_beside(data: str) -> tuple[str, str, str]:
+    """What is called after a data file: the certificates, that for programs and that for people, and the dictionary."""
+    return f"{data}.certificate.json", f"{data}.certificate.md", f"{data}.dictionary.csv"
+
+
+def names_of_export(data: Path) -> list[str]:
+    """The names of a data file, its certificates, and its dictionary where it has one."""
+    *certificates, dictionary = names_beside(data.name)
+    return [data.name, *certificates, *([dictionary] if data.with_name(dictionary).exists() else [])]
 
 
 def _target(path: str) -> Path:
     """The folder or file that the path of an export means. Raises UserError for a path that cannot be one."""
     if not path.strip() or "\0" in path:
         raise UserError("the path of an export names a folder or a file", hint="write TO 'out/'")
-    if _REMOTE.match(path):
-        raise UserError(f"{path} is not on this machine", hint="export to a folder, then copy its files there")
     target = local_path(path)
     if target.is_symlink():
         raise UserError(f"{path} is a symbolic link", hint="write the path that it leads to")

@@ -9,6 +9,7 @@ from typing import Any
 from sqlanon.domain.identifiers import listed
 from sqlanon.domain.reading import Reading
 from sqlanon.export.previous_export import MARKDOWN_TITLE
+from sqlanon.export.reading_words import words_of
 
 __all__ = ["to_markdown"]
 
@@ -24,32 +25,6 @@ _LIMITS = (
     "of them included, more may be learned.",
 )
 _UNSIGNED = "It is not signed: the hashes tell whether a file was changed, not who made it."
-
-_READINGS: Mapping[Reading, str] = {
-    Reading.EXACT: "the row's own value",
-    Reading.LABEL: "the label of the row's value, at a level of its hierarchy; `*` is any value",
-    Reading.ITEM_LABELS: "labels of the items in the row's list, each once, in the order of the labels",
-    Reading.RANGE: "the range of the values of the row's region",
-    Reading.CENTROID: "a value that stands for those of the row's region",
-    Reading.LOWER_BOUND: "the least value of the row's region",
-    Reading.UPPER_BOUND: "the greatest value of the row's region",
-    Reading.TOKEN: "what stands for the value of a pseudonym",
-    Reading.BUCKET: "the number of the row's bucket",
-    Reading.BUCKET_VALUE: "a value of one row of the bucket, or of any row where there is neither bucket nor group",
-    Reading.BUCKET_RANGE: "a range with the value of one row of the bucket",
-    Reading.COUNT: "how many rows of the bucket have the value beside it",
-    Reading.COUNTERFEITS: "how many values of the bucket are counterfeits, which no row has",
-    Reading.GROUP: "the number of the row's group in this table",
-    Reading.LINK: "the group that the row has in another table",
-    Reading.RESPONDENT: "the number of the person whose row it is, drawn for this release and the same in its tables",
-}
-# Of a release that has counterfeits, or could have.
-_WITH_COUNTERFEITS: Mapping[Reading, str] = {
-    Reading.BUCKET: "the number of the bucket",
-    Reading.BUCKET_VALUE: "a value of one row of the bucket, or a counterfeit, which no row has",
-    Reading.RANGE: "the range of the values that the people of the bucket have",
-    Reading.COUNT: "how many rows and counterfeits of the bucket have the value beside it",
-}
 
 
 def to_markdown(stated: dict[str, Any], signer: str | None = None) -> str:
@@ -79,20 +54,18 @@ def _lines(stated: dict[str, Any], signer: str | None) -> Iterator[str]:
     yield from _generalization(stated)
     yield from _policy(stated["policy"])
     yield from _columns(stated)
-    yield from _files(stated["files"], stated["versions"])
+    yield from _files(stated)
 
 
 def _columns(stated: dict[str, Any]) -> Iterator[str]:
     """The columns of the one table, or of each of several."""
-    head = ("column", "type", "a value is")
+    head, words = ("column", "type", "a value is"), words_of(stated)
     if "columns" in stated:
         yield from _section("Columns")
-        yield from _table(head, [_column(c, _READINGS) for c in stated["columns"]])
+        yield from _table(head, [_column(c, words) for c in stated["columns"]])
         return
     yield from _section("Tables")
     columns = [(table, column) for table in stated["tables"] for column in table["columns"]]
-    has_counterfeits = any(column["reading"] == Reading.COUNTERFEITS.value for _, column in columns)
-    words = {**_READINGS, **_WITH_COUNTERFEITS} if has_counterfeits else _READINGS
     rows = [(_code(table["name"]), f"{table['rows']:,}", *_column(column, words)) for table, column in columns]
     yield from _table(("table", "rows", *head), rows)
 
@@ -228,10 +201,17 @@ def _policy(policy: dict[str, Any]) -> Iterator[str]:
     yield from (fence + "sql", policy["statement"], fence)
 
 
-def _files(files: Sequence[dict[str, Any]], versions: dict[str, Any]) -> Iterator[str]:
-    yield from _section("Files and versions")
-    rows = [(_code(f["name"]), f"{f['bytes']:,}", _code(f["sha256"])) for f in files]
-    yield from _table(("file", "bytes", "SHA-256"), rows)
+def _files(stated: dict[str, Any]) -> Iterator[str]:
+    versions = stated["versions"]
+    if "contents" in stated:
+        yield from _section("Contents and versions")
+        rows = [(_code(table["name"]), _code(table["sha256"])) for table in stated["contents"]]
+        yield from _table(("table", "SHA-256 of its rows"), rows)
+    else:
+        yield from _section("Files and versions")
+        files = [*stated["files"], *([stated["dictionary"]] if "dictionary" in stated else [])]
+        described = [(_code(f["name"]), f"{f['bytes']:,}", _code(f["sha256"])) for f in files]
+        yield from _table(("file", "bytes", "SHA-256"), described)
     yield ""
     for done, said in (("Released", versions["released_with"]), ("Exported", versions["exported_with"])):
         yield f"{done} with sqlanon {said['sqlanon']} on {said['engine']}."

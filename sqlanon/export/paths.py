@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from errno import ENAMETOOLONG
 from pathlib import Path
@@ -12,13 +13,17 @@ from sqlanon.errors import UserError
 __all__ = ["local_path"]
 
 _SHOWN = 60
+_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def local_path(path: str) -> Path:
     """The path, with the home directory that it begins with.
 
-    Raises UserError where there is no such user, and for a name that is longer than the file system can have.
+    Raises UserError where there is no such user, for a URL, and for a name longer than the file system can have.
     """
+    if _REMOTE.match(path):
+        hint = "export to a folder, then copy its files there"
+        raise UserError(f"{path} is not on this machine", hint=hint, part=("path",))
     try:
         local = Path(path).expanduser()
     except RuntimeError:

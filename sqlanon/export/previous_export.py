@@ -103,15 +103,19 @@ def why_not_markdown(file: Path) -> str | None:
 
 
 def listed_files(certificate: Path) -> dict[str, str]:
-    """The data files that a certificate names, with their hashes; none if it is no certificate."""
-    files = _content(certificate).get("files") if _is_own(certificate) else None
-    entries = [entry for entry in files if isinstance(entry, dict)] if isinstance(files, list) else []
+    """The data files and the dictionary that a certificate names, with their hashes; none if it is no certificate."""
+    content = _content(certificate) if _is_own(certificate) else {}
+    files, dictionary = content.get("files"), content.get("dictionary")
+    named = [*(files if isinstance(files, list) else []), dictionary]
+    entries = [entry for entry in named if isinstance(entry, dict)]
     return {str(entry.get("name")): str(entry.get("sha256")) for entry in entries}
 
 
 def _certified(file: Path, certificate: Path) -> bool | None:
     """Whether a certificate names the file as it is; None if it does not name it."""
-    expected = listed_files(certificate).get(file.name)
+    folder = certificate.parent
+    name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
+    expected = listed_files(certificate).get(name)
     return None if expected is None else file_hash(file) == expected
 
 

@@ -1,7 +1,7 @@
-"""EXPORT: a snapshot and its certificate as files that hold nothing else.
+"""EXPORT: a snapshot and its certificate as files, or tables of a database, that hold nothing else.
 
 The snapshot is checked again, written aside, read back and checked there, and only then
-renamed into place; a failure at any point leaves what was there before.
+put in its place; a failure at any point leaves what was there before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -21,16 +21,13 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UserError, about
-from sqlanon.export.atomic import Staging, file_errors, put, staging
-from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
-from sqlanon.export.exchange import recover
-from sqlanon.export.formats.base import ExportFile, Format, export_format
-from sqlanon.export.layout import Layout, format_of, layout_of, require_known_suffix
-from sqlanon.export.markdown import to_markdown
-from sqlanon.export.previous_export import file_hash
+from sqlanon.export.certificate import Evidence, Proof, certificate, to_json
+from sqlanon.export.destinations.base import Staged
+from sqlanon.export.destinations.choice import destination_of, require_format
+from sqlanon.export.destinations.partition import published_partition
+from sqlanon.export.formats.base import ExportFile, Format
 from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
-from sqlanon.export.target import require_free, require_no_database
 from sqlanon.export.verify import Expected, require_together, verify_file
 from sqlanon.inputs.joins.requirements import bind_joined, of_join
 from sqlanon.inputs.session_settings import is_writable
@@ -68,37 +65,30 @@ def export_release(
     statement: ExportRelease,
     appearing: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> list[Exported]:
-    """Writes a snapshot, a file for each table, and its certificate; the files take their names within `appearing`.
+    """Writes a snapshot, a file for each table, and its certificate, which are put in their place within `appearing`.
 
     Raises UserError for a live view, an unknown format, a target that exists, a path that
     cannot be written, and inside a transaction that the user began: the files would
     outlast its rollback. Raises PrivacyViolation if the snapshot no longer meets its
     requirements or is not what was checked when it was made.
     """
-    format_ = statement.format or format_of(statement.path)
-    with about("format"):
-        kind = export_format(format_)
+    require_format(statement)
     with about("release"):
         _require_frozen(release)
     with about("sign_key"):
         key = None if statement.sign_key is None else signing_key(statement.sign_key)
     _require_settled(engine)
-    with about("path"), file_errors(statement.path):
-        layout = layout_of(statement.path, format_, *(made.name.name for made in release.published))
-        require_no_database(engine, layout)
-        require_known_suffix(layout)
-        recover(layout.target)
-        require_free(layout, replace=statement.replace)
+    destination = destination_of(statement, release)
+    with about("path"), destination.errors():
         others = others_of(engine, release)
-        with staging(layout) as staged:
-            counts = _write(engine, release, kind, layout, staged, others, key)
-            with _remembered(engine, release, format_), appearing():
-                put(staged.files, layout, replace=statement.replace)
-    stated = layout.path_of(layout.certificate)
+        with destination.staged(engine) as staged:
+            counts = _write(engine, release, destination.partition, staged, others, key)
+            with _remembered(engine, release, destination.format), appearing():
+                staged.put()
     said = "; ".join(filter(None, (warning(others), None if is_writable(engine) else _NOT_KEPT))) or None
     return [
-        Exported(str(release.name), format_, layout.path_of(name), rows, stated, said)
-        for name, rows in zip(layout.tables, counts, strict=True)
+        Exported(str(release.name), destination.format, destination.path_of(table), rows, destination.certificate, said)
+        for table, rows in enumerate(counts)
     ]
 
 
@@ -123,7 +113,7 @@ _NOT_KEPT = "the database is open for reading only, so nothing remembers this ex
 
 @contextmanager
 def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None]:
-    """Records the export before the files are there: after a kill in between, there is one warning too many."""
+    """Records the export before it is in its place: after a kill in between, there is one warning too many."""
     if not is_writable(engine):
         yield
         return
@@ -131,7 +121,7 @@ def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None
     try:
         yield
     except SqlanonError:
-        # Nothing was renamed, as it may have been after an error of the system's.
+        # Nothing was put there, as it may have been after an error of the system's or the other database's.
         exports.forget(engine, release, moment)
         raise
 
@@ -150,17 +140,20 @@ class _Written:
 def _write(
     engine: Engine,
     release: Release,
-    kind: Format,
-    layout: Layout,
-    staged: Staging,
+    partition: tuple[str, ...],
+    staged: Staged,
     others: Sequence[KnownRelease],
     key: Ed25519PrivateKey | None,
 ) -> list[int]:
     """The data files, verified, and both certificates, signed with the key if there is one; each table's rows."""
+    kind = staged.kind
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
-        files = [staged.files / name for name in layout.tables]
-        tables = [_prepared(engine, kind, *written) for written in zip(snapshot.tables, files, strict=True)]
+        partition = published_partition(engine, snapshot.tables, partition)
+        tables = [
+            _prepared(engine, kind, table, path, partition)
+            for table, path in zip(snapshot.tables, staged.paths, strict=True)
+        ]
         _require_structure(engine, snapshot, tables)
     stated = certificate(_evidence(engine, snapshot, tables, others))
     text = to_json(stated)
@@ -171,12 +164,11 @@ def _write(
             written.fingerprint, text, snapshot.answerable, snapshot.achieved, snapshot.frozen, written.table.fragment
         )
         verify_file(engine, kind, written.file, expected, staged.spill)
-    stated = with_files(stated, [_described(written.file.path) for written in tables])
+    stated |= staged.contents([written.file for written in tables], stated)
     signer = None
     if key is not None:
         stated, signer = signed(stated, key)
-    (staged.files / layout.certificate).write_text(to_json(stated), encoding="utf-8")
-    (staged.files / layout.markdown).write_text(to_markdown(stated, signer), encoding="utf-8")
+    staged.certify(stated, signer)
     return [written.count for written in tables]
 
 
@@ -208,11 +200,11 @@ def _as_read(written: _Written, release: Release) -> exp.Select:
     return exp.select(*outputs).from_(written.rows.subquery("read"))
 
 
-def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path) -> _Written:
+def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path, partition: tuple[str, ...]) -> _Written:
     columns = tuple((name, kind.published_type(type_)) for name, type_ in table.columns)
     rows = _rows(table, columns)
     count = engine.rows(exp.select(f.count()).from_(relation(table.name)))[0][0]
-    file = ExportFile(path, table.name.name, columns)
+    file = ExportFile(path, table.name.name, columns, partition)
     return _Written(table, file, rows, fingerprint_of(engine, rows), int(count))
 
 
@@ -254,8 +246,5 @@ def _evidence(
         joined=of_recorded(engine, snapshot.release) if of_the_join else None,
         others=others,
         rounds=releases.rounds(engine, snapshot.release),
+        partition=tables[0].file.partition,
     )
-
-
-def _described(file: Path) -> dict[str, Any]:
-    return {"name": file.name, "bytes": file.stat().st_size, "sha256": file_hash(file)}

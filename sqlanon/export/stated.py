@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import Value
-from sqlanon.export.reader import Export, tables_of
+from sqlanon.export.access import Export, tables_of
 
 __all__ = ["stated_arguments", "stated_requirements", "stated_rows"]
 

@@ -10,7 +10,7 @@ from sqlanon.errors import UserError
 from sqlanon.export.layout import Layout
 from sqlanon.export.previous_export import listed_files, why_not_certificate, why_not_data, why_not_markdown
 
-__all__ = ["require_free", "require_no_database"]
+__all__ = ["content_names", "require_free", "require_no_database"]
 
 _DATABASES = "SELECT database_name, path FROM duckdb_databases() WHERE path IS NOT NULL"
 # What DuckDB writes beside a database, now or later.
@@ -56,14 +56,26 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
 def _present(layout: Layout) -> set[str]:
     """What is in the target's folder, or which of the files to be written are there."""
     if not layout.is_folder:
-        return {name for name in layout.names if os.path.lexists(layout.folder / name)}
+        return {name for name in {*layout.names, layout.dictionary} if os.path.lexists(layout.folder / name)}
     if not os.path.lexists(layout.target):
         return set()
     if not layout.target.is_dir():
         raise UserError(f"{layout.path} exists and is not a folder", hint="choose another path")
     if layout.target == Path(os.path.realpath(os.curdir)):
         raise UserError(f"{layout.path} is the current folder", hint="name a folder for the export, such as 'out/'")
-    return set(os.listdir(layout.target))
+    return content_names(layout.target)
+
+
+def content_names(folder: Path) -> set[str]:
+    """The paths below a folder, with slashes: of all that is no folder, and of folders with nothing in them."""
+    names: set[str] = set()
+    for path, folders, files in os.walk(folder):
+        here = Path(path)
+        links = [name for name in folders if (here / name).is_symlink()]
+        if here != folder and not folders and not files:
+            names.add(here.relative_to(folder).as_posix())
+        names.update((here / name).relative_to(folder).as_posix() for name in (*files, *links))
+    return names
 
 
 def _why_not(layout: Layout, name: str) -> str | None:

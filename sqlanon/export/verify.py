@@ -61,7 +61,7 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
     """
     memory, threads = engine.rows(_LIMITS)[0]
     config = {"memory_limit": str(memory), "threads": str(threads), "temp_directory": str(spill)}
-    reader = kind.reopen(file, config)
+    reader = kind.reopen([file], config)
     try:
         rows = kind.read(file)
         _require_requirements(reader, rows, file.columns, expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +41,11 @@ __all__ = [
 ]
 
 _Rows = Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]]
+
+# In a URL, or in a text of words as libpq reads it.
+_PASSWORD = re.compile(
+    r"://[^\s:/@']*:[^\s'@]+@|'[^']*\b(?:host|hostaddr|dbname|user)\s*=[^']*\bpassword\s*=[^']*'", re.IGNORECASE
+)
 
 _CURRENT_SCHEMA = RepeatedQuery("SELECT current_schema()")
 
@@ -122,6 +128,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
             return BoundSource(columns, full, lasting, stable=True)
         return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
     _require_one_query(str(source.query))
+    _require_no_password(str(source.query))
     view = QualifiedName(("temp", scratch.view_name("source")))
     try:
         engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
@@ -134,6 +141,9 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
 
 
 def _instead(engine: Engine, name: QualifiedName) -> str:
+    databases = {fold(str(row[0])) for row in engine.rows(sql_file("statements", "databases"))}
+    if len(name.parts) == 3 and fold(name.parts[0]) not in databases:
+        return f"ATTACH the database {name.parts[0]} first: each session has to"
     known = [str(known) for (known,) in engine.rows(sql_file("statements", "relation_names"))]
     return nearest(name.name, known) or "SHOW ALL TABLES lists what there is"
 
@@ -159,6 +169,15 @@ def _require_one_query(text: str) -> None:
     """Raises PolicyError unless the text is one query: it is run as it is, and a second statement would run too."""
     if [type(statement) for statement in parse_script(text)] != [PassThrough]:
         raise PolicyError("the query of the policy is not one query", hint="write one SELECT, and nothing after it")
+
+
+def _require_no_password(text: str) -> None:
+    """Raises PolicyError for a query with the password of a database in it: the catalog keeps the text as it is."""
+    if _PASSWORD.search(text):
+        raise PolicyError(
+            "the query of the policy has a password in it, and the catalog would keep it",
+            hint="put it into a secret of DuckDB's, CREATE SECRET, or into the environment, PGPASSWORD",
+        )
 
 
 def _generated(engine: Engine, table: QualifiedName) -> bool:

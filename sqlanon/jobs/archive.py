@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.errors import UserError
+from sqlanon.export.access import export_at
 from sqlanon.export.formats.base import suffixes
-from sqlanon.export.layout import names_beside
+from sqlanon.export.layout import names_of_export
 from sqlanon.export.paths import local_path
-from sqlanon.export.reader import export_at
 from sqlanon.syntax.statements import ExportRelease, Statement
 
 __all__ = ["archived", "remove_oldest"]
@@ -24,12 +25,13 @@ _UNFINISHED = ".unfinished-"
 
 
 def archived(engine: Engine, statements: Sequence[Statement], folder: Path) -> Path | None:
-    """Copies the exports of a script into a new folder, named after the moment; None if it exports nothing.
+    """Copies the files that a script exports into a new folder, named after the moment; None if it exports none.
 
     The copies are compared with their certificates before the folder takes its name. Raises UserError for an export
     whose files cannot be copied, and PrivacyViolation for copies that are not what was certified.
     """
-    paths = [local_path(each.path) for each in statements if isinstance(each, ExportRelease)]
+    exports = [each.path for each in statements if isinstance(each, ExportRelease)]
+    paths = [local_path(path) for path in exports if not is_database_url(path)]
     if not paths:
         return None
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
@@ -55,8 +57,8 @@ def _copied(path: Path, folder: Path) -> Path:
     if path.is_dir():
         shutil.copytree(path, target)
         return target
-    for file in (path, *map(path.with_name, names_beside(path.name))):
-        shutil.copy2(file, folder / file.name)
+    for name in names_of_export(path):
+        shutil.copy2(path.with_name(name), folder / name)
     return target
 
 

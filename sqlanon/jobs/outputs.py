@@ -13,12 +13,14 @@ from sqlanon.domain.job import FinishedJob
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.errors import SqlanonError
+from sqlanon.export.access import export_at
 from sqlanon.export.formats.base import suffixes
-from sqlanon.export.layout import names_beside, report_path
+from sqlanon.export.layout import names_of_export, report_path
 from sqlanon.export.paths import local_path
 from sqlanon.export.previous_export import file_hash
-from sqlanon.export.reader import export_at
+from sqlanon.export.target import content_names
 from sqlanon.releases.content import has_checked_rows
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.syntax.statements import ExportRelease, Statement
@@ -66,12 +68,17 @@ def _exported(engine: Engine, statements: Sequence[Statement]) -> str | None:
     for statement in statements:
         if not isinstance(statement, ExportRelease):
             continue
+        if is_database_url(statement.path):
+            # Nobody can tell without reading all of it, which takes as long as to write it.
+            return None
         path = local_path(statement.path)
         try:
             export_at(engine, path, tuple(suffixes().values()))
-            files = sorted(path.iterdir()) if path.is_dir() else [path, *map(path.with_name, names_beside(path.name))]
-            files += [report_path(statement.path)] if statement.report else []
-            digest.update(json.dumps([[file.name, file_hash(file)] for file in files]).encode())
+            folder = path if path.is_dir() else path.parent
+            files = content_names(path) if path.is_dir() else set(names_of_export(path))
+            hashes = [[name, file_hash(folder / name)] for name in sorted(files)]
+            hashes += [["report", file_hash(report_path(statement.path))]] if statement.report else []
+            digest.update(json.dumps(hashes).encode())
         except (SqlanonError, OSError):
             return None
     return digest.hexdigest()

@@ -12,10 +12,12 @@ __all__ = ["CheckExport", "ExportRelease"]
 
 @dataclass(frozen=True)
 class ExportRelease(Placed):
-    """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true] [, REPORT true] [, SIGN KEY 'variable'])].
+    """EXPORT name TO 'path' [(FORMAT format [, PARTITION_BY (column, ...)] [, DICTIONARY true] [, REPLACE true]
+    [, REPORT true] [, SIGN KEY 'variable'])].
 
     Without a format it is that of the path's suffix, and Parquet where the path names a folder. `sign_key` names the
-    environment variable with the private key that signs the certificate.
+    environment variable with the private key that signs the certificate. Of the columns `partition` each combination of
+    values has files of its own. With a `dictionary`, a file says what each column is.
     """
 
     name: QualifiedName
@@ -24,6 +26,8 @@ class ExportRelease(Placed):
     replace: bool = False
     report: bool = False
     sign_key: str | None = None
+    partition: tuple[str, ...] = ()
+    dictionary: bool = False
 
 
 @dataclass(frozen=True)

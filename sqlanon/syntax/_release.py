@@ -121,7 +121,9 @@ def _joined(reader: Reader, name: QualifiedName, position: Position) -> CheckJoi
 
 
 def export(reader: Reader, position: Position) -> ExportRelease:
-    """EXPORT release TO 'path' [(FORMAT format, REPLACE [true|false], REPORT [true|false], SIGN KEY 'variable')]."""
+    """EXPORT release TO 'path' [(FORMAT format, PARTITION_BY (column, ...), DICTIONARY [true|false],
+    REPLACE [true|false], REPORT [true|false], SIGN KEY 'variable')].
+    """
     reader.expect("EXPORT")
     skip_kind(reader)
     name = _release_name(reader)
@@ -231,11 +233,11 @@ def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
 
 
 def _option(reader: Reader, before: dict[str, Any]) -> None:
-    """One option of EXPORT; REPLACE alone says true, and so does REPORT."""
+    """One option of EXPORT; REPLACE alone says true, and so do DICTIONARY and REPORT."""
     token = reader.peek()
-    option = reader.choose(("FORMAT", "REPLACE", "REPORT", "SIGN KEY")).lower().replace(" ", "_")
+    words = reader.choose(("FORMAT", "PARTITION_BY", "DICTIONARY", "REPLACE", "REPORT", "SIGN KEY"))
+    option = {"PARTITION_BY": "partition"}.get(words, words.lower().replace(" ", "_"))
     if option in before:
-        words = option.upper().replace("_", " ")
         raise reader.refused(f"{words} stands twice", hint=f"keep one {words}", token=token)
     reader.mark(option)
     match option:
@@ -243,8 +245,17 @@ def _option(reader: Reader, before: dict[str, Any]) -> None:
             before[option] = _format(reader)
         case "sign_key":
             before[option] = key_variable(reader)
+        case "partition":
+            before[option] = _partition(reader)
         case _:
             before[option] = _switch(reader)
+
+
+def _partition(reader: Reader) -> tuple[str, ...]:
+    """(column, ...)."""
+    columns: list[str] = []
+    reader.listed(lambda: columns.append(reader.name("a column of the release")))
+    return tuple(columns)
 
 
 def _format(reader: Reader) -> str:

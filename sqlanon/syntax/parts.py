@@ -6,7 +6,7 @@ from functools import cached_property
 from unicodedata import category, east_asian_width
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.errors import Position
+from sqlanon.errors import Position, without_passwords
 from sqlanon.syntax._lexer import Kind, Positions, Token, tokens
 
 __all__ = ["Parts"]
@@ -119,7 +119,8 @@ class Parts:
         before, after = "..." if first else "", "..." if last < len(line) else ""
         head = f"LINE {position.line}: {before}"
         padding = " " * len(head) + "".join(map(_blank, line[first:at]))
-        return f"{head}{line[first:last]}{after}\n{padding}^"
+        visible = without_passwords(line, same_length=True)[first:last]
+        return f"{head}{visible}{after}\n{padding}^"
 
     def _line_at(self, start: int, fault: int) -> str:
         """The line that begins at an offset, without comments. Stars stand for literals that may be data.

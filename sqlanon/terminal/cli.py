@@ -1,5 +1,5 @@
-"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `compile`, `report`, `policy`,
-`keygen`, `job`, `dbt` and `migrate`.
+"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export`, `import`, `compile`, `report`,
+`policy`, `keygen`, `job`, `dbt` and `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
 standard output, everything else to standard error.
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.terminal.compile_command import compile_
+from sqlanon.terminal.data_commands import export, import_table
 from sqlanon.terminal.databases import connected, either, existing, migrated
 from sqlanon.terminal.dbt_commands import dbt
 from sqlanon.terminal.exit_codes import answering, open_streams
@@ -209,50 +210,19 @@ def demo(
         raise typer.Exit(run_demo(directory, output))
 
 
-@app.command(
+app.command(
     epilog=_examples(
         "sqlanon export hospital_2026 out/ --database hospital.duckdb",
-        "sqlanon export hospital_2026 hospital.csv --database hospital.duckdb",
+        "sqlanon export hospital_2026 'postgresql://host/db?schema=published' --database hospital.duckdb",
     )
-)
-def export(
-    name: Annotated[str, typer.Argument(metavar="RELEASE", help="The release, a snapshot; schema.name works too.")],
-    path: Annotated[str, typer.Argument(metavar="PATH", help="Where the files go.")],
-    database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", "-f", help="parquet, csv or duckdb; by default what the path's suffix says."),
-    ] = None,
-    replace: Annotated[bool, typer.Option("--replace", metavar="", help="Replace an earlier export.")] = False,
-    with_report: Annotated[bool, typer.Option("--report", metavar="", help="Write its report beside it, too.")] = False,
-    sign_key: Annotated[
-        str | None,
-        typer.Option("--sign-key", metavar="VARIABLE", help="Sign with the key in this environment variable."),
-    ] = None,
-    read_only: ReadOnly = False,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = 0,
-) -> None:
-    """Write a release and its certificate to files that hold nothing else.
-
-    With --read-only the database does not remember the export, so that later releases do not warn of it.
-    """
-    from sqlanon.syntax.render import to_sql
-    from sqlanon.syntax.statements import ExportRelease
-    from sqlanon.terminal.command_arguments import release_name
-    from sqlanon.terminal.presentation import Output
-    from sqlanon.terminal.scripts import ScriptRun
-
-    output = Output(json=as_json, quiet=quiet, verbose=verbose)
-    with answering(output):
-        statement = to_sql(ExportRelease(release_name(name), path, format_, replace, with_report, sign_key))
-        with connected(existing(database), read_only=read_only) as connection:
-            runner = ScriptRun(connection, output)
-            runner.run(statement, "sqlanon export", is_script=False)
-        raise typer.Exit(runner.exit_code)
-
-
+)(export)
+app.command(
+    name="import",
+    epilog=_examples(
+        "sqlanon import 'postgresql://host/db' clinic.patients --database hospital.duckdb",
+        "sqlanon import clinic.sqlite patients --into people --replace --database hospital.duckdb",
+    ),
+)(import_table)
 app.command(
     name="compile",
     epilog=_examples(

@@ -89,6 +89,9 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "cryptography",
         "prometheus_client",
         "dbt",
+        "adbc_driver_manager",
+        "adbc_driver_postgresql",
+        "adbc_driver_sqlite",
         *COMMAND_LINE,
     }
     assert imported["scipy"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/ratings.py"}
@@ -101,7 +104,10 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/terminal/") for path in imported[name])
+    for name in ("adbc_driver_manager", "adbc_driver_postgresql", "adbc_driver_sqlite"):
+        assert all(path.startswith("sqlanon/engines/") for path in imported[name])
     arrow = {"sqlanon/udfs.py", "sqlanon/estimates/batch/row_blocks.py", "sqlanon/engines/spark.py"}
+    arrow.add("sqlanon/engines/arrow_streams.py")
     assert {path for path in imported["pyarrow"] if not path.startswith("udfs/")} <= arrow
     assert set(lower_bounds(PROJECT["dependencies"])) == {"duckdb", "sqlglot", "numpy", "pandas", "pytz"}
     assert set(lower_bounds(PROJECT["optional-dependencies"]["cli"])) == COMMAND_LINE
@@ -121,7 +127,8 @@ def test_the_documentation_names_what_each_extra_brings() -> None:
     text, _, _ = text.partition("\n\n")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
-    assert set(rows) == {"all", "arrow", "cli", "dbt", "fast", "jobs", "notebook", "report", "sign", "spark", "tasks"}
+    documented = "all arrow cli dbt fast jobs notebook postgres report sign spark sqlite tasks"
+    assert set(rows) == set(documented.split())
     for extra in set(rows) - {"all", "fast"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}
         assert named == set(lower_bounds(extras[extra])), extra

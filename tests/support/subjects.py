@@ -79,7 +79,8 @@ _FILES = {
     "export": (
         "readings "
         "assumptions composition content export export_bytes export_certificate export_formats export_leftovers "
-        "export_models export_place export_replace jobs report_files signature"
+        "export_models export_place export_replace export_targets export_drill jobs postgres_drill postgres_export "
+        "postgres_import report_files signature sources_elsewhere"
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
@@ -95,7 +96,8 @@ _FILES = {
     ),
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli datasets exit_codes presentation schedulers shell",
-    "kills": "exit_codes export_leftovers export_place kill methods_killed report_files stream_killed",
+    "kills": "exit_codes export_drill export_leftovers export_place kill methods_killed postgres_drill report_files "
+    "stream_killed",
     "project": (
         "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "
         "paper_tables plug_ins subjects tree words"

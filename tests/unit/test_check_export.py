@@ -182,11 +182,13 @@ def test_the_files_of_two_exports_do_not_make_one(tmp_path: Path) -> None:
         ("nothing", "there is no file"),
         ("text.csv", "has no certificate"),
         ("text.json", "no certificate of an export"),
-        ("x.sqlite", "no file that"),
+        ("x.xlsx", "no file that"),
+        ("x.sqlite", "no SQLite database"),
+        ("x.arrow", "no Arrow file"),
     ],
 )
 def test_what_is_no_export(tmp_path: Path, name: str, said: str) -> None:
-    for other in ("text.csv", "text.json", "x.sqlite"):
+    for other in ("text.csv", "text.json", "x.xlsx", "x.sqlite", "x.arrow"):
         (tmp_path / other).write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(UserError, match=said):
         checked(tmp_path / name)

@@ -18,7 +18,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
+from sqlanon.export.certificate import Evidence, Proof, certificate, to_json
 from sqlanon.export.markdown import to_markdown
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.questions.ask import bind_requirement
@@ -60,7 +60,7 @@ def evidence(name: str = "zip", *, source: Source | None = None, pseudonym: Pseu
 
 
 def whole(given: Evidence) -> dict[str, Any]:
-    return with_files(certificate(given), [{"name": "x.csv", "bytes": 12345, "sha256": "cd" * 32}])
+    return certificate(given) | {"files": [{"name": "x.csv", "bytes": 12345, "sha256": "cd" * 32}]}
 
 
 def test_json_states_the_policy_s_arguments_as_numbers() -> None:

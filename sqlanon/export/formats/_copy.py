@@ -36,10 +36,10 @@ def reading(file: ExportFile, source: exp.Table) -> exp.Select:
     return exp.select(*typed).from_(source)
 
 
-def reopen(file: ExportFile, config: Mapping[str, str]) -> Engine:
-    """An empty database that may read this one file and nothing else."""
+def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
+    """An empty database that may read these files and nothing else."""
     engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
-    engine.run("SET allowed_paths = [?]", [str(file.path)])
+    engine.run("SET allowed_paths = ?", [[str(path) for file in files for path in file.paths]])
     seal(engine)
     return engine
 

@@ -16,10 +16,15 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import UserError
 from sqlanon.plugins import incomplete, installed, names, plugin
 
-__all__ = ["CERTIFICATE_KEY", "ExportFile", "Format", "export_format", "suffixes"]
+__all__ = ["CERTIFICATE_KEY", "ExportFile", "Format", "export_format", "files_in", "suffixes"]
 
 # Under this key a Parquet file carries the certificate.
 CERTIFICATE_KEY = "sqlanon_certificate"
+
+
+def files_in(folder: Path) -> list[Path]:
+    """All that is no folder in a folder and those in it, in the order of their paths."""
+    return sorted(path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
 
 
 @dataclass(frozen=True)
@@ -27,12 +32,19 @@ class ExportFile:
     """The file that an export writes and then reads back.
 
     `table` is the release's own name, `columns` the names and types of the file's columns:
-    the snapshot's, except where the format lacks a type.
+    the snapshot's, except where the format lacks a type. With a `partition`, the columns whose values tell the rows of
+    one file from those of another, the path is that of a folder.
     """
 
     path: Path
     table: str
     columns: tuple[Column, ...]
+    partition: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> list[Path]:
+        """The file itself, or those in the folder of a partition, in the order of their paths."""
+        return files_in(self.path) if self.partition else [self.path]
 
 
 class Format(Protocol):
@@ -50,11 +62,14 @@ class Format(Protocol):
     def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
         """Writes the rows, in the order in which they come, and the certificate if the format has a place for it."""
 
-    def reopen(self, file: ExportFile, config: Mapping[str, str]) -> Engine:
-        """A connection of its own that can read this file and neither open nor write anything else."""
+    def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
+        """A connection of its own that can read these files and neither open nor write anything else.
+
+        Raises UserError where one connection cannot read as many.
+        """
 
     def read(self, file: ExportFile) -> exp.Query:
-        """The rows of the file, on the connection that `reopen` gave, under `columns`' names and types."""
+        """The rows of the file, on a connection that `reopen` gave, under `columns`' names and types."""
 
     def header(self, path: Path) -> Sequence[str] | None:
         """The names of the file's columns, where they are read by their places; None where they are read by name."""

@@ -110,8 +110,14 @@ def carried(path: Path) -> Sequence[str]:
         reader.connection.close()
 
 
-def reopen(file: ExportFile, config: Mapping[str, str]) -> Engine:
-    """The file, read-only, without external access and with its configuration locked."""
+def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
+    """The file, read-only, without external access and with its configuration locked. Raises UserError for several."""
+    if len(files) > 1:
+        raise UserError(
+            f"the tables of this export are in {len(files)} files of the format duckdb",
+            hint="ask for an export as parquet or csv",
+        )
+    (file,) = files
     engine = _sealed(file.path, config)
     if _contents(engine) != sorted(("main", "table", name) for name in (file.table, _CERTIFICATE)):
         engine.connection.close()

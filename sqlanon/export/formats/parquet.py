@@ -1,4 +1,7 @@
-"""Parquet: one file with the certificate in its key-value metadata."""
+"""Parquet: one file with the certificate in its key-value metadata, or one for each value of some columns.
+
+The files of a partition lie in folders that are named after the values, and hold these columns like all others.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.export.formats._copy import copy, option, reading, reopen, table_function
 from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
 from sqlanon.sqlgen.build.expressions import entry
-from sqlanon.sqlgen.build.names import literal
+from sqlanon.sqlgen.build.names import column, literal
 
 __all__ = [
+    "CAN_PARTITION",
     "CARRIES_CERTIFICATE",
     "COMPRESSION",
     "SUFFIXES",
@@ -31,6 +35,7 @@ __all__ = [
 SUFFIXES = (".parquet",)
 CARRIES_CERTIFICATE = True
 COMPRESSION = "zstd"
+CAN_PARTITION = True
 
 # DuckDB writes these as a type that holds less, or that it does not read back: HUGEINT as DOUBLE,
 # an INTERVAL without its microseconds, a UNION as a STRUCT, an ARRAY as a LIST.
@@ -54,14 +59,28 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
         option("FORMAT", exp.var("parquet")),
         option("COMPRESSION", exp.var(COMPRESSION)),
         option("KV_METADATA", metadata),
+        *_partition(file.partition),
     )
+    if file.partition:
+        file.path.mkdir()
     engine.run(copy(rows, options), [str(file.path), certificate])
+
+
+def _partition(names: Sequence[str]) -> list[exp.CopyParameter]:
+    if not names:
+        return []
+    return [
+        option("PARTITION_BY", exp.Tuple(expressions=list(map(column, names)))),
+        # Files that are put elsewhere keep all that is released.
+        option("WRITE_PARTITION_COLUMNS", exp.true()),
+    ]
 
 
 def read(file: ExportFile) -> exp.Query:
     # A folder named year=2026 on the way to the file is no column of it.
     options = {"hive_partitioning": exp.false()}
-    return reading(file, table_function("read_parquet", literal(str(file.path)), options))
+    paths = exp.Array(expressions=[literal(str(path)) for path in file.paths])
+    return reading(file, table_function("read_parquet", paths, options))
 
 
 def header(path: Path) -> None:
@@ -70,7 +89,7 @@ def header(path: Path) -> None:
 
 def carried(path: Path) -> Sequence[str]:
     file = ExportFile(path, "", ())
-    reader = reopen(file, {})
+    reader = reopen([file], {})
     try:
         return certificate(reader, file)
     finally:
@@ -78,4 +97,10 @@ def carried(path: Path) -> Sequence[str]:
 
 
 def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
-    return [str(text) for (text,) in engine.rows(_METADATA, [str(file.path), CERTIFICATE_KEY])]
+    """Each of those that the files of a partition have, and one that some of them lack as an empty text."""
+    texts = [_carried(engine, path) for path in file.paths]
+    return texts[0] if len(texts) == 1 else sorted({text for each in texts for text in each or [""]})
+
+
+def _carried(engine: Engine, path: Path) -> list[str]:
+    return [str(text) for (text,) in engine.rows(_METADATA, [str(path), CERTIFICATE_KEY])]

@@ -1,0 +1,83 @@
+"""PostgreSQL databases by their URLs, and schemas in them: postgresql://host/database?schema=name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from sqlanon.errors import UserError
+
+__all__ = ["LONGEST_NAME", "DatabaseUrl", "SchemaUrl", "database_url", "is_database_url", "schema_url"]
+
+_URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
+_SCHEMA = "schema"
+# Databases that anything may be in, or that are PostgreSQL's own.
+_RESERVED = re.compile(r"public|information_schema|pg_.*", re.IGNORECASE)
+# PostgreSQL cuts longer names short.
+LONGEST_NAME = 63
+
+
+@dataclass(frozen=True)
+class DatabaseUrl:
+    """`uri` is what the driver connects to; `called` has the host and the database, and nothing else.
+
+    `schemas` are those that the URL names, which are no part of the uri.
+    """
+
+    uri: str
+    called: str
+    schemas: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SchemaUrl:
+    """`uri` is what the driver connects to; `called` has the host, the database and the schema, and nothing else."""
+
+    uri: str
+    schema: str
+    called: str
+
+
+def is_database_url(path: str) -> bool:
+    """Whether a path is that of a PostgreSQL database, and not of a file."""
+    return _URL.match(path.strip()) is not None
+
+
+def database_url(path: str) -> DatabaseUrl:
+    """The database that a URL names. Raises UserError for a URL with a password in it."""
+    parts = urlsplit(path.strip())
+    try:
+        query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise UserError("the URL of a database is malformed behind its ?", hint="write ?schema=name") from None
+    user, _, hosts = parts.netloc.rpartition("@")
+    if user.partition(":")[2] or any("password" in name.lower() for name, _ in query):
+        raise UserError(
+            "the URL of a database has a password in it, and scripts and logs would show it",
+            hint="leave it out: PGPASSWORD, PGSERVICE or ~/.pgpass has it, as for any program of PostgreSQL's",
+        )
+    others = urlencode([(name, value) for name, value in query if name != _SCHEMA], quote_via=quote)
+    uri = f"postgresql://{parts.netloc}{parts.path}" + (f"?{others}" if others else "")
+    schemas = tuple(value for name, value in query if name == _SCHEMA)
+    return DatabaseUrl(uri, f"postgresql://{hosts}{parts.path}", schemas)
+
+
+def schema_url(path: str, default: str | None = None) -> SchemaUrl:
+    """The schema that a URL names, or else the default.
+
+    Raises UserError for a URL with a password in it, one that names no schema where there is no default, or a schema
+    that is nobody's own.
+    """
+    url = database_url(path)
+    schemas = url.schemas or (() if default is None else (default,))
+    if len(schemas) != 1 or not schemas[0]:
+        raise UserError("the URL names no schema, or several", hint="write postgresql://host/database?schema=name")
+    (schema,) = schemas
+    if _RESERVED.fullmatch(schema):
+        raise UserError(
+            f"the schema {schema} is not one of an export alone", hint="name another one, which need not exist"
+        )
+    if len(schema.encode()) > LONGEST_NAME:
+        raise UserError(f"the schema {schema} has a longer name than PostgreSQL keeps", hint="write a shorter one")
+    return SchemaUrl(url.uri, schema, f"{url.called}?{urlencode({_SCHEMA: schema}, quote_via=quote)}")

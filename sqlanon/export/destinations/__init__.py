@@ -1,0 +1,1 @@
+"""Where exports go: files, and tables of other databases."""

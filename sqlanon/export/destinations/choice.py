@@ -1,0 +1,81 @@
+"""Which place the path of an EXPORT means."""
+
+from __future__ import annotations
+
+from sqlanon.domain.release import Release
+from sqlanon.engines.postgres_url import is_database_url, schema_url
+from sqlanon.errors import UserError, about
+from sqlanon.export.atomic import file_errors
+from sqlanon.export.destinations.base import Destination
+from sqlanon.export.destinations.files import FileDestination
+from sqlanon.export.destinations.postgres import PostgresDestination
+from sqlanon.export.formats.base import export_format
+from sqlanon.export.layout import format_of, layout_of
+from sqlanon.syntax.statements import ExportRelease
+
+__all__ = ["destination_of", "require_format"]
+
+POSTGRES = "postgres"
+_LAKES = ("ducklake", "iceberg", "delta")
+_LAKE_PATHS = tuple(f"{lake}:" for lake in _LAKES)
+_WORDS = {"partition": "PARTITION_BY"}
+
+
+def require_format(statement: ExportRelease) -> None:
+    """Raises UserError for a format that there is not, or that has no partitions where some are asked for."""
+    if is_database_url(statement.path):
+        _require_database_options(statement)
+        return
+    with about("format"):
+        if statement.format == POSTGRES:
+            raise UserError(
+                "FORMAT postgres writes to a database, and the path names a file",
+                hint="write EXPORT ... TO 'postgresql://host/database?schema=name'",
+            )
+        if statement.format in _LAKES or statement.path.lower().startswith(_LAKE_PATHS):
+            raise UserError(
+                "DuckLake, Iceberg and Delta need extensions of DuckDB that have to be downloaded; EXPORT uses none",
+                hint="write FORMAT parquet, with PARTITION_BY where there is much: they take such files over",
+            )
+        kind = export_format(_format(statement))
+    if statement.partition and not getattr(kind, "CAN_PARTITION", False):
+        with about("partition"):
+            raise UserError(f"the format {_format(statement)} has no partitions", hint="write FORMAT parquet")
+
+
+def _require_database_options(statement: ExportRelease) -> None:
+    """Raises UserError for what belongs to files alone."""
+    if statement.format not in (None, POSTGRES):
+        with about("format"):
+            raise UserError(
+                f"the path names a PostgreSQL database, and the format is {statement.format}",
+                hint="write (FORMAT postgres), or name a folder",
+            )
+    unfit = {"partition": statement.partition, "report": statement.report, "dictionary": statement.dictionary}
+    for option, value in unfit.items():
+        if value:
+            hint = "comments on the columns say what they are" if option == "dictionary" else "leave it out"
+            with about(option):
+                raise UserError(f"{_WORDS.get(option, option.upper())} is for files, and this is a schema", hint=hint)
+
+
+def _format(statement: ExportRelease) -> str:
+    return statement.format or format_of(statement.path)
+
+
+def destination_of(statement: ExportRelease, release: Release) -> Destination:
+    """The place that a statement names for a release. Raises UserError for a path that cannot be one."""
+    if is_database_url(statement.path):
+        with about("path"):
+            url = schema_url(statement.path, release.name.name)
+        return PostgresDestination(url, tuple(made.name.name for made in release.published), statement.replace)
+    format_ = _format(statement)
+    with about("path"), file_errors(statement.path):
+        layout = layout_of(
+            statement.path,
+            format_,
+            *(made.name.name for made in release.published),
+            partition=statement.partition,
+            has_dictionary=statement.dictionary,
+        )
+    return FileDestination(format_, export_format(format_), layout, statement.replace)

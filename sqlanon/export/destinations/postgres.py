@@ -1,0 +1,130 @@
+"""An export to a PostgreSQL database: a schema with the release's tables and the certificate, and nothing else.
+
+All of it is one transaction. The tables are made in a new schema, read back and checked there, and the schema takes
+its name in the place of the earlier export's. A process, a server or a connection that ends before leaves what was
+there, and nothing besides.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.engines.adbc import AdbcConnection
+from sqlanon.engines.arrow_streams import require_pyarrow
+from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres import commit_errors, open_postgres
+from sqlanon.engines.postgres_url import SchemaUrl
+from sqlanon.errors import InternalError
+from sqlanon.export.certificate import to_json
+from sqlanon.export.destinations.former_schema import Schema
+from sqlanon.export.destinations.postgres_sql import (
+    SETTINGS,
+    comment,
+    create_schema,
+    drop_schema,
+    drop_table,
+    rename_schema,
+)
+from sqlanon.export.destinations.postgres_tables import CERTIFICATE, PostgresTables
+from sqlanon.export.dictionary import meanings
+from sqlanon.export.formats.base import ExportFile
+from sqlanon.export.markdown import to_markdown
+from sqlanon.sqlgen.build.names import column, identifier, relation
+
+__all__ = ["PostgresDestination"]
+
+_UNFINISHED = "__sqlanon_"
+
+
+@dataclass(frozen=True)
+class _StagedSchema:
+    """A new schema that is in no transaction but its own; `former` is what stands in its place."""
+
+    connection: AdbcConnection
+    kind: PostgresTables
+    schema: str
+    target: str
+    tables: tuple[str, ...]
+    former: Sequence[str] | None
+    spill: Path
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        return list(map(Path, self.tables))
+
+    def contents(self, files: Sequence[ExportFile], stated: dict[str, Any]) -> dict[str, Any]:
+        """The tables with the SHA-256 of their rows, as they were when they were read back."""
+        return {"contents": [{"name": file.table, "sha256": self.kind.digests[file.table]} for file in files]}
+
+    def certify(self, stated: dict[str, Any], signer: str | None) -> None:
+        """The certificate as the one row of a table, and comments on the schema, its tables and their columns."""
+        texts = {"json": [to_json(stated)], "markdown": [to_markdown(stated, signer)]}
+        arrow = require_pyarrow("FORMAT postgres")
+        self.connection.ingest(CERTIFICATE, arrow.table(texts), db_schema_name=self.schema)
+        written = exp.select(column("json"), column("markdown")).from_(relation((self.schema, CERTIFICATE)))
+        if self.connection.rows(written) != [(texts["json"][0], texts["markdown"][0])]:
+            raise InternalError("the certificate reads back as another text; nothing was exported")
+        summary = f"The anonymized release {stated['release']}; the table {CERTIFICATE} says what it promises."
+        self.connection.run(comment("SCHEMA", identifier(self.schema), summary))
+        for table in self.tables:
+            self.connection.run(comment("TABLE", relation((self.schema, table)), summary))
+        for meaning in meanings(stated):
+            name = exp.Dot.build([identifier(part) for part in (self.schema, meaning.table, meaning.column)])
+            self.connection.run(comment("COLUMN", name, meaning.sentence))
+        Schema(self.connection, self.schema).require_only({*self.tables, CERTIFICATE})
+
+    def put(self) -> None:
+        for table in self.former or ():
+            self.connection.run(drop_table(self.target, table))
+        if self.former is not None:
+            self.connection.run(drop_schema(self.target))
+        self.connection.run(rename_schema(self.schema, self.target))
+        self.connection.commit()
+
+
+@dataclass(frozen=True)
+class PostgresDestination:
+    """The schema of a URL, for the tables of a release; with `replace` that of an earlier export is replaced."""
+
+    url: SchemaUrl
+    tables: tuple[str, ...]
+    replace: bool
+    format: str = "postgres"
+    partition: tuple[str, ...] = ()
+
+    @property
+    def certificate(self) -> str:
+        return f"{self.url.called}#{CERTIFICATE}"
+
+    def path_of(self, table: int) -> str:
+        return f"{self.url.called}#{self.tables[table]}"
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        with commit_errors(self.url.called):
+            yield
+
+    @contextmanager
+    def staged(self, engine: Engine) -> Iterator[_StagedSchema]:
+        require_pyarrow("FORMAT postgres")
+        connection = open_postgres(self.url.uri, self.url.called)
+        schema = _UNFINISHED + token_hex(8)
+        try:
+            for setting in SETTINGS:
+                connection.rows(setting) if setting.startswith("SELECT") else connection.run(setting)
+            with tempfile.TemporaryDirectory(prefix="sqlanon-") as folder:
+                spill, target = Path(folder), Schema(connection, self.url.schema)
+                former = target.replaceable(self.url.called, spill, replace=self.replace)
+                connection.run(create_schema(schema))
+                kind = PostgresTables(connection, schema)
+                yield _StagedSchema(connection, kind, schema, self.url.schema, self.tables, former, spill)
+        finally:
+            connection.close()

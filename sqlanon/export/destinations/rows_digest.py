@@ -1,0 +1,34 @@
+"""The SHA-256 of a table's rows, whatever their order: what a certificate names them by where there is no file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Column, Engine
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal
+from sqlanon.sqlgen.build.sql_files import query_file
+
+__all__ = ["rows_sha256"]
+
+
+def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> str:
+    """The SHA-256 of the rows of a query with these columns, each value as DuckDB writes it as a text.
+
+    A row is the text of its values in their order, each as its number of characters, a colon and the value itself; a
+    minus sign stands for NULL.
+    """
+    line = f.call("concat", *_parts(columns))
+    lines = exp.select(alias(line, "line")).from_(rows.copy().subquery("published"))
+    digest = query_file("statements", "rows_sha256").with_(identifier("snapshot"), as_=lines)
+    return str(engine.rows(digest)[0][0])
+
+
+def _parts(columns: Sequence[Column]) -> Iterator[exp.Expr]:
+    for name, _ in columns:
+        text = as_text(column(name))
+        present = f.call("concat", f.call("length", text), literal(":"), text.copy())
+        yield exp.Case(ifs=[exp.If(this=column(name).is_(exp.null()), true=literal("-"))], default=present)

@@ -1,0 +1,98 @@
+"""Arrow IPC: one file with the certificate in its schema's metadata, uncompressed, to be mapped to memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.arrow_streams import batches, created_from, require_pyarrow
+from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.errors import UserError
+from sqlanon.export.formats._copy import reading, seal
+from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
+from sqlanon.sqlgen.build.names import relation
+
+__all__ = [
+    "CARRIES_CERTIFICATE",
+    "SUFFIXES",
+    "carried",
+    "certificate",
+    "header",
+    "published_type",
+    "read",
+    "reopen",
+    "require",
+    "write",
+]
+
+SUFFIXES = (".arrow",)
+CARRIES_CERTIFICATE = True
+_PURPOSE = "FORMAT arrow"
+
+# DuckDB writes these as bytes that only DuckDB reads, or as a number of fewer digits.
+_INEXACT = re.compile(r"\b(?:U?HUGEINT|BIGNUM|BIT|VARIANT|GEOMETRY|TIME_NS|TIME WITH TIME ZONE)\b", re.IGNORECASE)
+
+
+def require(file: ExportFile) -> None:
+    """Arrow holds any name. Raises UserError where pyarrow is not installed."""
+    require_pyarrow(_PURPOSE)
+
+
+def published_type(column_type: str) -> str:
+    return "VARCHAR" if _INEXACT.search(column_type) else column_type
+
+
+def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
+    arrow = require_pyarrow(_PURPOSE)
+    with batches(engine, rows) as stream:
+        schema = stream.schema.with_metadata({CERTIFICATE_KEY: certificate})
+        with arrow.OSFile(str(file.path), "wb") as sink, arrow.ipc.new_file(sink, schema) as writer:
+            for batch in stream:
+                writer.write_batch(batch)
+
+
+def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
+    """A database in memory with a copy of the rows of each file, which opens nothing."""
+    arrow = require_pyarrow(_PURPOSE)
+    engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
+    for file in files:
+        with _opened(file.path) as content:
+            batches = (content.get_batch(index) for index in range(content.num_record_batches))
+            stream = arrow.RecordBatchReader.from_batches(content.schema, batches)
+            created_from(engine, QualifiedName(("main", file.table)), stream)
+    seal(engine)
+    return engine
+
+
+def read(file: ExportFile) -> exp.Query:
+    return reading(file, relation(("main", file.table)))
+
+
+def header(path: Path) -> None:
+    """None: columns are read by name."""
+
+
+def carried(path: Path) -> Sequence[str]:
+    with _opened(path) as content:
+        metadata = content.schema.metadata or {}
+    text = metadata.get(CERTIFICATE_KEY.encode())
+    return [] if text is None else [text.decode("utf-8", errors="replace")]
+
+
+def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
+    return carried(file.path)
+
+
+def _opened(path: Path) -> Any:
+    """Raises UserError for a file that is none of Arrow."""
+    arrow = require_pyarrow(_PURPOSE)
+    try:
+        return arrow.ipc.open_file(arrow.memory_map(str(path)))
+    except arrow.ArrowInvalid:
+        raise UserError(f"{path} is no Arrow file") from None
