@@ -8,7 +8,7 @@ fingerprint covers both.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -179,7 +179,7 @@ def _reading(attribute: ReleaseAttribute, evidence: Evidence) -> dict[str, Any]:
     return stated | ({"source": attribute.source} if attribute.source else {})
 
 
-def with_files(stated: dict[str, Any], files: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def with_files(stated: dict[str, Any], files: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """The certificate that stands beside the files. No file can state its own hash, so the copy inside one does not."""
     return {**stated, "files": list(files)}
 

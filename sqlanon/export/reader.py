@@ -124,10 +124,22 @@ def tables_of(stated: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def files_of(export: Export) -> list[ExportFile]:
-    """The files with the names of their tables and columns, in the certificate's order."""
+    """The files with the names of their tables and columns, in the certificate's order.
+
+    Those of a release of one table are parts of it. Raises ValueError where the files are not as many as the tables.
+    """
+    tables = tables_of(export.stated)
+    data = export.data
+    if export.format == "parquet" and len(tables) == 1:
+        data = data[:1]
     return [
-        ExportFile(path, str(table["name"]), tuple((str(c["name"]), str(c["type"])) for c in table["columns"]))
-        for path, table in zip(export.data, tables_of(export.stated), strict=True)
+        ExportFile(
+            path,
+            str(table["name"]),
+            tuple((str(c["name"]), str(c["type"])) for c in table["columns"]),
+            export.data[1:] if len(data) == 1 and len(export.data) > 1 else (),
+        )
+        for path, table in zip(data, tables, strict=True)
     ]
 
 

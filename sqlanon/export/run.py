@@ -23,6 +23,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UserError, about
 from sqlanon.export.atomic import Staging, file_errors, put, staging
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
+from sqlanon.export.copied_files import copied, pattern_of, require_copyable
 from sqlanon.export.exchange import recover
 from sqlanon.export.formats.base import ExportFile, Format, export_format
 from sqlanon.export.layout import Layout, format_of, layout_of, require_known_suffix
@@ -90,15 +91,21 @@ def export_release(
         recover(layout.target)
         require_free(layout, replace=statement.replace)
         others = others_of(engine, release)
+        file_names = layout.tables if not engine.distributed else (pattern_of(layout),)
+        if engine.distributed:
+            require_copyable(statement, layout, format_)
         with staging(layout) as staged:
-            counts = _write(engine, release, kind, layout, staged, others, key)
+            if engine.distributed:
+                layout, counts = _copy(engine, release, kind, layout, staged, others, key)
+            else:
+                counts = _write(engine, release, kind, layout, staged, others, key)
             with _remembered(engine, release, format_), appearing():
                 put(staged.files, layout, replace=statement.replace)
     stated = layout.path_of(layout.certificate)
     said = "; ".join(filter(None, (warning(others), None if is_writable(engine) else _NOT_KEPT))) or None
     return [
         Exported(str(release.name), format_, layout.path_of(name), rows, stated, said)
-        for name, rows in zip(layout.tables, counts, strict=True)
+        for name, rows in zip(file_names, counts, strict=True)
     ]
 
 
@@ -171,13 +178,44 @@ def _write(
             written.fingerprint, text, snapshot.answerable, snapshot.achieved, snapshot.frozen, written.table.fragment
         )
         verify_file(engine, kind, written.file, expected, staged.spill)
-    stated = with_files(stated, [_described(written.file.path) for written in tables])
+    _state(with_files(stated, [_described(written.file.path) for written in tables]), layout, staged, key)
+    return [written.count for written in tables]
+
+
+def _copy(
+    engine: Engine,
+    release: Release,
+    kind: Format,
+    layout: Layout,
+    staged: Staging,
+    others: Sequence[KnownRelease],
+    key: Ed25519PrivateKey | None,
+) -> tuple[Layout, list[int]]:
+    """The files of a release on Spark, verified, without a certificate in them, and both certificates.
+
+    Returns the layout with the files' names, and the number of rows of their one table.
+    """
+    with engine.transaction():
+        snapshot = checked_snapshot(engine, release)
+        layout = copied(engine, release, layout, staged.files)
+    (table,) = snapshot.tables
+    path, *parts = (staged.files / name for name in layout.tables)
+    file = ExportFile(path, table.name.name, table.columns, tuple(parts))
+    expected = Expected(None, None, snapshot.answerable, snapshot.achieved, snapshot.frozen)
+    verify_file(engine, kind, file, expected, staged.spill)
+    written = _Written(table, file, _rows(table, table.columns), "", release.released_rows)
+    stated = with_files(certificate(_evidence(engine, snapshot, [written], others)), map(_described, file.paths))
+    _state(stated, layout, staged, key)
+    return layout, [release.released_rows]
+
+
+def _state(stated: dict[str, Any], layout: Layout, staged: Staging, key: Ed25519PrivateKey | None) -> None:
+    """Writes both certificates, signed with the key if there is one."""
     signer = None
     if key is not None:
         stated, signer = signed(stated, key)
     (staged.files / layout.certificate).write_text(to_json(stated), encoding="utf-8")
     (staged.files / layout.markdown).write_text(to_markdown(stated, signer), encoding="utf-8")
-    return [written.count for written in tables]
 
 
 def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> None:

@@ -90,8 +90,8 @@ _FILES = {
         "statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (
-        "adjustable anonymize clients data_frames engine fixed_cost notebook session session_settings settings "
-        "temp_tables"
+        "adjustable anonymize clients data_frames engine fixed_cost lost_executor notebook published releases session "
+        "session_settings settings temp_tables"
     ),
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed report_files stream_killed",

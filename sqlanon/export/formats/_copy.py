@@ -37,9 +37,9 @@ def reading(file: ExportFile, source: exp.Table) -> exp.Select:
 
 
 def reopen(file: ExportFile, config: Mapping[str, str]) -> Engine:
-    """An empty database that may read this one file and nothing else."""
+    """An empty database that may read this one file, with its parts, and nothing else."""
     engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
-    engine.run("SET allowed_paths = [?]", [str(file.path)])
+    engine.run("SET allowed_paths = ?", [[str(path) for path in file.paths]])
     seal(engine)
     return engine
 

@@ -27,12 +27,18 @@ class ExportFile:
     """The file that an export writes and then reads back.
 
     `table` is the release's own name, `columns` the names and types of the file's columns:
-    the snapshot's, except where the format lacks a type.
+    the snapshot's, except where the format lacks a type. A release on Spark is in several: `parts` are the others.
     """
 
     path: Path
     table: str
     columns: tuple[Column, ...]
+    parts: tuple[Path, ...] = ()
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The file, and those with the other rows of its table."""
+        return self.path, *self.parts
 
 
 class Format(Protocol):

@@ -61,7 +61,9 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
 def read(file: ExportFile) -> exp.Query:
     # A folder named year=2026 on the way to the file is no column of it.
     options = {"hive_partitioning": exp.false()}
-    return reading(file, table_function("read_parquet", literal(str(file.path)), options))
+    paths = exp.Array(expressions=[literal(str(path)) for path in file.paths])
+    first = paths if file.parts else literal(str(file.path))
+    return reading(file, table_function("read_parquet", first, options))
 
 
 def header(path: Path) -> None:
