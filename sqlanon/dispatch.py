@@ -37,6 +37,7 @@ from sqlanon.statements.advise import advise
 from sqlanon.statements.attack import attack_relation, attack_release
 from sqlanon.statements.check import attacks_beyond, check_relation, check_release, require_no_table
 from sqlanon.statements.check_joined import check_joined
+from sqlanon.statements.distributed import require_possible
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.frontier import drop_frontier, make_frontier
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
@@ -77,6 +78,8 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Watching | N
 
 
 def _run(engine: Engine, statement: s.Statement, progress: Watching | None) -> Answer:
+    if engine.distributed:
+        require_possible(statement)
     ready = prepared(engine, statement)
     with migrations.known_to_be_ready(engine) if ready else nullcontext():
         return _HANDLERS[type(statement)](engine, statement, progress)

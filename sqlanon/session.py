@@ -18,7 +18,7 @@ from sqlanon.dispatch import Answer, run_statement
 from sqlanon.engines.connection_methods import ConnectionMethods
 from sqlanon.engines.duckdb import DuckDBEngine, in_use, open_database
 from sqlanon.engines.python_variables import called_beside_caller, caller_frames
-from sqlanon.errors import SqlanonError
+from sqlanon.errors import SqlanonError, UserError
 from sqlanon.inputs.data_frames import DataFrames
 from sqlanon.inputs.parameters import with_values
 from sqlanon.sqlgen.build.render import to_sql
@@ -28,7 +28,7 @@ from sqlanon.syntax.statements import CreatePolicy, DescribePolicy, PassThrough,
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine
-    from sqlanon.engines.connection_methods import DuckDBConnection, DuckDBRelation, DuckDBStatement
+    from sqlanon.engines.connection_methods import DuckDBConnection, DuckDBRelation, DuckDBStatement, SparkSession
 
 __all__ = ["Connection", "Observer", "StatementEvent", "connect"]
 
@@ -40,6 +40,8 @@ _ANY_TIME = frozenset(("interrupt", "query_progress"))
 
 # Until a SELECT's result is fetched, DuckDB lets the connection do nothing else. That of a CALL is in nobody's way.
 _FINISHED = "CALL system.main.query(?)"
+
+_ENGINES = ("duckdb", "spark")
 
 # Called with the stage, the SQL that it is about to run (or None), how much of how much is done, and in words how far
 # that has come (or None).
@@ -65,6 +67,10 @@ def connect(
     *,
     read_only: bool = False,
     config: Mapping[str, str | bool | int | float | list[str]] | None = None,
+    engine: str = "duckdb",
+    session: SparkSession | None = None,
+    releases: str | PathLike[str] | None = None,
+    summary_rows: int | None = None,
 ) -> Connection:
     """Opens a DuckDB database, or wraps a DuckDB connection that is already open.
 
@@ -74,26 +80,53 @@ def connect(
     STREAMS, EXPLAIN ANONYMIZED, PROFILE, CHECK, ATTACK, ESTIMATE, MEASURE, FRONTIER, ADVISE and EXPORT. Nothing is
     written to the database before the first of them that has to. Each thread needs a `cursor()` of its own.
 
-    Raises UserError when the file cannot be opened.
+    With `engine` 'spark' sources are tables and views of a Spark session or Parquet files, and releases are folders of
+    Parquet files below `releases`; the database then has the catalog. `session` is one of PySpark's, by default one of
+    this process. Cells and other summaries of a source, of at most `summary_rows` rows each, are searched in DuckDB.
+
+    Raises UserError when the file cannot be opened, or Spark cannot be asked.
 
     >>> with connect() as connection:
     ...     checked = connection.sql("CHECK (FROM range(4)) (range) REQUIRE k_anonymity(k => 2)")
     ...     checked.select("question", "required", "achieved", "satisfied").fetchall()
     [('k_anonymity', 2.0, 1.0, False)]
     """
+    if engine not in _ENGINES:
+        raise UserError(f"there is no engine {engine}", hint=f"it is one of {', '.join(_ENGINES)}")
+    federated = _on_spark(session, releases, summary_rows) if engine == "spark" else None
+    if federated is None and (session, releases, summary_rows) != (None, None, None):
+        raise UserError("session, releases and summary_rows are for engine => 'spark'")
     if isinstance(database, str | PathLike):
-        return Connection(open_database(fspath(database), read_only=read_only, config=config))
-    return Connection(database)
+        database = open_database(fspath(database), read_only=read_only, config=config)
+    return Connection(database, engine=federated)
+
+
+def _on_spark(
+    session: SparkSession | None, releases: str | PathLike[str] | None, summary_rows: int | None
+) -> Callable[[DuckDBEngine], Engine]:
+    """What makes the engine of a connection whose rows are on Spark. Raises UserError without PySpark."""
+    try:
+        from sqlanon.engines.federated.connected import federated
+    except ModuleNotFoundError as error:
+        raise UserError("PySpark is missing, with which Spark is asked", hint="pip install 'sqlanon[spark]'") from error
+    return federated(session, None if releases is None else fspath(releases), summary_rows)
 
 
 class Connection(ConnectionMethods):
     """DuckDB's connection with sqlanon's statements; every other method is DuckDB's own."""
 
-    def __init__(self, connection: DuckDBConnection, frames: DataFrames | None = None) -> None:
+    def __init__(
+        self,
+        connection: DuckDBConnection,
+        frames: DataFrames | None = None,
+        engine: Callable[[DuckDBEngine], Engine] | None = None,
+    ) -> None:
         self._connection = connection
         self._observer: Observer | None = None
         self._stage = ""
-        self._engine = DuckDBEngine(connection, self._observe_sql)
+        self._engine_of = engine
+        local = DuckDBEngine(connection, self._observe_sql)
+        self._engine: Engine = engine(local) if engine else local
         self._lock = RLock()
         self._frames = frames or DataFrames()
 
@@ -204,7 +237,7 @@ class Connection(ConnectionMethods):
 
     def cursor(self) -> Connection:
         """A second connection to the same database, with a transaction of its own."""
-        return Connection(self._connection.cursor(), self._frames)
+        return Connection(self._connection.cursor(), self._frames, self._engine_of)
 
     duplicate = cursor
 

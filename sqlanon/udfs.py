@@ -72,6 +72,9 @@ def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
     SQL text, and are forgotten with the block. If the function fails, the block ends
     in an InternalError that does not say for which value; until then its results are NULL.
     """
+    if native := engine.native_function(name):
+        yield native
+        return
     module = load(name)
     failures: list[str] = []
     sql_name = f"udf_{secrets.token_hex(16)}"

@@ -1,10 +1,13 @@
 -- The table or view that a name of one to three parts means: the temporary ones first, then the
 -- current schema, then main. $1 is the name, $2 the schema, $3 the database; NULL where not given.
+-- A view that stands for Parquet files, which do not change, is a table: nobody reads its rows through it.
 -- Names are equal without regard to the case of A to Z only: to DuckDB, É and é are two tables.
 SELECT kind, database_name, schema_name, name FROM (
     SELECT 'table' AS kind, database_name, schema_name, table_name AS name FROM duckdb_tables()
     UNION ALL
-    SELECT 'view', database_name, schema_name, view_name FROM duckdb_views()
+    SELECT CASE WHEN starts_with(comment, 'sqlanon: rows in Parquet at ') THEN 'table' ELSE 'view' END,
+        database_name, schema_name, view_name
+    FROM duckdb_views()
 ), (SELECT 'ABCDEFGHIJKLMNOPQRSTUVWXYZ' AS upper, 'abcdefghijklmnopqrstuvwxyz' AS lower)
 WHERE translate(name, upper, lower) = translate($1, upper, lower)
   AND CASE WHEN $2 IS NULL THEN schema_name IN (current_schema(), 'main')

@@ -7,6 +7,7 @@ from unicodedata import category, east_asian_width
 
 import duckdb
 
+from sqlanon.engines.federated.stand_ins import elsewhere_in
 from sqlanon.errors import EngineError, SqlanonError, UserError
 from sqlanon.sqlgen.release.view_preconditions import refusal_in
 
@@ -101,6 +102,10 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
         )
     if problem := _users_to_change(text, query):
         return problem
+    if elsewhere := elsewhere_in(text):
+        return UserError(
+            elsewhere, hint="DuckDB has their columns only; see docs/spark.md for what runs on Spark", query=query
+        )
     if refusal := refusal_in(text):
         return UserError(refusal.message, hint=refusal.hint, query=query)
     # A list of values that is cut off, or quoted in another way, is not told from the rest.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from sqlglot import exp
 
-from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.values import QualifiedName, Source
 
 __all__ = ["Column", "Engine", "Query", "Reading"]
 
@@ -44,6 +45,41 @@ class Engine(Protocol):
 
     def columns(self, query: Query) -> list[Column]:
         """The names and types of a query's columns."""
+        ...
+
+    @property
+    def distributed(self) -> bool:
+        """Whether rows lie on another engine than the catalog and the summaries that methods work on."""
+        ...
+
+    def copy_rows(self, name: str, query: exp.Query) -> str:
+        """Makes a temporary relation of this name with the rows of a query, as many as those of a source.
+
+        They stay where the query's rows are; what `run` makes of a query is a summary, for methods to read. Returns the
+        relation's kind, TABLE or VIEW.
+        """
+        ...
+
+    def declare(self, source: Source) -> None:
+        """Makes a policy's source known to the catalog, where its rows lie on another engine.
+
+        Raises UserError where it cannot be told which relation is meant, or where none can be meant.
+        """
+        ...
+
+    def native_function(self, name: str) -> str | None:
+        """What this engine calls a function of `udfs/` that it has itself; None for one that is to be registered."""
+        ...
+
+    def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
+        """Copies the files of a table that is one of Parquet files to a folder of this machine; returns their names.
+
+        `named` names the file of each number, from 0. A table of any other kind has none.
+        """
+        ...
+
+    def fingerprint(self, rows: exp.Query) -> str | None:
+        """A text that identifies the rows of a query in any order; None where DuckDB's hashes make one."""
         ...
 
     def reads(self, query: str) -> list[Reading]:

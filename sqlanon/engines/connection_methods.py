@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as DuckDBConnection
     from duckdb import DuckDBPyRelation as DuckDBRelation
     from duckdb import Statement as DuckDBStatement
+    from pyspark.sql import SparkSession
 
-    __all__ += ["DuckDBConnection", "DuckDBRelation", "DuckDBStatement"]
+    __all__ += ["DuckDBConnection", "DuckDBRelation", "DuckDBStatement", "SparkSession"]
 
     class ConnectionMethods(DuckDBConnection):
         """DuckDB's methods; those that return their connection return the one that they were called on."""

@@ -6,18 +6,20 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from time import sleep
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
-from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines._reads import relations_read
 from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Column, Query, Reading
 from sqlanon.engines.statement_memo import is_within_statement, settings_of_texts
 from sqlanon.errors import InUseError, UserError
+from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
 
@@ -71,13 +73,13 @@ class DuckDBEngine:
 
     def __init__(self, connection: Any, observe: Observer | None = None) -> None:
         self.connection = connection
-        self._observe = observe
+        self.observe = observe
         self._parsed: OrderedDict[tuple[object, ...], Any] = OrderedDict()
 
     def _execute(self, query: Query, parameters: Sequence[object]) -> Any:
         text = query if isinstance(query, str) else to_sql(query)
-        if self._observe:
-            self._observe(text)
+        if self.observe:
+            self.observe(text)
         try:
             if isinstance(text, InstalledScript):
                 return self._run_script(text)
@@ -124,12 +126,41 @@ class DuckDBEngine:
         except duckdb.Error as error:
             raise translated(error) from None
 
+    def arrow(self, query: Query) -> Any:
+        """The rows of a query as a table of Arrow's."""
+        try:
+            return self.connection.sql(to_sql(query) if isinstance(query, exp.Expr) else query).to_arrow_table()
+        except duckdb.Error as error:
+            raise translated(error) from None
+
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
         self.rows(query, parameters)
 
     def columns(self, query: Query) -> list[Column]:
         described = exp.Describe(this=query) if isinstance(query, exp.Expr) else "DESCRIBE " + query
         return [(name, kind) for name, kind, *_ in self.rows(described)]
+
+    distributed = False
+
+    def copy_rows(self, name: str, query: exp.Query) -> str:
+        """The rows of a query as a temporary table."""
+        self.run(create_temporary("TABLE", name, query))
+        return "TABLE"
+
+    def declare(self, source: Source) -> None:
+        """A relation of DuckDB's is in its catalog already."""
+
+    def native_function(self, name: str) -> str | None:
+        """None: DuckDB has no function of `udfs/` before it is registered."""
+        return None
+
+    def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
+        """None: rows are in the database."""
+        return []
+
+    def fingerprint(self, rows: exp.Query) -> str | None:
+        """None: DuckDB has the function hash."""
+        return None
 
     def version(self) -> str:
         return "DuckDB " + str(duckdb.__version__)

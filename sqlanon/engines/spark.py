@@ -7,34 +7,36 @@ transactions, and nothing is published: Spark encodes, counts and checks.
 from __future__ import annotations
 
 import atexit
+import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Query, Reading
-from sqlanon.engines.portable import INFINITE, require_portable
-from sqlanon.errors import EngineError, SqlanonError, UserError
-from sqlanon.sqlgen.build.expressions import big, paren
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.engines.spark_sql import spark_sql
+from sqlanon.errors import EngineError, UserError
+from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 try:
-    from py4j.protocol import Py4JError
-    from pyspark.errors import AnalysisException, PySparkException
-    from pyspark.logger import PySparkLogger
+    from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, Row, SparkSession
     from pyspark.sql.types import DataType, DecimalType
+
+    from sqlanon.engines.spark_errors import spark_errors, translated
 except ModuleNotFoundError as missing:
     message = "sqlanon.engines.spark needs PySpark: pip install 'sqlanon[spark]'"
     raise ModuleNotFoundError(message, name=missing.name) from None
 
-__all__ = ["SparkEngine", "local_session", "spark_sql"]
+__all__ = ["SparkEngine", "columns_of", "local_session", "spark_sql"]
 
 # Overflow and bad input are errors, as in DuckDB, rather than wrong numbers and NULLs.
 _ANSI = "spark.sql.ansi.enabled"
@@ -68,8 +70,8 @@ _TYPES = {
     "timestamp_ntz": "TIMESTAMP",
     "binary": "BLOB",
 }
-# Where PySpark writes each error that it raises, message and all, to the standard error stream.
-_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+# 122 bits of java.security.SecureRandom.
+_DRAW = "reflect('java.util.UUID', 'randomUUID')"
 # What DuckDB has as HUGEINT.
 _HUGE = DecimalType(38, 0)
 
@@ -90,51 +92,27 @@ def local_session(threads: int = 2, config: Mapping[str, str] | None = None) -> 
         return builder.getOrCreate()
     except PySparkException as error:
         if error.getCondition() != "JAVA_GATEWAY_EXITED":
-            raise _translated(error) from None
+            raise translated(error) from None
         raise UserError("Spark did not start", hint="it needs Java 17 or newer; set JAVA_HOME to one") from None
 
 
-def spark_sql(tree: exp.Expr) -> str:
-    """A portable query as Spark writes it; parameters become :p1, :p2 and so on.
-
-    Raises EngineError, naming the construct, for a query that is not portable.
-    """
-    require_portable(tree)
-    # Wrapped, so that the query itself can be replaced like any other part.
-    spelled = paren(tree.copy())
-    for node in list(spelled.walk()):
-        if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.INT128:
-            node.replace(exp.DataType.build("DECIMAL(38, 0)"))
-        elif isinstance(node, exp.Extract) and node.name.upper() == "ISODOW":
-            node.set("this", exp.var("DAYOFWEEK_ISO"))
-        elif isinstance(node, exp.BitwiseLeftShift):
-            # Spark drops the bits that leave an INT; DuckDB has an error for it.
-            node.set("this", big(node.this))
-        elif isinstance(node, exp.Parameter | exp.Placeholder):
-            node.replace(exp.Placeholder(this=f"p{node.name}"))
-        elif isinstance(node, exp.TryCast):
-            # Unless told so, sqlglot takes it for one that raises errors.
-            node.set("safe", True)
-        elif isinstance(node, exp.Cast) and node.this.is_string and node.this.name in INFINITE:
-            # No date of Spark's is infinite, and none equals NULL. Numbers are as in DuckDB.
-            node.replace(exp.TryCast(this=node.this.copy(), to=node.to.copy(), safe=True))
-    return to_sql(spelled.this, dialect="spark")
-
-
 class SparkEngine:
-    """One Spark session.
+    """One Spark session; `observe` is called with the text of every query before it runs.
 
     Spark itself logs the messages of errors, which may quote values: in a session that
     `local_session` did not make, switch that off with `setLogLevel("OFF")`.
     """
 
-    def __init__(self, session: SparkSession) -> None:
+    distributed = False
+
+    def __init__(self, session: SparkSession, observe: Callable[[str], None] | None = None) -> None:
         self.connection = session
+        self._observe = observe
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows, with values as DuckDB gives them: a struct is a dictionary, a large whole number an int."""
-        with _errors(query):
-            frame = self._frame(query, parameters)
+        with spark_errors(query):
+            frame = self.frame(query, parameters)
             huge = [field.dataType == _HUGE for field in frame.schema.fields]
             return [
                 tuple(int(v) if whole and v is not None else _plain(v) for v, whole in zip(row, huge, strict=True))
@@ -151,25 +129,63 @@ class SparkEngine:
             for part in statement.expressions:
                 self.run(part, parameters)
             return
-        with _errors(query):
+        with spark_errors(query):
             if isinstance(statement, exp.Drop) and _dropped(statement):
                 for table in _dropped(statement):
                     self.connection.catalog.dropTempView(table.name)
             elif isinstance(statement, exp.Create) and _is_temporary(statement):
                 # Kept as rows: a view alone would ask its query anew, of tables that may have changed.
-                checkpoint = self._frame(statement.expression, parameters).localCheckpoint()
+                checkpoint = self.frame(statement.expression, parameters).localCheckpoint()
                 checkpoint.createTempView(exp.to_identifier(statement.this.name, quoted=True).sql(dialect="spark"))
             else:
                 raise _cannot(f"run {type(statement).__name__}", "it answers queries and makes temporary tables")
+
+    def copy_rows(self, name: str, query: exp.Query) -> str:
+        """The rows of a query as a temporary table, whose kind is returned."""
+        self.run(create_temporary("TABLE", name, query))
+        return "TABLE"
+
+    def declare(self, source: Source) -> None:
+        """Tables and views of the session are known by their names."""
+
+    def native_function(self, name: str) -> str | None:
+        """None: functions of Python's are registered with DuckDB only."""
+        return None
+
+    def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
+        """None: nothing is published."""
+        return []
+
+    def fingerprint(self, rows: exp.Query) -> str:
+        """The number of the rows and the sums of parts of their digests, as one text: the same in any order."""
+        name = f"__sqlanon_{secrets.token_hex(8)}"
+        with spark_errors(rows):
+            self.frame(rows).createTempView(name)
+            try:
+                query = sql_file("spark", "content_fingerprint")
+                return str(self.connection.sql(str(query), args={"rows": name}).collect()[0][0])
+            finally:
+                self.connection.catalog.dropTempView(name)
+
+    def shuffled(self, rows: DataFrame) -> DataFrame:
+        """The rows in an order that nobody can draw again.
+
+        The draws are made once, by java.util.UUID from the operating system of each executor, and kept: a task that is
+        repeated would draw anew, and rows would be lost or doubled. An executor that is lost takes its draws with it,
+        and whatever reads them fails.
+        """
+        draw = f"__sqlanon_{secrets.token_hex(8)}"
+        with spark_errors():
+            drawn = rows.selectExpr("*", f"{_DRAW} AS {draw}").localCheckpoint()
+            return drawn.orderBy(draw).drop(draw)
 
     def columns(self, query: Query) -> list[Column]:
         """The names and types of a query's columns, types as DuckDB calls them.
 
         Raises EngineError for a type that DuckDB has no like of.
         """
-        with _errors(query):
-            fields = self._frame(query, ()).schema.fields
-        return [(field.name, _type(field.name, field.dataType)) for field in fields]
+        with spark_errors(query):
+            return columns_of(self.frame(query))
 
     def reads(self, query: str) -> list[Reading]:
         """Raises EngineError: Spark does not say which tables a view reads."""
@@ -190,7 +206,11 @@ class SparkEngine:
     def version(self) -> str:
         return "Spark " + str(self.connection.version)
 
-    def _frame(self, query: Query, parameters: Sequence[object]) -> DataFrame:
+    def frame(self, query: Query, parameters: Sequence[object] = ()) -> DataFrame:
+        """A portable query as Spark's data frame, which runs when it is asked for rows.
+
+        Raises EngineError for a query that is not portable, and in a session that would answer otherwise.
+        """
         tree = _parsed(query)
         if not isinstance(tree, exp.Query):
             raise _cannot(f"run {type(tree).__name__} here", "it answers queries")
@@ -199,6 +219,8 @@ class SparkEngine:
             raise EngineError(f"this Spark session computes without ANSI rules; set {_ANSI} to true")
         if "${" in text and self._setting(_SUBSTITUTION) != "false":
             raise EngineError(f"a name or text holds ${{, which Spark would replace; set {_SUBSTITUTION} to false")
+        if self._observe:
+            self._observe(text)
         arguments: dict[str, Any] = {f"p{number}": value for number, value in enumerate(parameters, start=1)}
         return self.connection.sql(text, args=arguments) if arguments else self.connection.sql(text)
 
@@ -236,6 +258,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def columns_of(frame: DataFrame) -> list[Column]:
+    """The names of a data frame's columns and their types, as DuckDB calls them.
+
+    Raises EngineError for a type that DuckDB has no like of.
+    """
+    return [(field.name, _type(field.name, field.dataType)) for field in frame.schema.fields]
+
+
 def _type(name: str, kind: DataType) -> str:
     if isinstance(kind, DecimalType):
         return f"DECIMAL({kind.precision},{kind.scale})"
@@ -247,25 +277,3 @@ def _type(name: str, kind: DataType) -> str:
 
 def _cannot(what: str, hint: str, query: str | None = None) -> EngineError:
     return EngineError(f"Spark does not {what}", hint=hint, query=query)
-
-
-@contextmanager
-def _errors(query: Query) -> Iterator[None]:
-    """Errors of Spark's as ours, and none of them in the log."""
-    with ExitStack() as stack:
-        for logger in map(PySparkLogger.getLogger, _LOGGERS):
-            stack.callback(setattr, logger, "disabled", logger.disabled)
-            logger.disabled = True
-        try:
-            yield
-        except (PySparkException, Py4JError) as error:
-            raise _translated(error, query) from None
-
-
-def _translated(error: Exception, query: Query | None = None) -> SqlanonError:
-    """The error without the values that its message may quote: only what speaks of names is passed on."""
-    text = query if isinstance(query, str) or query is None else to_sql(query.copy())
-    condition = (error.getCondition() if isinstance(error, PySparkException) else None) or type(error).__name__
-    if isinstance(error, AnalysisException):
-        return EngineError(f"Spark {str(error).strip().splitlines()[0]}", query=text)
-    return EngineError(f"Spark {condition}: the message may hold values and is withheld", query=text)

@@ -55,6 +55,12 @@ class Scratch:
         self.engine.run(create_temporary("TABLE", name, query), parameters)
         return name
 
+    def rows(self, purpose: str, query: exp.Query) -> str:
+        """A temporary relation of rows, as many as those of a source, where they are; returns its name."""
+        name = f"__sqlanon_{self.key}_{len(self._made)}_{purpose}"
+        self._made.append((self.engine.copy_rows(name, query), name))
+        return name
+
     def counted_table(self, purpose: str, query: exp.Query) -> tuple[str, int]:
         """A temporary table with the rows of a query; returns its name and how many they are."""
         name = self.name(purpose)

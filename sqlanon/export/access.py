@@ -79,7 +79,7 @@ def files_of(export: Export) -> list[ExportFile]:
     """The files with the names of their tables and columns, in the certificate's order."""
     tables, partition = tables_of(export.stated), _partition(export.stated)
     paths = export.data
-    if partition:
+    if partition is not None:
         paths = (export.data[0].parents[len(partition)],)
     return [
         ExportFile(
@@ -89,9 +89,9 @@ def files_of(export: Export) -> list[ExportFile]:
     ]
 
 
-def _partition(stated: dict[str, Any]) -> tuple[str, ...]:
-    """The columns by whose values the rows are in several files; empty where there is one file for each table."""
-    return tuple(map(str, stated.get("partitioned_by", ())))
+def _partition(stated: dict[str, Any]) -> tuple[str, ...] | None:
+    """The columns by whose values the rows are in several files; None where there is one file for each table."""
+    return tuple(map(str, stated["partitioned_by"])) if "partitioned_by" in stated else None
 
 
 def _certificate(path: Path, text: str) -> dict[str, Any]:
@@ -119,9 +119,10 @@ def _names(stated: dict[str, Any]) -> list[str]:
 
 def _with_data(path: Path, stated: dict[str, Any], formats: Sequence[str]) -> Export:
     """The data files that a certificate names, if they still are the ones that were certified."""
+    partition = _partition(stated)
     export: list[tuple[Path, str]] = []
     for entry in _entries(stated):
-        data = _data_path(path, str(entry.get("name")), len(_partition(stated)))
+        data = _data_path(path, str(entry.get("name")), partition)
         format_ = suffixes().get(data.suffix.lower())
         if format_ not in formats:
             raise UserError(
@@ -139,7 +140,8 @@ def _with_data(path: Path, stated: dict[str, Any], formats: Sequence[str]) -> Ex
         export.append((data, str(format_)))
     if not export:
         raise UserError(f"the certificate {path} names no file")
-    _require_complete([data for data, _ in export], len(_partition(stated)), path)
+    if partition is not None:
+        _require_complete([data for data, _ in export], len(partition), path)
     _require_dictionary(path, stated.get("dictionary"))
     return Export(tuple(data for data, _ in export), export[0][1], stated, export_format(export[0][1]))
 
@@ -154,17 +156,17 @@ def _require_dictionary(certificate: Path, entry: Any) -> None:
             )
 
 
-def _data_path(certificate: Path, name: str, depth: int) -> Path:
+def _data_path(certificate: Path, name: str, partition: tuple[str, ...] | None) -> Path:
     """A data file beside the certificate, or in a folder for each of so many columns in a folder beside it.
 
     Raises UserError for a name of another place.
     """
-    if not depth:
+    if partition is None:
         return certificate.with_name(Path(name).name)
     parts = PurePosixPath(name).parts
     data = certificate.parent.joinpath(*parts)
     folders = [data, *data.parents][: len(parts)]
-    if len(parts) != depth + 2 or {"..", "/"} & set(parts) or any(folder.is_symlink() for folder in folders):
+    if len(parts) != len(partition) + 2 or {"..", "/"} & set(parts) or any(folder.is_symlink() for folder in folders):
         raise UserError(f"the certificate {certificate} names a file that is not beside it")
     return data
 
@@ -174,7 +176,7 @@ def _require_complete(files: Sequence[Path], depth: int, certificate: Path) -> N
 
     Whoever reads the folder reads these as well.
     """
-    if depth and set(files_in(files[0].parents[depth])) != set(files):
+    if set(files_in(files[0].parents[depth])) != set(files):
         raise PrivacyViolation(
             f"{files[0].parents[depth]} has other files than {certificate} certifies", hint="remove what is not of it"
         )

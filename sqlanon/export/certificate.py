@@ -65,7 +65,7 @@ class Evidence:
     of each instead. `structure` has the measurements of the method's own promises, `others` the releases that were
     made from the same source. `rounds` has the levels of each quasi-identifier in a local recoding, by folded names.
     `joins` are the requirements of the join with the release `joined`, with their measurements. Each combination of
-    values of the columns `partition` has files of its own.
+    values of the columns `partition` has files of its own; without columns there are several files nonetheless.
     """
 
     release: Release
@@ -82,7 +82,7 @@ class Evidence:
     rounds: Mapping[str, Sequence[int]] = field(default_factory=dict)
     joins: Sequence[tuple[JoinedRequirement, Measurement]] = ()
     joined: Release | None = None
-    partition: tuple[str, ...] = ()
+    partition: tuple[str, ...] | None = None
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _other(release: KnownRelease) -> dict[str, Any]:
 def _evidence_by_requirement(evidence: Evidence) -> dict[str, Any]:
     """The columns, of the one table or of each."""
     if not evidence.tables:
-        partition = {"partitioned_by": list(evidence.partition)} if evidence.partition else {}
+        partition = {} if evidence.partition is None else {"partitioned_by": list(evidence.partition)}
         return {"columns": _columns(evidence, None, evidence.columns), **partition}
     return {
         "tables": [

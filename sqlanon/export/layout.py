@@ -42,7 +42,7 @@ class Layout:
 
     `data`, `certificate`, `markdown` and `dictionary` are the files' names, `others` those of the further
     data files of a release of several tables, which takes a folder. With a `partition`, the columns by whose values the
-    rows are in several files, `data` is the name of the folder with these.
+    rows are in several files, or none, `data` is the name of the folder with these.
     """
 
     path: str
@@ -53,7 +53,7 @@ class Layout:
     markdown: str = "certificate.md"
     dictionary: str = "dictionary.csv"
     others: tuple[str, ...] = ()
-    partition: tuple[str, ...] = ()
+    partition: tuple[str, ...] | None = None
     has_dictionary: bool = False
 
     @property
@@ -95,7 +95,12 @@ def _names_file(path: str) -> bool:
 
 
 def layout_of(
-    path: str, format_: str, table: str, *others: str, partition: tuple[str, ...] = (), has_dictionary: bool = False
+    path: str,
+    format_: str,
+    table: str,
+    *others: str,
+    partition: tuple[str, ...] | None = None,
+    has_dictionary: bool = False,
 ) -> Layout:
     """The files of an export of one table, or several.
 
@@ -105,7 +110,7 @@ def layout_of(
     target = _target(path)
     as_file = suffixes().get(target.suffix.lower())
     if as_file is None or not _names_file(path):
-        suffix = "" if partition else export_format(format_).SUFFIXES[0]
+        suffix = export_format(format_).SUFFIXES[0] if partition is None else ""
         names = [name + suffix for name in _file_names((table, *others))]
         further = tuple(names[1:])
         return Layout(path, target, True, names[0], others=further, partition=partition, has_dictionary=has_dictionary)
@@ -118,8 +123,8 @@ def layout_of(
         raise UserError(
             f"{path} names one file, and the release has {len(others) + 1} tables", hint="name a folder, such as 'out/'"
         )
-    if partition:
-        raise UserError(f"{path} names one file, and a partition has several", hint="name a folder, such as 'out/'")
+    if partition is not None:
+        raise UserError(f"{path} names one file, and the export has several", hint="name a folder, such as 'out/'")
     return Layout(path, target, False, target.name, *names_beside(target.name), has_dictionary=has_dictionary)
 
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -22,6 +22,7 @@ from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UserError, about
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json
+from sqlanon.export.copied_files import copy_files, require_copyable
 from sqlanon.export.destinations.base import Staged
 from sqlanon.export.destinations.choice import destination_of, require_format
 from sqlanon.export.destinations.partition import published_partition
@@ -78,11 +79,16 @@ def export_release(
     with about("sign_key"):
         key = None if statement.sign_key is None else signing_key(statement.sign_key)
     _require_settled(engine)
-    destination = destination_of(statement, release)
+    if engine.distributed:
+        require_copyable(statement)
+    destination = destination_of(statement, release, distributed=engine.distributed)
     with about("path"), destination.errors():
         others = others_of(engine, release)
         with destination.staged(engine) as staged:
-            counts = _write(engine, release, destination.partition, staged, others, key)
+            if engine.distributed:
+                counts = _copy(engine, release, staged, others, key)
+            else:
+                counts = _write(engine, release, destination.partition, staged, others, key)
             with _remembered(engine, release, destination.format), appearing():
                 staged.put()
     said = "; ".join(filter(None, (warning(others), None if is_writable(engine) else _NOT_KEPT))) or None
@@ -140,7 +146,7 @@ class _Written:
 def _write(
     engine: Engine,
     release: Release,
-    partition: tuple[str, ...],
+    partition: tuple[str, ...] | None,
     staged: Staged,
     others: Sequence[KnownRelease],
     key: Ed25519PrivateKey | None,
@@ -164,12 +170,33 @@ def _write(
             written.fingerprint, text, snapshot.answerable, snapshot.achieved, snapshot.frozen, written.table.fragment
         )
         verify_file(engine, kind, written.file, expected, staged.spill)
+    _certify(stated, tables, staged, key)
+    return [written.count for written in tables]
+
+
+def _copy(
+    engine: Engine, release: Release, staged: Staged, others: Sequence[KnownRelease], key: Ed25519PrivateKey | None
+) -> list[int]:
+    """The files that a release is, verified, without a certificate in them, and both certificates; its rows."""
+    with engine.transaction():
+        snapshot = checked_snapshot(engine, release)
+        copy_files(engine, release, staged.paths[0])
+    (table,) = snapshot.tables
+    file = ExportFile(staged.paths[0], table.name.name, table.columns, ())
+    expected = Expected(None, None, snapshot.answerable, snapshot.achieved, snapshot.frozen)
+    verify_file(engine, staged.kind, file, expected, staged.spill)
+    written = _Written(table, file, _rows(table, table.columns), "", release.released_rows)
+    _certify(certificate(_evidence(engine, snapshot, [written], others)), [written], staged, key)
+    return [written.count]
+
+
+def _certify(stated: dict[str, Any], tables: Sequence[_Written], staged: Staged, key: Ed25519PrivateKey | None) -> None:
+    """Writes both certificates, signed with the key if there is one."""
     stated |= staged.contents([written.file for written in tables], stated)
     signer = None
     if key is not None:
         stated, signer = signed(stated, key)
     staged.certify(stated, signer)
-    return [written.count for written in tables]
 
 
 def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> None:
@@ -200,7 +227,9 @@ def _as_read(written: _Written, release: Release) -> exp.Select:
     return exp.select(*outputs).from_(written.rows.subquery("read"))
 
 
-def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path, partition: tuple[str, ...]) -> _Written:
+def _prepared(
+    engine: Engine, kind: Format, table: ReleasedTable, path: Path, partition: tuple[str, ...] | None
+) -> _Written:
     columns = tuple((name, kind.published_type(type_)) for name, type_ in table.columns)
     rows = _rows(table, columns)
     count = engine.rows(exp.select(f.count()).from_(relation(table.name)))[0][0]

@@ -112,6 +112,7 @@ def bind_source(
 
 
 def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, failed: str) -> BoundSource:
+    engine.declare(source)
     if source.name:
         kind_and_name = find_source(engine, source.name)
         if kind_and_name is None:
@@ -191,7 +192,7 @@ def _copied(
     if not copy:
         return name
     query = exp.select(*(column(part) for part, _ in columns)).from_(relation(name))
-    return QualifiedName(("temp", "main", scratch.table("source", query)))
+    return QualifiedName(("temp", "main", scratch.rows("source", query)))
 
 
 def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:

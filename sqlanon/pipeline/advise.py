@@ -30,7 +30,9 @@ def advise_stage(state: State) -> State:
     choice = need(state.choice)
     searched = choice.searched
     if (
-        searched is None
+        # Other methods are not tried where rows are on another engine, which knows none of them.
+        state.engine.distributed
+        or searched is None
         # A search over several tables takes minutes, and other methods refuse them.
         or need(state.bound).related
         or not choice.rows

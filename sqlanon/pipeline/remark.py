@@ -20,7 +20,7 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.releases.frozen_inputs import CATALOG, Copies, freeze
 from sqlanon.remarks.classes import ClassFigures, class_figures
 from sqlanon.remarks.columns import Profile, profiles
-from sqlanon.remarks.wording import EMPTY, ONE_BUCKET, of_classes, of_columns, of_people
+from sqlanon.remarks.wording import ELSEWHERE, EMPTY, ONE_BUCKET, of_classes, of_columns, of_people
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
@@ -36,7 +36,7 @@ _COMPARED_WITH = {name for name, _ in BASELINES}
 
 def remark_stage(state: State) -> State:
     """Looks at the columns of the source and at the classes of the release, and says what may have been overlooked."""
-    return state.having(remarks=tuple(_remarks(state)))
+    return state.having(remarks=(ELSEWHERE,) if state.engine.distributed else tuple(_remarks(state)))
 
 
 def _remarks(state: State) -> Iterator[str]:

@@ -15,6 +15,7 @@ from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import passing
 from sqlanon.methods.registry import DEFAULT, find_method, promised_by
 from sqlanon.methods.shared.arguments import with_names
+from sqlanon.pipeline.distributed import require_possible
 from sqlanon.pipeline.fixed_levels import with_levels
 from sqlanon.pipeline.join import join_with, other_release
 from sqlanon.pipeline.limits import require_within
@@ -46,6 +47,8 @@ def resolve_stage(state: State) -> State:
         policy = with_levels(policy, state.leveled, hierarchies)
     requirements = resolve_requirements(policy, promised=_promised(state))
     require_within(method.limits(options), state.create, policy, hierarchies, requirements)
+    if state.engine.distributed:
+        require_possible(state.create, policy, requirements)
     other = other_release(state.engine, policy, state.create)
     name = state.create.series
     if name is not None:

@@ -40,6 +40,9 @@ def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
 
 
 def fingerprint_of(engine: Engine, rows: exp.Query) -> str:
+    native_fingerprint = engine.fingerprint(rows)
+    if native_fingerprint is not None:
+        return native_fingerprint
     return str(engine.rows(fingerprint_query(rows, engine.columns(rows)))[0][0])
 
 

@@ -9,8 +9,9 @@ from sqlanon.domain.policy import Role
 from sqlanon.remarks.classes import ClassFigures
 from sqlanon.remarks.columns import Profile
 
-__all__ = ["EMPTY", "ONE_BUCKET", "of_classes", "of_columns", "of_people"]
+__all__ = ["ELSEWHERE", "EMPTY", "ONE_BUCKET", "of_classes", "of_columns", "of_people"]
 
+ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
 ONE_BUCKET = (
     "all rows are in one bucket: the tables say no more of which of their values belong together than each by itself "

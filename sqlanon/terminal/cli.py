@@ -19,7 +19,7 @@ from sqlanon.terminal.dbt_commands import dbt
 from sqlanon.terminal.exit_codes import answering, open_streams
 from sqlanon.terminal.help_texts import Commands
 from sqlanon.terminal.job_commands import job
-from sqlanon.terminal.options import AsJson, Database, Limit, Quiet, ReadOnly, SameFile, Verbose
+from sqlanon.terminal.options import AsJson, Database, Engine, Limit, Quiet, ReadOnly, Releases, SameFile, Verbose
 from sqlanon.terminal.page_commands import policy, report
 
 __all__ = ["app", "main"]
@@ -89,11 +89,12 @@ def run(
     quiet: Quiet = False,
     verbose: Verbose = 0,
     limit: Limit = None,
+    engine: Engine = "duckdb",
+    releases: Releases = None,
 ) -> None:
     """Run SQL scripts, DuckDB's statements and sqlanon's.
 
     Without --database they run in memory. The first error ends the run.
-
     A CHECK that is not satisfied does not end it; the exit code is then 1.
     """
     from sqlanon.terminal.command_arguments import read_script, set_variables
@@ -104,7 +105,7 @@ def run(
     with answering(output):
         # All of them are read before the first one runs: a misspelt name does not leave half of the work done.
         texts = [read_script(script) for script in scripts]
-        with connected(database, read_only=read_only) as connection:
+        with connected(database, read_only=read_only, engine=engine, releases=releases) as connection:
             set_variables(connection, variables or [])
             runner = ScriptRun(connection, output)
             is_done = all(runner.run(text, name) for name, text in texts)

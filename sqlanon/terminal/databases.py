@@ -11,11 +11,14 @@ __all__ = ["connected", "either", "existing", "migrated"]
 
 
 @contextmanager
-def connected(database: str, *, read_only: bool = False) -> Iterator[Any]:
-    """A connection to a database, closed at the end. Raises UserError if the file cannot be opened."""
+def connected(database: str, *, read_only: bool = False, **engine: Any) -> Iterator[Any]:
+    """A connection to a database, closed at the end; `engine` are further arguments of `connect`.
+
+    Raises UserError if the file cannot be opened.
+    """
     from sqlanon.session import connect
 
-    connection = connect(existing(database) if read_only else database, read_only=read_only)
+    connection = connect(existing(database) if read_only else database, read_only=read_only, **engine)
     try:
         yield connection
     finally:

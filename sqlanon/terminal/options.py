@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "Database", "Limit", "Quiet", "ReadOnly", "SameFile", "Verbose"]
+__all__ = ["AsJson", "Database", "Engine", "Limit", "Quiet", "ReadOnly", "Releases", "SameFile", "Verbose"]
 
 Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file; created if missing.")]
 SameFile = Annotated[
@@ -38,4 +38,14 @@ Verbose = Annotated[
 ]
 Limit = Annotated[
     int | None, typer.Option("--limit", min=0, metavar="ROWS", help="Rows shown of a result; 0 for all of them.")
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine", metavar="NAME", help="Where rows are: duckdb, or spark, in a Spark session of this process."
+    ),
+]
+Releases = Annotated[
+    str | None,
+    typer.Option("--releases", metavar="FOLDER", help="With --engine spark, the folder for the Parquet files."),
 ]

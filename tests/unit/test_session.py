@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 from pathlib import Path
@@ -265,6 +266,18 @@ def test_another_thread_may_interrupt(con: Connection) -> None:
     con.observe(None)
     assert len(refused) % 4 == 0
     assert refused
+
+
+def test_an_engine_that_cannot_be_had_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match="there is no engine oracle"):
+        connect(engine="oracle")
+    with pytest.raises(UserError, match="are for engine => 'spark'"):
+        connect(releases="out")
+    for module in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "sqlanon.engines.federated.connected", raising=False)
+    with pytest.raises(UserError, match="PySpark is missing"):
+        connect(engine="spark")
 
 
 def test_the_docstrings_know_every_statement() -> None:

@@ -63,8 +63,11 @@ def _format(statement: ExportRelease) -> str:
     return statement.format or format_of(statement.path)
 
 
-def destination_of(statement: ExportRelease, release: Release) -> Destination:
-    """The place that a statement names for a release. Raises UserError for a path that cannot be one."""
+def destination_of(statement: ExportRelease, release: Release, *, distributed: bool) -> Destination:
+    """The place that a statement names for a release, whose rows may be in many files already.
+
+    Raises UserError for a path that cannot be one.
+    """
     if is_database_url(statement.path):
         with about("path"):
             url = schema_url(statement.path, release.name.name)
@@ -75,7 +78,7 @@ def destination_of(statement: ExportRelease, release: Release) -> Destination:
             statement.path,
             format_,
             *(made.name.name for made in release.published),
-            partition=statement.partition,
+            partition=() if distributed else statement.partition or None,
             has_dictionary=statement.dictionary,
         )
     return FileDestination(format_, export_format(format_), layout, statement.replace)

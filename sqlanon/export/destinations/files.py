@@ -72,7 +72,7 @@ class FileDestination:
         return self.layout.path_of(self.layout.certificate)
 
     @property
-    def partition(self) -> tuple[str, ...]:
+    def partition(self) -> tuple[str, ...] | None:
         return self.layout.partition
 
     def path_of(self, table: int) -> str:

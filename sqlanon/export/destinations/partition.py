@@ -19,13 +19,15 @@ __all__ = ["MOST_PARTS", "published_partition"]
 MOST_PARTS = 10_000
 
 
-def published_partition(engine: Engine, tables: Sequence[ReleasedTable], partition: Sequence[str]) -> tuple[str, ...]:
+def published_partition(
+    engine: Engine, tables: Sequence[ReleasedTable], partition: Sequence[str] | None
+) -> tuple[str, ...] | None:
     """The columns as they are published: the names of the folders tell values of theirs, and nothing else.
 
     Raises UserError unless there is one table, which has these columns, and some combinations of values but not many.
     """
-    if not partition:
-        return ()
+    if partition is None:
+        return None
     with about("partition"):
         if len(tables) > 1:
             raise UserError(

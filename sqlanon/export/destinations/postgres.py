@@ -98,7 +98,7 @@ class PostgresDestination:
     tables: tuple[str, ...]
     replace: bool
     format: str = "postgres"
-    partition: tuple[str, ...] = ()
+    partition: tuple[str, ...] | None = None
 
     @property
     def certificate(self) -> str:

@@ -32,19 +32,19 @@ class ExportFile:
     """The file that an export writes and then reads back.
 
     `table` is the release's own name, `columns` the names and types of the file's columns:
-    the snapshot's, except where the format lacks a type. With a `partition`, the columns whose values tell the rows of
-    one file from those of another, the path is that of a folder.
+    the snapshot's, except where the format lacks a type. With a `partition` the path is that of a folder: the columns
+    whose values tell the rows of one file from those of another, or none where no values do.
     """
 
     path: Path
     table: str
     columns: tuple[Column, ...]
-    partition: tuple[str, ...] = ()
+    partition: tuple[str, ...] | None = None
 
     @property
     def paths(self) -> list[Path]:
         """The file itself, or those in the folder of a partition, in the order of their paths."""
-        return files_in(self.path) if self.partition else [self.path]
+        return [self.path] if self.partition is None else files_in(self.path)
 
 
 class Format(Protocol):

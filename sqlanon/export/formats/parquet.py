@@ -59,7 +59,7 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
         option("FORMAT", exp.var("parquet")),
         option("COMPRESSION", exp.var(COMPRESSION)),
         option("KV_METADATA", metadata),
-        *_partition(file.partition),
+        *_partition(file.partition or ()),
     )
     if file.partition:
         file.path.mkdir()

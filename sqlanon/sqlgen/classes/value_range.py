@@ -5,7 +5,16 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, identical, is_not_null, is_null, try_cast, window
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    cast,
+    identical,
+    is_not_null,
+    is_null,
+    order_by,
+    try_cast,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy
 
@@ -23,7 +32,8 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     value = try_cast(listed_value, taxonomy.bound.published_type)
     possible = is_not_null(value)
     same = identical(value.copy(), column("value_0", "coded"))
-    absent = -window(f.row_number())
+    # Any order will do; without one engines number rows as they please.
+    absent = -window(f.row_number(), order=order_by(ascending(listed_value.copy())))
     low, high = (cast(column(name, "listed"), "DOUBLE") for name in ("low", "high"))
     return (
         exp.select(

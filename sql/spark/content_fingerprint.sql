@@ -1,0 +1,9 @@
+-- The rows of a relation in any order, as one text: their number, and the sums of two parts of their digests. Spark's
+-- SQL; :rows is the name of the relation. A row is digested as JSON, in which NULL is written, not left out.
+SELECT concat_ws(':', 'sha256', CAST(count(*) AS STRING), CAST(coalesce(sum(part_0), 0) AS STRING),
+                 CAST(coalesce(sum(part_1), 0) AS STRING))
+FROM (
+  SELECT CAST(conv(substr(digest, 1, 15), 16, 10) AS DECIMAL(20, 0)) AS part_0,
+         CAST(conv(substr(digest, 16, 15), 16, 10) AS DECIMAL(20, 0)) AS part_1
+  FROM (SELECT sha2(to_json(struct(*), map('ignoreNullFields', 'false')), 256) AS digest FROM IDENTIFIER(:rows))
+)

@@ -1,0 +1,262 @@
+"""Spark and DuckDB as one engine: a query runs where its rows are.
+
+A query that names a relation of Spark's runs on Spark, and the tables of DuckDB's that it reads besides are sent there.
+Every other query runs in DuckDB. A temporary table that is made of rows on Spark is a summary, and is collected into
+DuckDB; only what `copy_rows` copies stays on Spark. So the stages of a release need not know on which engine they run.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Column, Query, Reading
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.federated.parquet_folder import ParquetFolder
+from sqlanon.engines.federated.parquet_releases import ParquetReleases
+from sqlanon.engines.federated.sources import Sources
+from sqlanon.engines.federated.stand_ins import stand_in
+from sqlanon.engines.federated.transfer import Transfer
+from sqlanon.engines.random_order import RANDOM_DRAW, in_random_order
+from sqlanon.engines.spark import SparkEngine, columns_of
+from sqlanon.engines.spark_errors import spark_errors
+from sqlanon.errors import EngineError, InternalError, UserError
+from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.names import identifier, relation
+from sqlanon.sqlgen.build.sql_files import sql_file
+
+__all__ = ["SUMMARY_ROWS", "FederatedEngine"]
+
+# The most rows of a table that goes from one engine to the other: cells, trees of values, hierarchies.
+SUMMARY_ROWS = 5_000_000
+
+_Key = tuple[str, ...]
+
+
+class FederatedEngine:
+    """A DuckDB connection and a Spark session.
+
+    Relations whose rows are on Spark have stand-ins in DuckDB: the sources of policies, their copies, and releases,
+    which are folders of Parquet files below `releases`. Tables of more than `summary_rows` rows do not go from one
+    engine to the other.
+    """
+
+    distributed = True
+
+    def __init__(
+        self, local: DuckDBEngine, spark: SparkEngine, releases: str | None, summary_rows: int = SUMMARY_ROWS
+    ) -> None:
+        self.local = local
+        self.spark = spark
+        self._releases = ParquetReleases(local, ParquetFolder(spark.connection, releases))
+        self._transfer = Transfer(local, spark, summary_rows)
+        self._sources = Sources(local, spark)
+        self._copies: dict[_Key, str] = {}
+        self._depth = 0
+
+    @property
+    def connection(self) -> Any:
+        """DuckDB's connection."""
+        return self.local.connection
+
+    def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query, from where they are."""
+        if isinstance(query, exp.Create):
+            return self._made(query, parameters)
+        if isinstance(query, exp.Expr) and self._is_remote(query):
+            with self._spelled(query) as spelled:
+                return self.spark.rows(spelled, parameters)
+        return self.local.rows(query, parameters)
+
+    def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
+        """Runs a statement where its rows are."""
+        if isinstance(query, exp.Create):
+            self._made(query, parameters)
+        elif isinstance(query, exp.Alter) and self._releases.path(query.this):
+            self._releases.alter(query)
+        elif isinstance(query, exp.Drop) and any(map(self._releases.path, query.args.get("tables") or ())):
+            self._releases.drop(query)
+        elif isinstance(query, exp.Query):
+            self.rows(query, parameters)
+        else:
+            self.local.run(query, parameters)
+
+    def columns(self, query: Query) -> list[Column]:
+        """The names and types of a query's columns, which DuckDB tells from stand-ins."""
+        return self.local.columns(query)
+
+    def copy_rows(self, name: str, query: exp.Query) -> str:
+        """The rows of a query as they are now, kept by Spark's executors; a failed one takes the statement with it."""
+        if not self._is_remote(query):
+            return self.local.copy_rows(name, query)
+        view = _view_name()
+        with self._spelled(query) as spelled, spark_errors(query):
+            copied = self.spark.frame(spelled).localCheckpoint()
+            copied.createTempView(view)
+            columns = columns_of(copied)
+        self._copies |= {(fold(name),): view, ("temp", "main", fold(name)): view}
+        self.local.run(stand_in(QualifiedName((name,)), columns, "on Spark", temporary=True))
+        return "VIEW"
+
+    def declare(self, source: Source) -> None:
+        """A stand-in for a table or view of the Spark session, or for Parquet files whose path is the name.
+
+        Raises UserError for a query, which is one of DuckDB's, and for what DuckDB has or Spark has not.
+        """
+        if source.name is None:
+            raise UserError(
+                "a query after ON is one of DuckDB's, and releases on Spark are made of what is there",
+                hint="make it a view of the Spark session, createOrReplaceTempView('people'), and name that",
+            )
+        table, schema, database = (*reversed(source.name.parts), None, None)[:3]
+        known = self.local.rows(sql_file("statements", "find_relation"), (table, schema, database))
+        if not known or self._releases.path(relation(tuple(known[0][2:]))) is None:
+            self._sources.declare(source.name, in_duckdb=bool(known))
+
+    def native_function(self, name: str) -> str | None:
+        """Spark draws by itself, where rows are put in a random order."""
+        return RANDOM_DRAW if name == "random_draw" else None
+
+    def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
+        """Copies the files of a release to a folder of this machine."""
+        path = self._releases.path(relation(table))
+        return [] if path is None else self._releases.copy_to(path, folder, named)
+
+    def fingerprint(self, rows: exp.Query) -> str | None:
+        """That of Spark, of rows on Spark."""
+        if not self._is_remote(rows):
+            return self.local.fingerprint(rows)
+        with self._spelled(rows) as spelled:
+            return self.spark.fingerprint(spelled)
+
+    def reads(self, query: str) -> list[Reading]:
+        """What DuckDB reads; what is on Spark has stand-ins, which are views."""
+        return self.local.reads(query)
+
+    def tables_of(self, query: str) -> list[QualifiedName]:
+        return self.local.tables_of(query)
+
+    def in_transaction(self) -> bool:
+        return self.local.in_transaction()
+
+    def version(self) -> str:
+        return f"{self.spark.version()}, {self.local.version()}"
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """A transaction of the catalog; what it did to folders is undone where it fails.
+
+        Raises UserError in a transaction of the user's, whose end is not told.
+        """
+        if self._depth:
+            yield
+            return
+        if self.local.in_transaction():
+            raise UserError(
+                "a statement on Spark is a transaction of its own, and you have begun one",
+                hint="COMMIT or ROLLBACK first",
+            )
+        self._depth += 1
+        committed = False
+        try:
+            with self.local.transaction():
+                yield
+            committed = True
+        finally:
+            self._depth -= 1
+            views = set(self._copies.values())
+            self._copies.clear()
+            # A session that has ended has no views either, and what it was that ended it is what is to be said.
+            with suppress(EngineError), spark_errors():
+                for view in views:
+                    self.spark.connection.catalog.dropTempView(view)
+            self._releases.end(committed=committed)
+
+    def _made(self, statement: exp.Create, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Makes a table; returns the number of its rows, as DuckDB does. Of rows on Spark a temporary one is a summary,
+        and another one a candidate of a release.
+        """
+        query = statement.expression
+        if not isinstance(query, exp.Query) or not self._is_remote(query):
+            return self.local.rows(statement, parameters)
+        if statement.kind != "TABLE":
+            raise InternalError("a view of rows on Spark would be made in DuckDB")
+        if statement.args.get("properties") is None:
+            self._write(statement.this, query)
+            return []
+        columns = self.local.columns(query) if not parameters else None
+        with self._spelled(query) as spelled:
+            with spark_errors(query):
+                frame = self.spark.frame(spelled, parameters)
+                known = columns or columns_of(frame)
+            collected = self._transfer.collect(frame, known, query)
+        try:
+            return self.local.rows(create_temporary("TABLE", statement.this.name, collected))
+        finally:
+            self._transfer.forget(collected)
+
+    def _write(self, table: exp.Table, query: exp.Query) -> None:
+        """Writes a candidate in a random order."""
+        ordered = in_random_order(query)
+        columns = self.local.columns(ordered)
+        with self._spelled(ordered) as spelled:
+            with spark_errors():
+                rows = self.spark.frame(spelled)
+            self._releases.write(table, self.spark.shuffled(rows), columns)
+
+    def _location(self, table: exp.Table) -> str | None:
+        """The view of Spark's, or the path of Parquet files, with the rows of a table; None for one of DuckDB's."""
+        key = tuple(fold(part.name) for part in table.parts)
+        return self._copies.get(key) or self._sources.view_of(key) or self._releases.path(table)
+
+    def _is_remote(self, query: exp.Expr) -> bool:
+        return any(self._location(table) for table in _tables(query))
+
+    @contextmanager
+    def _spelled(self, query: exp.Expr) -> Iterator[Any]:
+        """The query with temporary views of Spark's in the place of its tables, which are there inside the block."""
+        spelled = query.copy()
+        views: dict[_Key, str] = {}
+        with ExitStack() as stack:
+            for table in _tables(spelled):
+                key = tuple(fold(part.name) for part in table.parts)
+                if key not in views:
+                    views[key] = self._copies.get(key) or self._sources.view_of(key) or self._view(table, stack)
+                named = table.alias_or_name
+                table.set("this", identifier(views[key]))
+                table.set("db", None)
+                table.set("catalog", None)
+                table.set(
+                    "alias",
+                    exp.TableAlias(this=identifier(named), columns=table.args["alias"].columns)
+                    if table.args.get("alias")
+                    else exp.TableAlias(this=identifier(named)),
+                )
+            yield spelled
+
+    def _view(self, table: exp.Table, stack: ExitStack) -> str:
+        """A temporary view of a release's files, or of a table that is sent to Spark."""
+        view = _view_name()
+        if path := self._releases.path(table):
+            self._releases.rows_at(path).createTempView(view)
+        else:
+            self._transfer.ship(table, view)
+        stack.callback(self.spark.connection.catalog.dropTempView, view)
+        return view
+
+
+def _tables(query: exp.Expr) -> list[exp.Table]:
+    """The tables that a query reads, and not the names of its steps."""
+    steps = {fold(step.alias) for step in query.find_all(exp.CTE)}
+    return [table for table in query.find_all(exp.Table) if table.db or fold(table.name) not in steps]
+
+
+def _view_name() -> str:
+    return f"__sqlanon_{secrets.token_hex(8)}"

@@ -1,0 +1,123 @@
+"""Releases that are folders of Parquet files: what the catalog calls a table is a stand-in, and a folder beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Column
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.federated.parquet_folder import ParquetFolder
+from sqlanon.engines.federated.stand_ins import PARQUET, comment_on, stand_in
+from sqlanon.engines.spark import columns_of
+from sqlanon.engines.spark_errors import spark_errors
+from sqlanon.errors import InternalError
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.sql_files import sql_file
+
+__all__ = ["ParquetReleases"]
+
+
+class ParquetReleases:
+    """Candidates, which this transaction has written, and releases, whose stand-ins say where their files are."""
+
+    def __init__(self, local: DuckDBEngine, folder: ParquetFolder) -> None:
+        self._local = local
+        self._folder = folder
+        self._candidates: dict[tuple[str, ...], str] = {}
+
+    def path(self, table: exp.Expr) -> str | None:
+        """Where the Parquet files of a table are: a candidate, or a release; None for another table."""
+        if not isinstance(table, exp.Table) or not table.db:
+            return None
+        name = _name(table)
+        if path := self._candidates.get(_key(name)):
+            return path
+        comments = self._local.rows(sql_file("statements", "parquet_release"), name.parts)
+        return str(comments[0][0]).removeprefix(PARQUET) if comments else None
+
+    def rows_at(self, path: str) -> DataFrame:
+        """The rows of a folder. Raises EngineError where there is none."""
+        return self._folder.rows_at(path)
+
+    def copy_to(self, path: str, folder: Path, named: Callable[[int], str]) -> list[str]:
+        """Copies the files of a folder to one of this machine, under other names, which are returned."""
+        return self._folder.copy_to(path, folder, named)
+
+    def write(self, table: exp.Table, rows: DataFrame, columns: Sequence[Column]) -> None:
+        """Writes a candidate with these columns under a name that nobody looks for."""
+        path, name = self._folder.hidden_path(), _name(table)
+        self._folder.write(rows, path)
+        self._candidates[_key(name)] = path
+        self._local.run(stand_in(name, columns, f"Parquet files in {path}", temporary=False))
+
+    def alter(self, statement: exp.Alter) -> None:
+        """Renames a candidate, which is published by that, or drops a column of it."""
+        (action,) = statement.args["actions"]
+        name, path = _name(statement.this), str(self.path(statement.this))
+        if isinstance(action, exp.AlterRename):
+            target = QualifiedName((name.parts[0], action.this.name))
+            self._publish(name, path, target)
+        elif isinstance(action, exp.Drop):
+            (dropped,) = action.args["tables"]
+            self._narrow(name, path, dropped.name)
+        else:
+            raise InternalError("a table of Parquet files would be changed in a way that is not known")
+
+    def drop(self, statement: exp.Drop) -> None:
+        """Drops candidates or releases with their files, which are deleted when the transaction is over."""
+        for table in statement.args["tables"]:
+            path = str(self.path(table))
+            self._forget(_name(table))
+            self._folder.drop(path)
+
+    def end(self, *, committed: bool) -> None:
+        """The transaction is over: what it did to files is final, or undone."""
+        self._candidates.clear()
+        self._folder.end(committed=committed)
+
+    def _publish(self, name: QualifiedName, path: str, target: QualifiedName) -> None:
+        where = self._folder.path_of(target)
+        columns = self._columns(path)
+        self._forget(name)
+        self._local.run(stand_in(target, columns, f"Parquet files in {where}", temporary=False))
+        self._local.run(comment_on(target, where))
+        self._folder.publish(path, where)
+
+    def _narrow(self, name: QualifiedName, path: str, dropped: str) -> None:
+        """Writes a candidate again without a column that it had for its check; rows keep their order in each file."""
+        narrower = self._folder.hidden_path()
+        with spark_errors():
+            rows = self._folder.rows_at(path)
+            columns = [rows[_quoted(part)] for part in rows.columns if part != dropped]
+        self._folder.write(rows.select(*columns), narrower)
+        self._forget(name)
+        self._folder.drop(path)
+        self._candidates[_key(name)] = narrower
+        self._local.run(stand_in(name, self._columns(narrower), f"Parquet files in {narrower}", temporary=False))
+
+    def _columns(self, path: str) -> list[Column]:
+        with spark_errors():
+            return columns_of(self._folder.rows_at(path))
+
+    def _forget(self, name: QualifiedName) -> None:
+        """Drops the stand-in of a candidate or a release."""
+        self._local.run(exp.Drop(kind="VIEW", tables=[relation(name)]))
+        self._candidates.pop(_key(name), None)
+
+
+def _name(table: exp.Table) -> QualifiedName:
+    return QualifiedName((table.db, table.name))
+
+
+def _key(name: QualifiedName) -> tuple[str, ...]:
+    return tuple(map(fold, name.parts))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,99 @@
+"""Tables of bounded size from one engine to the other, by Arrow: numbers and texts, none of which is rounded."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import duckdb
+from pyspark.sql import DataFrame
+from sqlglot import exp
+
+from sqlanon.engines.base import Column, Query
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.spark import SparkEngine
+from sqlanon.engines.spark_errors import spark_errors
+from sqlanon.errors import EngineError, UserError
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, column, relation
+
+__all__ = ["Transfer"]
+
+# Types of DuckDB's that Arrow hands to Spark as they are, and as what the others go that Spark has no like of.
+_PLAIN = frozenset(
+    ("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR", "BLOB")
+)
+_WIDER = {
+    "HUGEINT": "DECIMAL(38, 0)",
+    "UTINYINT": "SMALLINT",
+    "USMALLINT": "INTEGER",
+    "UINTEGER": "BIGINT",
+    "UBIGINT": "DECIMAL(38, 0)",
+}
+_DECIMAL = re.compile(r"DECIMAL\(\d+,\s*\d+\)")
+
+
+class Transfer:
+    """Moves tables of at most `bound` rows between DuckDB and Spark."""
+
+    def __init__(self, local: DuckDBEngine, spark: SparkEngine, bound: int) -> None:
+        self._local = local
+        self._spark = spark
+        self._bound = bound
+
+    def collect(self, rows: DataFrame, columns: Sequence[Column], query: Query) -> exp.Select:
+        """The rows of a query of Spark's, as a query of DuckDB's that is to be run at once; it has these columns.
+
+        Raises UserError for more rows than the bound.
+        """
+        with spark_errors(query):
+            table = rows.limit(self._bound + 1).toArrow()
+        if table.num_rows > self._bound:
+            raise UserError(
+                f"a summary of the source has more than {self._bound:,} rows, too many to be searched in memory",
+                hint="generalize more by MIN LEVEL in the policy, or raise the bound: summary_rows => ... of connect()",
+            )
+        name = self._registered(table)
+        parts = (alias(cast(column(f"c{index}"), kind), part) for index, (part, kind) in enumerate(columns))
+        return exp.select(*parts).from_(relation(name))
+
+    def _registered(self, table: Any) -> str:
+        name = f"__sqlanon_arrow_{secrets.token_hex(6)}"
+        self._local.connection.register(name, table.rename_columns([f"c{i}" for i in range(table.num_columns)]))
+        return name
+
+    def forget(self, query: exp.Select) -> None:
+        """Lets go of the rows that a query of `collect` reads."""
+        for table in query.find_all(exp.Table):
+            # An aborted transaction refuses, and takes them along when it is rolled back.
+            with suppress(duckdb.Error):
+                self._local.connection.unregister(table.name)
+
+    def ship(self, table: exp.Table, name: str) -> None:
+        """A table of DuckDB's as a temporary view of Spark's with this name.
+
+        Raises UserError for more rows than the bound, EngineError for a column that Spark has no type for.
+        """
+        source = relation(tuple(part.name for part in table.parts))
+        columns = self._local.columns(exp.select(exp.Star()).from_(source))
+        parts = [alias(cast(column(part), _shipped_type(part, kind)), part) for part, kind in columns]
+        query = exp.select(*parts).from_(source.copy()).limit(self._bound + 1)
+        rows = self._local.arrow(query)
+        if rows.num_rows > self._bound:
+            raise UserError(
+                f"the table {table.name} has more than {self._bound:,} rows, too many to be sent to Spark",
+                hint="raise the bound: summary_rows => ... of connect()",
+            )
+        with spark_errors():
+            self._spark.connection.createDataFrame(rows).createTempView(name)
+
+
+def _shipped_type(name: str, kind: str) -> str:
+    if kind in _PLAIN or _DECIMAL.fullmatch(kind):
+        return kind
+    if kind not in _WIDER:
+        raise EngineError(f"the column {name} is of type {kind}, which Spark is not sent")
+    return _WIDER[kind]

@@ -1,0 +1,47 @@
+"""The files of a release on Spark as those of its export, copied as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlanon.domain.release import Release
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.export.layout import format_of
+from sqlanon.releases.content import has_fingerprint
+from sqlanon.syntax.statements import ExportRelease
+
+__all__ = ["copy_files", "require_copyable"]
+
+
+def require_copyable(statement: ExportRelease) -> None:
+    """Raises UserError for what an export of files as they are cannot be."""
+    format_ = statement.format or format_of(statement.path)
+    if format_ != "parquet":
+        raise UserError(
+            f"a release on Spark is exported as the Parquet files that it is, and not as {format_}",
+            hint="export it as parquet, and write another format of that: COPY (FROM 'out/*/*.parquet') TO 'out.csv'",
+            part=("format",),
+        )
+    if statement.report:
+        raise UserError(
+            "the report of a release reads its rows in DuckDB, and these are on Spark",
+            hint="leave REPORT out",
+        )
+    if statement.partition:
+        raise UserError("the files of a release on Spark are copied as they are", hint="leave PARTITION_BY out")
+
+
+def copy_files(engine: Engine, release: Release, folder: Path) -> None:
+    """Copies the files of a release, which was just checked, to a new folder.
+
+    Raises PrivacyViolation where its rows are others after that: then nobody can say which were copied.
+    """
+    folder.mkdir()
+    (made,) = release.published
+    names = engine.copy_files(made.name, folder, "part-{:05}.parquet".format)
+    if not names or not has_fingerprint(engine, [made.name], release.content_fingerprint):
+        raise PrivacyViolation(
+            f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
+            hint="create it again",
+        )
