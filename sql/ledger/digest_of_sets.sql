@@ -1,11 +1,16 @@
 -- What tells the rows of one release in the ledger from others, whatever their order, and whatever stood before them. It does not
--- depend on the engine's version.
+-- depend on the engine's version. Respondents are keyed digests, as good as drawn, so their numbers tell them apart without another digest: the
+-- second one also which is in which class.
 -- parameter: $1 the series, $2 the position of the release, $3 the digest of the release before it
 SELECT sha256(concat_ws(':', $3, m.digest, c.digest, v.digest)) AS digest
 FROM (
-  SELECT concat_ws(':', count(*), bit_xor(md5_number(concat_ws(',', class_no, respondent)))) AS digest
-  FROM anon.series_member
-  WHERE series_id = $1 AND position = $2
+  SELECT concat_ws(
+    ':', count(*), sum(class_no), bit_xor(number),
+    bit_xor((number & 18446744073709551615::UHUGEINT) * (class_no & 9223372036854775807)::UHUGEINT)
+  ) AS digest
+  FROM (
+    SELECT class_no, respondent::UHUGEINT AS number FROM anon.series_member WHERE series_id = $1 AND position = $2
+  ) AS each
 ) AS m
 CROSS JOIN (
   SELECT concat_ws(':', count(*), bit_xor(md5_number(concat_ws(',', class_no, value_set, attribute)))) AS digest
