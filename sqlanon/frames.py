@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast, overload
 
 from sqlglot import exp
 
-from sqlanon.api.arguments import text_argument
+from sqlanon.api.arguments import described, text_argument
 from sqlanon.api.method import Method
 from sqlanon.api.policy import Policy
 from sqlanon.api.requirements import Requirement
@@ -190,9 +190,17 @@ def _of_policy(
     if not isinstance(policy, Policy):
         raise UserError(f"policy is a Policy, not a {type(policy).__name__}", hint="write policy=sqlanon.Policy(...)")
     meant = policy.definition
-    if meant.source.query or meant.related or meant.against or meant.joined or meant.pivot or meant.confidential:
+    unfit = {
+        "is on a query, which the frame would take the place of": meant.source.query,
+        "has tables that belong together": meant.related,
+        "reads a table of all people": meant.against,
+        "is joined with a release": meant.joined,
+        "has a PIVOT": meant.pivot,
+        "is about several tables that are published apart": meant.confidential,
+    }
+    if reasons := [reason for reason, part in unfit.items() if part]:
         raise UserError(
-            f"{meant} reads more than one table, changes what it reads or publishes several",
+            f"{meant} {' and '.join(reasons)}: that does not go with a frame",
             hint="run it on a connection, sqlanon.connect(), which finds data frames by their names",
         )
     attributes = tuple(replace(a, name=_known(a.name, names, "policy")) for a in meant.attributes)
@@ -251,7 +259,9 @@ def _require_mapping(hierarchies: object) -> None:
 def _listed(argument: str, columns: Iterable[str] | None) -> list[str]:
     """The columns of an argument, of which a single one may be named alone. Raises UserError for what is no names."""
     if columns is not None and not isinstance(columns, Iterable):
-        raise UserError(f"{argument} lists names of columns, and is {columns!r}", hint=f'write {argument}=["age"]')
+        raise UserError(
+            f"{argument} lists names of columns, and is {described(columns)}", hint=f'write {argument}=["age"]'
+        )
     listed = [columns] if isinstance(columns, str) else list(columns or ())
     if argument == "quasi_identifiers" and not listed:
         raise UserError(

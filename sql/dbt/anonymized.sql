@@ -46,7 +46,7 @@
 {% macro sqlanon_settings(target) %}
   {%- set rendered = {} -%}
   {%- set policy = config.get('policy') -%}
-  {%- if policy is mapping -%}
+  {%- if policy is mapping and (policy.get('hierarchies') or {}) is mapping -%}
     {#- LEVELS and PARENTS are read from a query, which may name another model. -#}
     {%- for column, kind in (policy.get('hierarchies') or {}).items() -%}
       {%- do rendered.update({column: render(kind) if kind is string else kind}) -%}
@@ -63,6 +63,7 @@
     'source': compiled_code,
     'policy': policy,
     'method': config.get('method'),
+    'keys': model.config.keys() | list,
     'export': config.get('export') if not (flags.EMPTY or flags.SAMPLE) else none,
     'full_refresh': should_full_refresh(),
   }) %}

@@ -105,11 +105,12 @@
     {%- do sqlanon_require(name in parameters[question], question ~ ' has no argument ' ~ name) -%}
   {%- endfor -%}
   {%- for name, parameter in parameters[question].items() -%}
+    {%- do sqlanon_require(arguments[name] is defined and arguments[name] is not none, question ~ ': ' ~ name ~ ' is missing') -%}
     {%- set text = arguments[name] | string -%}
     {%- set is_whole = modules.re.fullmatch('[0-9]{1,19}', text) -%}
     {%- set is_number = is_whole if parameter.type == 'BIGINT' else modules.re.fullmatch('[0-9]{1,20}([.][0-9]{1,21})?', text) -%}
     {%- do sqlanon_require(
-      name in arguments and is_number,
+      is_number,
       question ~ ': ' ~ name ~ ' must be a ' ~ ('whole number' if parameter.type == 'BIGINT' else 'number') ~ ', not ' ~ text
     ) -%}
     {%- set value = text | int if is_whole else text | float -%}

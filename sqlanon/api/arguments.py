@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
+from sqlanon.api.defined import Defined
 from sqlanon.domain.values import QualifiedName, Scalar, Source, Value
 from sqlanon.errors import UserError
 from sqlanon.inputs.parameters import plain_scalar
@@ -21,6 +22,7 @@ __all__ = [
     "SourceName",
     "ValueKind",
     "column_names",
+    "described",
     "one_name",
     "python_value",
     "qualified_name",
@@ -67,6 +69,11 @@ class Query:
 SourceName = str | tuple[str, ...] | Query
 
 
+def described(value: object) -> str:
+    """A value as an error names it: a number or a text as it is; of anything else, which may have rows, its type."""
+    return repr(value) if value is None or isinstance(value, str | Number | Defined) else f"a {type(value).__name__}"
+
+
 def text_argument(argument: str, text: object) -> str:
     """The text. Raises UserError for what is none."""
     if not isinstance(text, str):
@@ -77,7 +84,7 @@ def text_argument(argument: str, text: object) -> str:
 def one_name(argument: str, name: object) -> str:
     """A name of one part. Raises UserError for what is no text, and for an empty one."""
     if not isinstance(name, str) or not name:
-        raise UserError(f"{argument} is a name, not {name!r}", hint="names are texts, which are not empty")
+        raise UserError(f"{argument} is a name, not {described(name)}", hint=f'write {argument}="patients"')
     return name
 
 
@@ -97,7 +104,9 @@ def column_names(argument: str, names: object) -> tuple[str, ...]:
     if isinstance(names, str):
         return (one_name(argument, names),)
     if not isinstance(names, Iterable):
-        raise UserError(f"{argument} lists names of columns, and is {names!r}", hint=f'write {argument}=["age"]')
+        raise UserError(
+            f"{argument} lists names of columns, and is {described(names)}", hint=f'write {argument}=["age"]'
+        )
     return tuple(one_name(argument, name) for name in names)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 
-from sqlanon.api.arguments import Number, column_names, one_name
+from sqlanon.api.arguments import Number, column_names, described, one_name
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Pseudonym, Role
 from sqlanon.errors import UserError
@@ -94,17 +94,19 @@ def _quasi_identifiers(columns: object) -> list[Attribute]:
 
 
 def _quasi_identifier(name: str, detail: object) -> Attribute:
-    about = QuasiIdentifier(detail) if isinstance(detail, str) else detail or QuasiIdentifier()
+    about = detail
+    if detail is None or isinstance(detail, str):
+        about = QuasiIdentifier(detail)
     if not isinstance(about, QuasiIdentifier):
         raise _wrong("quasi_identifiers", name, detail, "the name of a hierarchy, QuasiIdentifier(...) or None")
     called = f"quasi_identifiers[{name!r}]"
     hierarchy = None if about.hierarchy is None else one_name(f"{called}: hierarchy", about.hierarchy)
     for level, number in (("min_level", about.min_level), ("max_level", about.max_level)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
-            raise UserError(f"{called}: {level} is a whole number, not {number!r}")
+            raise UserError(f"{called}: {level} is a whole number, not {described(number)}")
     weight = plain_scalar(about.weight)
     if isinstance(weight, bool) or not isinstance(weight, int | Decimal):
-        raise UserError(f"{called}: weight is a finite number, not {about.weight!r}")
+        raise UserError(f"{called}: weight is a finite number, not {described(about.weight)}")
     return Attribute(name, Role.QUASI_IDENTIFIER, hierarchy, about.min_level, about.max_level, Decimal(weight))
 
 
@@ -118,7 +120,7 @@ def _sensitive(columns: object) -> list[Attribute]:
 
 
 def _wrong(argument: str, name: str, detail: object, expected: str) -> UserError:
-    return UserError(f"{argument}[{name!r}] is {detail!r}", hint=f"give {expected}")
+    return UserError(f"{argument}[{name!r}] is {described(detail)}", hint=f"give {expected}")
 
 
 def _in_order(listed: tuple[Attribute, ...], order: tuple[str, ...]) -> tuple[Attribute, ...]:

@@ -26,6 +26,12 @@ class Defined(Generic[Definition]):
         """What a statement is read as, and what the catalog keeps."""
         return self._definition
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Raises AttributeError: what was set would not be in the statement."""
+        if name != "_definition" or "_definition" in self.__dict__:
+            raise AttributeError(f"a {type(self).__name__} does not change: make another one")
+        object.__setattr__(self, name, value)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Defined) and bool(self._definition == other._definition)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from sqlanon.api.arguments import SourceName, column_names, one_name, source_of
+from sqlanon.api.arguments import SourceName, column_names, described, one_name, source_of
 from sqlanon.api.calls import policy_call
 from sqlanon.api.columns import Entity, Identifiers, QuasiIdentifiers, Sensitive, attributes
 from sqlanon.api.defined import Defined
@@ -116,6 +116,16 @@ class Policy(Defined[domain.Policy]):
         return self._definition.name
 
     @property
+    def columns(self) -> dict[str, str]:
+        """The columns in their order, each with its role as a statement says it.
+
+        >>> from sqlanon import KAnonymity
+        >>> Policy("p", source="t", quasi_identifiers=["age"], sensitive="disease", require=KAnonymity(k=5)).columns
+        {'age': 'quasi identifier', 'disease': 'sensitive'}
+        """
+        return {attribute.name: attribute.role.replace("_", " ") for attribute in self._definition.attributes}
+
+    @property
     def requirements(self) -> tuple[Requirement, ...]:
         """What a release has to satisfy."""
         return tuple(map(requirement_of, self._definition.requirements))
@@ -167,12 +177,14 @@ def _part(argument: str, part: object, kind: type[_Part]) -> _Part | None:
 
 def _require_part(argument: str, part: object, kind: type[_Part]) -> _Part:
     if not isinstance(part, kind):
-        raise UserError(f"{argument}: {part!r} is no {kind.__name__}", hint=_HINTS[argument])
+        raise UserError(f"{argument}: {described(part)} is no {kind.__name__}", hint=_HINTS[argument])
     return part
 
 
 def _sets(argument: str, sets: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
     """Sets of columns. Raises UserError for what is no set of names."""
     if isinstance(sets, str) or not isinstance(sets, Iterable):
-        raise UserError(f"{argument} lists sets of columns, and is {sets!r}", hint=f'write {argument}=[["age", "sex"]]')
+        raise UserError(
+            f"{argument} lists sets of columns, and is {described(sets)}", hint=f'write {argument}=[["age", "sex"]]'
+        )
     return tuple(column_names(argument, columns) for columns in sets)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from sqlanon.api.arguments import Name, column_names, one_name, qualified_name
+from sqlanon.api.arguments import Name, column_names, described, one_name, qualified_name
 from sqlanon.api.defined import Defined
 from sqlanon.api.method import Method
 from sqlanon.api.policy import Policy, exclusive
@@ -35,7 +35,7 @@ class _Release(Defined[CreateRelease]):
         series: str | None = None,
     ) -> None:
         if not isinstance(method, Method | None):
-            raise UserError(f"method is {method!r}", hint="write method=sqlanon.Mondrian(), or leave it out")
+            raise UserError(f"method is {described(method)}", hint="write method=sqlanon.Mondrian(), or leave it out")
         call = method.definition if method else MethodCall()
         each = columns == "each"
         self._definition = CreateRelease(

@@ -8,6 +8,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import cast
 
+from sqlanon.api.arguments import described
 from sqlanon.api.method import Method
 from sqlanon.api.requirements import Requirement
 from sqlanon.domain import policy as domain
@@ -49,7 +50,7 @@ def _definitions(require: object) -> list[domain.Requirement]:
     for requirement in require if isinstance(require, Iterable) else [require]:
         if not isinstance(requirement, Requirement):
             hint = 'write require=[sqlanon.KAnonymity(k=5)], or a text: require="k_anonymity(k => 5)"'
-            raise UserError(f"require: {requirement!r} is no Requirement", hint=hint)
+            raise UserError(f"require: {described(requirement)} is no Requirement", hint=hint)
         definitions.append(requirement.definition)
     return definitions
 
@@ -72,7 +73,7 @@ def hierarchy_argument(name: str, text: str) -> CreateHierarchy:
 
 def _number(parameter: str, value: object) -> int | Decimal:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise UserError(f"{parameter} is a number, not {value!r}")
+        raise UserError(f"{parameter} is a number, not {described(value)}")
     number = Decimal(str(value))
     if not number.is_finite():
         raise UserError(f"{parameter} is a finite number, not {value!r}")

@@ -12,7 +12,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from sqlanon import __version__
 from sqlanon.catalog import releases
 from sqlanon.dbt import ONE_AT_A_TIME, connection_of
-from sqlanon.dbt.model_policy import hierarchies_of_model, policy_of_model
+from sqlanon.dbt.model_policy import hierarchies_of_model, policy_of_model, require_known_keys
 from sqlanon.dispatch import Answer, run_statement
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
@@ -40,6 +40,8 @@ def publish(connection: Any, settings: Mapping[str, Any]) -> None:
     """
     with _errors_of_model():
         _require_same_version(settings["macros"])
+        require_known_keys(settings["keys"])
+        _require_export(settings["export"])
         engine = DuckDBEngine(connection_of(connection).duckdb)
         with ONE_AT_A_TIME:
             with engine.transaction():
@@ -84,12 +86,16 @@ def _drop_what_is_no_release(engine: Engine, name: QualifiedName) -> None:
         engine.run(drop_object(kind, full))
 
 
+def _require_export(path: object) -> None:
+    if path is not None and not isinstance(path, str):
+        raise UserError(
+            f"export is the path of a folder or a file, and not {path!r}", hint="write export='published/visits'"
+        )
+
+
 def _export(engine: Engine, settings: Mapping[str, Any]) -> None:
     """Writes the release to files, with its certificate, in place of an earlier export."""
-    path = settings["export"]
-    if not isinstance(path, str):
-        raise UserError(f"export is the path of a folder or a file, and not {path!r}")
-    run_statement(engine, ExportRelease(_name(settings), path, replace=True))
+    run_statement(engine, ExportRelease(_name(settings), settings["export"], replace=True))
 
 
 def _log(answer: Answer) -> None:
@@ -98,6 +104,8 @@ def _log(answer: Answer) -> None:
     rows = [dict(zip(columns, row, strict=True)) for row in answer.rows]
     for row in rows[:1]:
         _LOG.info(f"{row['release']}: {row['released_rows']} rows are published, {row['suppressed_rows']} are left out")
+        if row["levels"]:
+            _LOG.info(f"{row['release']}: the levels are {row['levels']}, where 0 is the value itself")
     for row in rows:
         if row["achieved"] is not None:
             _LOG.info(f"{row['release']}: {row['requirement']} is {row['achieved']}, required {row['required']}")

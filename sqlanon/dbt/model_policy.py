@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import cast
+
+from dbt.artifacts.resources import ModelConfig
 
 from sqlanon.catalog import policies
 from sqlanon.domain.identifiers import fold, nearest
@@ -15,7 +17,7 @@ from sqlanon.errors import UserError
 from sqlanon.syntax.endings import statement_ending
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy
 
-__all__ = ["hierarchies_of_model", "policy_of_model"]
+__all__ = ["hierarchies_of_model", "policy_of_model", "require_known_keys"]
 
 # The keys of a config that list columns, and the words of a policy for their role.
 _ROLES = {
@@ -26,7 +28,22 @@ _ROLES = {
     "insensitive": "INSENSITIVE",
 }
 _KEYS = (*_ROLES, "hierarchies", "require")
+_OF_DBT = tuple(field.name for field in fields(ModelConfig))
+# The keys of a config beside these.
+_MODEL_KEYS = ("policy", "method", "export")
 _ANY_REQUIREMENT = ") REQUIRE k_anonymity(k => 1)"
+
+
+def require_known_keys(keys: Sequence[str]) -> None:
+    """Raises UserError for a key of a model's config that dbt lets pass, and that was meant to say something here.
+
+    One that is of a policy would not count beside it: respondents, say, would not.
+    """
+    for key in keys:
+        if key in _KEYS:
+            raise UserError(f"{key} is beside policy in the config of the model", hint=f"write policy={{'{key}': ...}}")
+        if key not in (*_MODEL_KEYS, *_OF_DBT) and (near := nearest(key, _MODEL_KEYS)):
+            raise UserError(f"{key} is nothing that the config of an anonymized model has", hint=near)
 
 
 def hierarchies_of_model(name: str, config: object) -> Iterator[CreateHierarchy]:
@@ -63,7 +80,10 @@ def policy_of_model(engine: Engine, name: str, query: str, config: object) -> Po
     hierarchies = {fold(column): column for column in _mapping("hierarchies", config.get("hierarchies"))}
     named = tuple(_with_hierarchy(name, attribute, hierarchies) for attribute in attributes)
     if hierarchies:
-        raise UserError(f"policy.hierarchies.{min(hierarchies.values())} is about a column that has no role")
+        raise UserError(
+            f"policy.hierarchies.{min(hierarchies.values())} is about a column that has no role",
+            hint="list the column in quasi_identifiers or sensitive",
+        )
     return Policy(name=name, source=source, attributes=named, requirements=tuple(_requirements(config.get("require"))))
 
 
@@ -126,7 +146,10 @@ def _listed(key: str, values: object) -> Sequence[object]:
     if values is None:
         return ()
     if not isinstance(values, Sequence):
-        raise UserError(f"policy.{key} is a list, and not {values!r}")
+        raise UserError(
+            f"policy.{key} is a list, and not {values!r}",
+            hint="write 'require': ['k_anonymity(k => 5)']" if key == "require" else f"write '{key}': ['age']",
+        )
     return values
 
 
@@ -134,7 +157,9 @@ def _mapping(key: str, values: object) -> Mapping[str, object]:
     if values is None:
         return {}
     if not isinstance(values, Mapping):
-        raise UserError(f"policy.{key} maps columns to texts, and is {values!r}")
+        raise UserError(
+            f"policy.{key} maps columns to texts, and is {values!r}", hint="write {'age': 'INTERVALS (10)'}"
+        )
     return values
 
 

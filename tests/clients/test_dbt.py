@@ -25,6 +25,13 @@ REFUSED = {
     "misspelt": (f"policy={{'quasi_identifier': ['age'], {REQUIRED}", "did you mean quasi_identifiers"),
     "roles": (f"policy={{'quasi_identifiers': 'age', 'sensitive': 'AGE', {REQUIRED}", "has two roles"),
     "nothing": ("policy={'quasi_identifiers': ['age']}", "nothing is required"),
+    "beside": (f"entity='zip', policy={{'quasi_identifiers': 'age', {REQUIRED}", "entity is beside policy"),
+    "nearly": (f"methods='mondrian', policy={{'quasi_identifiers': 'age', {REQUIRED}", "did you mean method"),
+    "exported": (f"export=true, policy={{'quasi_identifiers': 'age', {REQUIRED}", "export is the path"),
+    "unmapped": (
+        "policy={'quasi_identifiers': 'age', 'hierarchies': ['PREFIXES (3)'], 'require': 'k'}",
+        "maps columns",
+    ),
     "absent": (f"policy={{'quasi_identifiers': ['agee'], {REQUIRED}", "agee"),
     "none": ("method='mondrian'", "has a policy in its config"),
     "unknown": ("policy='nowhere'", "nowhere"),

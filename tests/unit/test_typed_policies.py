@@ -171,6 +171,32 @@ def test_an_error_is_that_of_the_statement_or_names_the_argument(
     assert message in str(raised.value)
 
 
+def test_no_error_shows_the_rows_of_what_was_given_for_a_name() -> None:
+    frame = pandas.DataFrame({"name": ["Ann Secret"], "age": [1]})
+    calls = [
+        *(wrong(**{argument: frame}) for argument in ("source", "order", "joined", "require", "confidential")),
+        *(wrong(**{argument: [frame]}) for argument in ("quasi_identifiers", "sensitive", "confidential", "require")),
+        wrong(quasi_identifiers={"age": frame}),
+        wrong(sensitive={"ill": [frame]}),
+        lambda: AnonymizedTable(frame, "p"),  # type: ignore[arg-type]
+        lambda: AnonymizedTable("r", "p", method=frame),  # type: ignore[arg-type]
+        lambda: KAnonymity(k=frame),  # type: ignore[arg-type]
+    ]
+    for call in calls:
+        with pytest.raises(sqlanon.SqlanonError) as raised:
+            call()
+        assert "Secret" not in f"{raised.value} {raised.value.hint}"
+
+
+@pytest.mark.parametrize("made", [wrong()(), KAnonymity(k=2), sqlanon.Mondrian(), AnonymizedTable("r", "p")])
+def test_nothing_is_set_that_no_statement_would_say(made: Any) -> None:
+    before = made.sql()
+    for name in ("k", "require", "method", "_definition"):
+        with pytest.raises(AttributeError, match="does not change"):
+            setattr(made, name, 50)
+    assert made.sql() == before
+
+
 def test_it_runs_and_comes_back_from_the_catalog_whatever_its_names() -> None:
     names = list(dict.fromkeys(HOSTILE))
     with sqlanon.connect() as con:
