@@ -168,6 +168,8 @@ def query_text(text: str) -> str:
     except StatementError as error:
         error.position = error.excerpt = None  # the text does not stand in a script
         raise
+    if reader.placeholders.read:
+        raise StatementError("a query that stands for itself has no parameters", hint="write their values into it")
     return query
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -30,9 +31,13 @@ class Dialect:
     - `replaces`: CREATE OR REPLACE takes away what a run before has left.
     - `has_identical`: IS NOT DISTINCT FROM is known, and joins by it are as quick as by equality.
     - `tells_booleans`: a BOOLEAN may be cast to text.
-    - `backslashes`: whether its manual says what a backslash in a text means.
+    - `escaped`: characters that no text in a script holds, because it depends on settings, or nobody says, how they are
+      read: they are named by their numbers.
     - `folds_names`: names in lower case that are not quoted mean those in upper case.
     - `substitutes`: a text that begins with ${ may be replaced before the script is read.
+    - `has_search_path`: functions and operators are looked up in schemas of others' unless those are left out; then
+      tables need a schema.
+    - `longest_name`: how many bytes a name has at the most; None where a longer one is an error.
     """
 
     name: str
@@ -46,9 +51,11 @@ class Dialect:
     replaces: bool = False
     has_identical: bool = True
     tells_booleans: bool = True
-    backslashes: bool = True
+    escaped: re.Pattern[str] | None = None
     folds_names: bool = False
     substitutes: bool = False
+    has_search_path: bool = False
+    longest_name: int | None = None
 
 
 def _collate(value: exp.Expr, collation: str) -> exp.Expr:
@@ -88,6 +95,9 @@ DIALECTS: Mapping[str, Dialect] = {
             collates=False,
             analyzes=True,
             has_identical=False,
+            escaped=re.compile(r"(\\)"),
+            has_search_path=True,
+            longest_name=63,
         ),
         Dialect(
             "redshift",
@@ -96,7 +106,8 @@ DIALECTS: Mapping[str, Dialect] = {
             draw=_call("RANDOM"),
             has_identical=False,
             tells_booleans=False,
-            backslashes=False,
+            escaped=re.compile(r"(['\\\x00-\x1f\x7f])"),
+            longest_name=127,
         ),
         Dialect("snowflake", "Snowflake", _uncollated, draw=_call("UUID_STRING"), replaces=True, folds_names=True),
         Dialect("bigquery", "BigQuery", _uncollated, replaces=True),

@@ -20,6 +20,7 @@ from sqlanon.warehouses.dialects import Dialect
 from sqlanon.warehouses.listed_labels import filled, listed_rows, typed_labels
 from sqlanon.warehouses.plan import ReleasePlan
 from sqlanon.warehouses.script_step import ScriptStep
+from sqlanon.warehouses.source_columns import SOURCE_COLUMN, requirements_of_texts, source_columns
 from sqlanon.warehouses.steps import CANDIDATE, SOURCE, check_steps, mapping_name, release_steps
 from sqlanon.warehouses.translation import script_sql, translated
 
@@ -50,7 +51,16 @@ def script_of(plan: ReleasePlan, dialect: Dialect, locations: Locations) -> str:
 
 
 def _require_locations(dialect: Dialect, locations: Locations) -> None:
-    for name in (locations.source, locations.target):
+    for option, name in (("source", locations.source), ("target", locations.target)):
+        if not all(name.parts):
+            raise UserError(f"a part of the name {name} is empty", hint=f"write --{option} schema.table")
+        if dialect.has_search_path and len(name.parts) < 2:
+            raise UserError(
+                f"{name} has no schema, and a script for {dialect.title} looks into no search path",
+                hint=f"write --{option} schema.{name}",
+            )
+        if dialect.longest_name and any(len(part.encode()) > dialect.longest_name for part in name.parts):
+            raise UserError(f"{name}: names in {dialect.title} have at most {dialect.longest_name} bytes")
         if len(name.parts) > 3:
             raise UserError(f"{name} has too many parts", hint="write table, schema.table or database.schema.table")
         if name.name.lower().startswith(_PREFIX):
@@ -61,6 +71,11 @@ def _require_locations(dialect: Dialect, locations: Locations) -> None:
         raise UserError(
             f"{dialect.title} has no temporary tables, and rows are written before they are checked",
             hint="name a schema that nobody else reads: --staging private",
+        )
+    if locations.staging is not None and locations.staging.parts == locations.target.parts[:-1]:
+        raise UserError(
+            f"{locations.staging} is the schema of the release, which readers see",
+            hint="name another one with --staging",
         )
     if locations.staging is not None and not dialect.is_staged:
         raise UserError(f"--staging is for dialects without temporary tables, and {dialect.title} has those")
@@ -77,8 +92,10 @@ class _Script:
         plan = self.plan
         steps, checks = release_steps(plan), check_steps(plan)
         names = [SOURCE, *(mapping_name(i) for i in plan.mappings), *(step.name for step in (*steps, *checks))]
+        yield self._fixed("first")
         yield header(plan, self.dialect, self._folded(self.locations.source), self._folded(self.locations.target))
         yield self._fixed("begin")
+        yield from self._source_columns()
         for index in plan.mappings:
             yield from self._mapping(index)
         yield from self._step(self._source(), names)
@@ -95,7 +112,8 @@ class _Script:
         yield self._sql(self._counts())
         yield comment("What the script made for itself.")
         listed = [f"{mapping_name(i)}_listed" for i in plan.mappings]
-        yield "\n".join(self._sql(self._drop(name)) for name in (*listed, *names))
+        columns = [SOURCE_COLUMN] if self.dialect.has_search_path and plan.needed else []
+        yield "\n".join(self._sql(self._drop(name)) for name in (*columns, *listed, *names))
         yield self._fixed("end")
 
     def _sql(self, tree: exp.Expr) -> str:
@@ -127,6 +145,19 @@ class _Script:
         if not query.selects:
             query.select(alias(literal(1), "row"), copy=False)
         return ScriptStep(SOURCE, query, "The source: read once, so that all steps see the same rows.")
+
+    def _source_columns(self) -> Iterator[str]:
+        """Ends with an error where a column is not what it was when the release was made."""
+        said = comment("The source has the columns that are read, and a text where the release has one.")
+        if self.dialect.has_search_path:
+            query = source_columns(self.locations.source, self.plan.needed)
+            if self.plan.needed:
+                yield said + "\n" + "\n".join(map(self._sql, self._made(SOURCE_COLUMN, query)))
+                yield self._fixed("columns")
+        elif self.dialect.is_staged:
+            texts = [self._spelled(b.column) for b in self.plan.needed if b.published_type == "VARCHAR"]
+            if checked := requirements_of_texts(self._table(self.locations.source, as_="original"), texts):
+                yield said + "\n" + self._sql(checked)
 
     def _mapping(self, index: int) -> Iterator[str]:
         """The labels that a hierarchy lists, as a table of texts, and in their types."""
@@ -172,7 +203,7 @@ class _Script:
         """Statements that make the table of a step."""
         if self.dialect.is_staged:
             yield self._drop(name)
-            yield exp.Create(kind="TABLE", this=self._step_table(name), expression=query)
+            yield self._permanent(self._step_table(name), query)
             return
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
         yield exp.Create(
@@ -184,6 +215,13 @@ class _Script:
         )
         if self.dialect.analyzes:
             yield exp.Analyze(tables=[self._step_table(name)])
+
+    def _permanent(self, table: exp.Table, query: exp.Query) -> exp.Create:
+        """A table that stays, in a format that keeps rows as they are where the session's may be one of texts."""
+        created = exp.Create(kind="TABLE", this=table, expression=query)
+        if self.dialect.is_staged:
+            created.set("properties", exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("PARQUET"))]))
+        return created
 
     def _drop(self, name: str) -> exp.Drop:
         return exp.Drop(kind="TABLE", tables=[self._step_table(name)], exists=True)
@@ -208,12 +246,15 @@ class _Script:
             if self.dialect.by_default and (bound.published_type == "VARCHAR" or quasi.get(bound.column)):
                 value = self.dialect.by_default(value)
             query.select(alias(value, self._spelled(bound.column)), copy=False)
-        violating = exp.select(f.count()).from_(self._step_table("check_violation")).subquery()
-        query = query.where(violating.eq(literal(0)), copy=False)
+        violating, checked, candidates = (
+            exp.select(f.count()).from_(self._step_table(name)).subquery()
+            for name in ("check_violation", "check_row", CANDIDATE)
+        )
+        query = query.where(violating.eq(literal(0)), checked.eq(candidates), copy=False)
         if self.dialect.draw:
             query = query.order_by(exp.Ordered(this=self.dialect.draw()), copy=False)
         said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
-        create = exp.Create(kind="TABLE", this=self._table(self.locations.target), expression=query)
+        create = self._permanent(self._table(self.locations.target), query)
         yield comment(said) + "\n" + self._sql(create)
 
     def _counts(self) -> exp.Select:

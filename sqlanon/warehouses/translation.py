@@ -23,8 +23,6 @@ from sqlanon.warehouses.dialects import Dialect
 __all__ = ["script_sql", "translated"]
 
 _Types = exp.DataType.Type
-# What the text of a literal may not hold where nobody says how a backslash is read.
-_ESCAPED = re.compile(r"(['\\\x00-\x1f\x7f])")
 
 
 def translated(query: exp.Query, dialect: Dialect) -> exp.Query:
@@ -51,11 +49,14 @@ def translated(query: exp.Query, dialect: Dialect) -> exp.Query:
 def script_sql(tree: exp.Expr, dialect: Dialect) -> str:
     """The text of a statement that is made of translated queries."""
     for node in tree.find_all(exp.Literal, exp.Identifier):
+        if "\0" in node.name:
+            # A client may take it for the end of a line, and what stood within a text would stand outside.
+            raise _refused(dialect, "a name or a value holds a NUL character")
         if dialect.substitutes and "${" in node.name:
             raise _refused(dialect, "a name or a text holds ${, which it may replace")
     for node in list(tree.find_all(exp.Literal)):
-        if node.is_string and not dialect.backslashes and _ESCAPED.search(node.name):
-            node.replace(_spelled(node.name))
+        if node.is_string and dialect.escaped and dialect.escaped.search(node.name):
+            node.replace(_spelled(node.name, dialect.escaped))
     try:
         return tree.sql(
             dialect=dialect.name,
@@ -201,11 +202,11 @@ def _prints_decimal(node: exp.Cast) -> bool:
     return any(part.this in (_Types.DECIMAL, _Types.BIGDECIMAL) for part in node.this.find_all(exp.DataType))
 
 
-def _spelled(text: str) -> exp.Expr:
+def _spelled(text: str, escaped: re.Pattern[str]) -> exp.Expr:
     """The text as parts between characters that are named by their numbers."""
     parts: Iterator[exp.Expr] = (
-        f.call("CHR", ord(part)) if _ESCAPED.fullmatch(part) else exp.Literal.string(part)
-        for part in _ESCAPED.split(text)
+        f.call("CHR", ord(part)) if escaped.fullmatch(part) else exp.Literal.string(part)
+        for part in escaped.split(text)
         if part
     )
     return paren(joined(*parts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from psycopg import sql
 from sqlglot import exp
 
 from sqlanon.sqlgen.sizes import sizes
+from tests.support import warehouses
 from tests.support.warehouses import (
     COLUMNS,
     MODELS,
@@ -128,6 +130,98 @@ def test_nothing_is_published_if_the_check_fails_or_the_name_is_taken(postgres: 
             run(there, text)
         there.execute("ROLLBACK")
         assert published(there) == {("1",): 1}
+
+
+PLAIN = (
+    Column("town", "VARCHAR", "QUASI IDENTIFIER USING towns MIN LEVEL 1 MAX LEVEL 1", tuple(TOWNS)),
+    Column("who", "VARCHAR", "ENTITY", ("1", "2", "3", "4")),
+    Column("to_json", "VARCHAR", "INSENSITIVE", ("x", "y")),
+)
+
+
+def test_no_operator_and_no_table_of_others_is_used(postgres: str) -> None:
+    """Whoever may create in a schema of the search path would read the source, or say what is published."""
+    model = "k_anonymity(k => 3), t_closeness(t => 0.3, distance => 'ordered')"
+    rows = random_rows(11, 60, COLUMNS)
+    con = made(rows, model)
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows)
+        there.execute("SET search_path = public, pg_temp")
+        there.execute("CREATE TABLE public.loot (n INTEGER)")
+        pairs = [("float8", "int8"), ("float8", "numeric"), ("int4", "float8"), ("float8", "int4")]
+        foreign = "CREATE FUNCTION public.{0}({1}, {2}) RETURNS {3} LANGUAGE plpgsql AS $$ BEGIN "
+        foreign += "INSERT INTO public.loot VALUES (1); RETURN {4}; END $$; "
+        foreign += "CREATE OPERATOR public.{5} (leftarg = {1}, rightarg = {2}, function = public.{0})"
+        signs = {"*": ("float8", "1e14"), "/": ("float8", "0"), "-": ("float8", "0"), ">": ("boolean", "false")}
+        for number, (left, right) in enumerate(pairs):
+            for sign, (kind, value) in signs.items():
+                name = f"foreign_{number}_{ord(sign)}"
+                there.execute(foreign.format(name, left, right, kind, value, sign).encode())
+        there.execute("CREATE TABLE public.sqlanon_kept AS SELECT i AS class_id FROM generate_series(1, 99) AS t(i)")
+        there.execute("CREATE TABLE public.sqlanon_label_of_0_listed (value TEXT, label TEXT)")
+        run(there, text)
+        assert published(there) == released(con)
+        counts = "SELECT (SELECT count(*) FROM public.loot), (SELECT count(*) FROM public.sqlanon_kept), "
+        counts += "(SELECT count(*) FROM public.sqlanon_label_of_0_listed)"
+        assert there.execute(counts).fetchall() == [(0, 99, 0)]
+
+
+@pytest.mark.parametrize("conforming", ["on", "off"])
+def test_a_value_is_no_part_of_a_statement_whatever_the_session(
+    postgres: str, conforming: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile = "x\\', 'y'); CREATE TABLE public.pwned AS SELECT 1; "
+    hostile += "INSERT INTO \"sqlanon_label_of_0_listed\" VALUES ('z', 'y') --"
+    rows, columns = [(town,) for town in (hostile, "it's") for _ in range(3)], PLAIN[:1]
+    monkeypatch.setattr(warehouses, "TOWNS", {hostile: "o'n\\e", "it's": "o'n\\e"})
+    con = made(rows, "k_anonymity(k => 3)", columns)
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows, columns)
+        there.execute(f"SET standard_conforming_strings = {conforming}")
+        run(there, text)
+        assert published(there) == Counter({("o'n\\e",): 6}) == released(con)
+        assert there.execute("SELECT to_regclass('public.pwned')").fetchall() == [(None,)]
+
+
+def test_a_source_with_other_columns_is_refused(postgres: str) -> None:
+    """Equal numbers may be several texts, and the name of a column that is not there may be a function's."""
+    rows = [(town, str(n % 4), "x") for n, town in enumerate([*TOWNS] * 8)]
+    con = made(rows, "k_anonymity(k => 3)", PLAIN)
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    table = sql.Identifier(*SOURCE)
+    with psycopg.connect(postgres, autocommit=True) as there:
+        for change, column in (
+            ("ALTER TABLE {} ALTER who TYPE NUMERIC USING who::NUMERIC", "who"),
+            ("ALTER TABLE {} DROP to_json", "to_json"),
+        ):
+            load(there, rows, PLAIN)
+            there.execute(sql.SQL(change).format(table))
+            with pytest.raises(psycopg.errors.RaiseException, match=f"lacks a column .*: {column}"):
+                run(there, text)
+            there.execute("ROLLBACK")
+            assert not is_there(there)
+        load(there, rows, PLAIN)
+        there.execute(sql.SQL("ALTER TABLE {} ALTER who TYPE VARCHAR(9), ALTER town TYPE TEXT").format(table))
+        run(there, text)
+        assert published(there) == released(con)
+
+
+def test_whoever_goes_on_after_a_failed_check_gets_no_row(postgres: str) -> None:
+    rows = random_rows(3, 40)
+    text = script(made(rows, "k_anonymity(k => 2)"), "postgres", source=SOURCE, target=TARGET)
+    lost = text.replace(
+        'FROM "sqlanon_candidate" AS "candidate"\nJOIN',
+        'FROM (SELECT * FROM "sqlanon_candidate" LIMIT 1) AS "candidate"\nJOIN',
+    )
+    checks = re.findall(r"DO \$sqlanon\$.*?\$sqlanon\$;", lost, re.DOTALL)
+    assert len(checks) == 2
+    assert lost != text
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows)
+        run(there, lost.replace(checks[1], ""))
+        assert not published(there)
 
 
 def test_the_order_of_rows_is_drawn(postgres: str) -> None:

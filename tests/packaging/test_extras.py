@@ -100,7 +100,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["IPython"] == {"sqlanon/notebook/magics.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
     assert imported["prometheus_client"] == {"sqlanon/jobs/metrics.py"}
-    assert imported["dbt"] == {"sqlanon/dbt/model.py"}
+    assert imported["dbt"] == {"sqlanon/dbt/model.py", "sqlanon/dbt/model_policy.py"}
     assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/terminal/") for path in imported[name])

@@ -17,6 +17,7 @@ from tests.support.names import quoted
 from tests.support.warehouses import (
     MODELS,
     TABLE,
+    Column,
     as_texts,
     columns_for,
     finite,
@@ -79,9 +80,27 @@ def test_rows_are_those_of_duckdb(schemas: SparkSession, seed: int) -> None:
     replace_rows(con, [*rows[::2], *random_rows(seed + 100, 40, columns, later=True)])
     source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
     schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
-    run(schemas, text)
+    # Tables of texts would have other rows where a value has a line break.
+    schemas.conf.set("spark.sql.sources.default", "csv")
+    try:
+        run(schemas, text)
+    finally:
+        schemas.conf.unset("spark.sql.sources.default")
     assert published(schemas) == released(con)
     assert 0 < sum(published(schemas).values()) < source.num_rows
+    assert schemas.sql("SHOW TABLES IN private").filter("NOT isTemporary").count() == 0
+
+
+def test_a_source_with_another_type_than_text_is_refused(schemas: SparkSession) -> None:
+    """Equal numbers may be several texts, and one respondent several."""
+    columns = (
+        Column("town", "VARCHAR", "QUASI IDENTIFIER", ("a", "b")),
+        Column("who", "VARCHAR", "ENTITY", ("0", "1", "2")),
+    )
+    con = made(random_rows(4, 20, columns), "k_anonymity(k => 3)", columns)
+    schemas.sql("CREATE TABLE clinic.patients AS SELECT 'a' AS town, CAST(id AS DOUBLE) AS who FROM range(9)")
+    with pytest.raises(PySparkException, match="a text in the release is none there"):
+        run(schemas, script(con, "spark", **PLACES))
     assert schemas.sql("SHOW TABLES IN private").filter("NOT isTemporary").count() == 0
 
 
