@@ -1,10 +1,13 @@
--- The signature of each respondent in the latest release of a series that the respondent is in.
+-- The signature of each respondent in the latest release of a series that the respondent is in. Nearly all are in the last one, whose classes
+-- are looked up by their numbers alone; the others have no former_class.
 -- parameter: $1 the position of its last release
-SELECT latest.respondent AS entity, s.signature
-FROM (
-  SELECT respondent, $1 AS position, former_class AS class_no FROM former WHERE former_class IS NOT NULL
-  UNION ALL
-  SELECT respondent, position, class_no FROM returner
-) AS latest
-JOIN class_key AS c ON c.position = latest.position AND c.class_no = latest.class_no
-JOIN signature AS s ON s.key = c.key
+SELECT f.respondent AS entity, c.signature
+FROM former AS f
+JOIN (
+  SELECT k.class_no, s.signature FROM class_key AS k JOIN signature AS s ON s.key = k.key WHERE k.position = $1
+) AS c ON c.class_no = f.former_class
+UNION ALL
+SELECT r.respondent AS entity, s.signature
+FROM returner AS r
+JOIN class_key AS k ON k.position = r.position AND k.class_no = r.class_no
+JOIN signature AS s ON s.key = k.key

@@ -35,8 +35,7 @@ CROSS JOIN (SELECT coalesce(sum(people), 0) AS others FROM changed) AS counted
 SELECT coalesce(max(n) = 1 AND max(others) = 0 AND min(size) >= $m, true) AS satisfied
 FROM class_key
 CROSS JOIN (
-  SELECT count(*) AS others
+  SELECT coalesce(sum(CASE WHEN k.key <> f.key THEN 1 ELSE 0 END), 0) AS others
   FROM former_key AS f
-  LEFT JOIN class_key AS k ON k.class_no = f.class
-  WHERE k.key IS DISTINCT FROM f.key
+  JOIN class_key AS k ON k.class_no = f.class
 ) AS changed

@@ -2,24 +2,26 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_signature_member_1" AS
 SELECT
-  "latest"."respondent" AS "entity",
-  "s"."signature"
-FROM (
+  "f"."respondent" AS "entity",
+  "c"."signature"
+FROM "__sqlanon_former_1" AS "f"
+JOIN (
   SELECT
-    "respondent",
-    $1 AS "position",
-    "former_class" AS "class_no"
-  FROM "__sqlanon_former_1" AS "former"
+    "k"."class_no",
+    "s"."signature"
+  FROM "__sqlanon_class_key_1" AS "k"
+  JOIN "__sqlanon_signature_1" AS "s"
+    ON "s"."key" = "k"."key"
   WHERE
-    NOT "former_class" IS NULL
-  UNION ALL
-  SELECT
-    "respondent",
-    "position",
-    "class_no"
-  FROM "__sqlanon_returner_1" AS "returner"
-) AS "latest"
-JOIN "__sqlanon_class_key_1" AS "c"
-  ON "c"."position" = "latest"."position" AND "c"."class_no" = "latest"."class_no"
+    "k"."position" = $1
+) AS "c"
+  ON "c"."class_no" = "f"."former_class"
+UNION ALL
+SELECT
+  "r"."respondent" AS "entity",
+  "s"."signature"
+FROM "__sqlanon_returner_1" AS "r"
+JOIN "__sqlanon_class_key_1" AS "k"
+  ON "k"."position" = "r"."position" AND "k"."class_no" = "r"."class_no"
 JOIN "__sqlanon_signature_1" AS "s"
-  ON "s"."key" = "c"."key";
+  ON "s"."key" = "k"."key";
