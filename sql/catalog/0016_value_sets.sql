@@ -40,11 +40,6 @@ JOIN (
 
 DROP TABLE anon.series_former_value;
 
-CREATE VIEW anon.series_class_value AS
-SELECT c.series_id, c.position, c.class_no, c.attribute, v.value, v.n
-FROM anon.series_class AS c
-JOIN anon.series_value AS v ON v.value_set = c.value_set AND v.series_id = c.series_id AND v.attribute = c.attribute;
-
 -- The digests of former releases are of the values of each class. The checksums are compared anew.
 ALTER TABLE anon.series_release ADD COLUMN digest_of VARCHAR DEFAULT 'classes';
 UPDATE anon.series_release SET checksum = NULL;

@@ -8,7 +8,8 @@ FROM (
   WHERE series_id = $1 AND position = $2
 ) AS m
 CROSS JOIN (
-  SELECT concat_ws(':', count(*), bit_xor(md5_number(to_json([class_no::VARCHAR, attribute, value, n::VARCHAR])::VARCHAR))) AS digest
-  FROM anon.series_class_value
-  WHERE series_id = $1 AND position = $2
+  SELECT concat_ws(':', count(*), bit_xor(md5_number(to_json([c.class_no::VARCHAR, c.attribute, v.value, v.n::VARCHAR])::VARCHAR))) AS digest
+  FROM anon.series_class AS c
+  JOIN anon.series_value AS v ON v.value_set = c.value_set AND v.series_id = c.series_id AND v.attribute = c.attribute
+  WHERE c.series_id = $1 AND c.position = $2
 ) AS v

@@ -163,7 +163,7 @@ def _values(series: Series, attribute: str) -> exp.Query:
     """release, class, value, n and code: how many rows of each class have each value of one attribute."""
     columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
     of_attribute = exp.and_(_of(series), column("attribute").eq(literal(fold(attribute))))
-    values = exp.select(*columns).from_(relation(("anon", "series_class_value"))).where(of_attribute)
+    values = exp.select(*columns).from_(query_file("ledger", "class_value").subquery("of_class")).where(of_attribute)
     return reading(query_file("ledger", "coded_value"), {"value_of_class": values})
 
 

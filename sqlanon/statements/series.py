@@ -30,6 +30,7 @@ from sqlanon.series.ledger import bucket_rows, bucket_values, class_rows, class_
 from sqlanon.series.together import measured_together, with_names
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file
 from sqlanon.syntax.statements import CreateSeries, DropSeries
 
 __all__ = ["check_series", "create_series", "drop_series"]
@@ -140,7 +141,9 @@ def _require_same_classes(engine: Engine, release: Release, series: Series, posi
     compared: list[tuple[exp.Query, exp.Query]] = [(sizes[0], sizes[1].where(of_release))]
     if values is not None:
         parts = [column(name) for name in ("class_no", "attribute", "value", "n")]
-        written = exp.select(*parts).from_(relation(("anon", "series_class_value"))).where(of_release.copy())
+        written = (
+            exp.select(*parts).from_(query_file("ledger", "class_value").subquery("of_class")).where(of_release.copy())
+        )
         compared.append((exp.select(*(part.copy() for part in parts)).from_(values.subquery("counted")), written))
     if not all(has_same_rows(engine, published, known) for published, known in compared):
         raise PrivacyViolation(

@@ -63,7 +63,6 @@ def earlier(connection: Connection) -> None:
     text = next(step.text for step in migrations.known_migrations() if step.version == 4)
     sealed = text[text.index("UPDATE anon.release SET digest") :]
     streams = ("stream", "stream_batch", "stream_member")
-    connection.duckdb.execute("DROP VIEW anon.series_class_value")
     of_series = ("", "_requirement", "_release", "_member", "_class", "_value")
     for table in (*(f"series{part}" for part in of_series), *streams, "job"):
         connection.duckdb.execute(f"DROP TABLE anon.{table}")

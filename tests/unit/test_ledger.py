@@ -15,6 +15,7 @@ from sqlanon.catalog import ledger, migrations
 from sqlanon.catalog.series import load
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.series import keys
+from sqlanon.sqlgen.build.sql_files import query_file
 from sqlanon.statements import series as statements
 
 KEY = "a key that nobody knows"
@@ -206,7 +207,8 @@ def former(con: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
     con.duckdb.execute("UPDATE anon.series SET digest = ?", [digest])
     con.duckdb.execute(
         "CREATE TABLE anon.former AS SELECT series_id, position, class_no, attribute, value, n "
-        "FROM anon.series_class_value; DROP VIEW anon.series_class_value; DROP TABLE anon.series_class; "
+        "FROM anon.series_class JOIN (FROM anon.series_value SELECT * EXCLUDE (position)) "
+        "USING (series_id, attribute, value_set); DROP TABLE anon.series_class; "
         "DROP TABLE anon.series_value; ALTER TABLE anon.former RENAME TO series_value; "
         "ALTER TABLE anon.series_release DROP COLUMN checksum; ALTER TABLE anon.series_release DROP COLUMN digest_of; "
         "DELETE FROM anon.schema_version WHERE slug IN ('checksums', 'value_sets')"
@@ -222,7 +224,8 @@ def test_a_series_of_a_former_version_goes_on(former: Connection) -> None:
     migrated = [migration.slug for migration in migrations.migrate(engine, transaction=engine.transaction)]
     assert {"checksums", "value_sets"} <= {*migrated}
     assert checksums(former) == [None] * 3
-    assert former.duckdb.execute("SELECT * FROM anon.series_class_value ORDER BY ALL").fetchall() == of_classes
+    query = query_file("ledger", "class_value").sql("duckdb")
+    assert former.duckdb.execute(f"FROM ({query}) ORDER BY ALL").fetchall() == of_classes
     # Each class has the two diseases.
     assert former.duckdb.execute("SELECT position, value, n FROM anon.series_value ORDER BY ALL").fetchall() == [
         (1, "d0", 1),
