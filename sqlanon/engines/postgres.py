@@ -72,15 +72,21 @@ def _said(called: str, error: Any) -> SqlanonError:
     if state.startswith("22"):
         return DataError(
             f"{called}: PostgreSQL has no such value as one of the release ({state})",
-            hint="texts with the character NUL and infinite dates are such; replace them in the source of the policy",
+            hint="texts with the character NUL are such; replace them in the source of the policy",
         )
     match state:
         case "42501":
-            return UserError(said, hint="the user needs CREATE on the database, and has to own what is replaced")
+            return UserError(
+                said,
+                hint="who reads needs USAGE on the schema and SELECT on its tables; who exports needs CREATE on the "
+                "database, and has to own what is replaced",
+            )
         case "55P03":
             return EngineError(
                 said, hint="somebody reads the earlier export for long: try again, or set a longer lock_timeout"
             )
+        case "40P01" | "42P06":
+            return EngineError(said, hint="another export to the same place was at work: try again once it has ended")
         case "2BP01":
             return UserError(
                 said, hint="something elsewhere depends on the earlier export, such as a view: drop it first"

@@ -1,25 +1,30 @@
-"""What a schema of PostgreSQL holds: an earlier export as it was written, nothing at all, or what is never replaced."""
+"""What a schema of PostgreSQL holds: an export as it was written, nothing at all, or what is none."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
+from sqlanon import __version__
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.errors import InternalError, PrivacyViolation, UserError
 from sqlanon.export.access import Export, files_of
+from sqlanon.export.destinations.postgres_sql import READING, REPLACING, lock_tables
 from sqlanon.export.destinations.postgres_tables import CERTIFICATE, PostgresTables
-from sqlanon.export.previous_export import RepeatedMemberError, certificate_content
-from sqlanon.sqlgen.build.expressions import as_text
-from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.export.destinations.schema_contents import SchemaContents
+from sqlanon.export.formats.base import ExportFile
+from sqlanon.export.markdown import to_markdown
+from sqlanon.export.previous_export import MARKDOWN_TITLE, RepeatedMemberError, certificate_content
+from sqlanon.export.signature import signer_of
+from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Schema"]
 
-# What pg_class calls a table.
-_TABLE = "r"
+_CERTIFICATE_COLUMNS = (("json", "text"), ("markdown", "text"))
+_NO_CERTIFICATE = (LookupError, TypeError, ValueError, AttributeError)
 
 
 class Schema:
@@ -28,38 +33,29 @@ class Schema:
     def __init__(self, connection: AdbcConnection, name: str) -> None:
         self._connection = connection
         self._name = name
+        self._contents = SchemaContents(connection, name)
 
-    def exists(self) -> bool:
-        schemas = exp.select(exp.Literal.number(1)).from_(relation(("pg_catalog", "pg_namespace")))
-        return bool(self._connection.rows(schemas.where(column("nspname").eq(literal(self._name)))))
-
-    def relations(self) -> set[str]:
-        """The names of its tables, and of all else in it that pg_class lists, with the letter of its kind."""
-        classes, spaces = relation(("pg_catalog", "pg_class"), "c"), relation(("pg_catalog", "pg_namespace"), "n")
-        query = (
-            exp.select(as_text(column("relname", "c")), as_text(column("relkind", "c")))
-            .from_(classes)
-            .join(spaces, on=column("oid", "n").eq(column("relnamespace", "c")))
-            .where(column("nspname", "n").eq(literal(self._name)))
-        )
-        return {name if kind == _TABLE else f"{name} ({kind})" for name, kind in self._connection.rows(query)}
-
-    def require_only(self, names: Collection[str]) -> None:
-        """Raises InternalError where it holds anything but these tables."""
-        if self.relations() != set(names):
-            raise InternalError("the new schema holds something else than the release and its certificate")
+    def require_written(self, stated: dict[str, Any]) -> None:
+        """Raises InternalError where it holds anything but the tables of this certificate, as they were written."""
+        if (why := self._why_not(self._files(stated))) is not None:
+            raise InternalError(f"the new schema is not as it was to be written: {why}")
 
     def replaceable(self, called: str, spill: Path, *, replace: bool) -> Sequence[str] | None:
         """The tables of an earlier export that may be replaced, none of an empty schema; None where there is none.
 
-        Raises UserError where anything else is there, and for an earlier export unless it may be replaced.
+        From now on nobody changes them, if they may be replaced. Raises UserError where anything else is there, and for
+        an earlier export unless it may be replaced.
         """
-        if not self.exists():
+        if not self._contents.exists():
             return None
-        relations = self.relations()
-        if not relations:
+        if not self._contents.relations():
             return ()
-        if (why := self._why_not(relations, spill)) is not None:
+        try:
+            export = self.export(REPLACING if replace else READING)
+            why = "it has no certificate of an export" if export is None else self._changed(export, spill)
+        except PrivacyViolation as error:
+            export, why = None, error.message
+        if export is None or why is not None:
             raise UserError(
                 f"{called} is taken: {why}; nothing but an earlier export is replaced",
                 hint="name another schema, or remove what is there yourself",
@@ -70,32 +66,87 @@ class Schema:
                 hint="it is an earlier export: name another schema, or replace it with (REPLACE true), on the command "
                 "line with --replace",
             )
-        return sorted(relations)
+        # In the order in which they were locked: whoever waits for the first of them has none of the others.
+        return (CERTIFICATE, *sorted(map(str, export.data)))
 
-    def certificate(self) -> dict[str, Any]:
-        """What the certificate in it states; empty where there is none. Raises RepeatedMemberError."""
-        if CERTIFICATE not in self.relations():
-            return {}
-        columns = exp.select(exp.Star()).from_(relation((self._name, CERTIFICATE))).limit(2)
-        rows = self._connection.rows(columns)
-        return certificate_content(str(rows[0][0])) if len(rows) == 1 else {}
+    def export(self, lock: str) -> Export | None:
+        """The export in it, by its certificate, whose tables are locked; None where there is no certificate.
 
-    def _why_not(self, relations: Collection[str], spill: Path) -> str | None:
-        """What speaks against its being an earlier export, as it was written; None if nothing."""
+        The server's catalog has said before any row is read that it holds the tables of the export, as an export writes
+        them, and nothing else. Raises PrivacyViolation where it does not.
+        """
+        if CERTIFICATE not in self._contents.relations():
+            return None
+        _require(self._contents.why_not_table(CERTIFICATE))
+        self._lock([CERTIFICATE], lock)
+        _require(self._contents.why_not_table(CERTIFICATE))
+        _require(self._contents.why_not_columns({CERTIFICATE: _CERTIFICATE_COLUMNS}))
         try:
-            stated = self.certificate()
-            expected = {str(entry["name"]): str(entry["sha256"]) for entry in stated["contents"]}
-            tables = PostgresTables(self._connection, self._name)
-            files = files_of(Export(tuple(map(Path, expected)), "postgres", stated, tables))
-        except (KeyError, TypeError, ValueError, RepeatedMemberError):
-            return "it has no certificate of an export"
-        if others := sorted(set(relations) - {*expected, CERTIFICATE}):
-            return f"{others[0]} does not belong to an earlier export"
-        if set(relations) != {*expected, CERTIFICATE}:
-            return "tables of the earlier export are missing"
-        try:
-            tables.reopen(files, {"temp_directory": str(spill)}).connection.close()
-        except PrivacyViolation as error:
-            return error.message
-        changed = sorted(name for name, digest in expected.items() if tables.digests[name] != digest)
-        return f"{changed[0]} was changed since it was exported" if changed else None
+            stated, markdown = self._certificate()
+            files = self._files(stated)
+        except RepeatedMemberError:
+            raise PrivacyViolation("its certificate says something twice in one object") from None
+        except _NO_CERTIFICATE:
+            return None
+        names = sorted(file.table for file in files)
+        _require(self._contents.why_not_tables({*names, CERTIFICATE}))
+        self._lock(names, lock)
+        _require(self._why_not(files))
+        _require(_why_not_markdown(stated, markdown))
+        tables = PostgresTables(self._connection, self._name)
+        return Export(tuple(file.path for file in files), "postgres", stated, tables)
+
+    def _certificate(self) -> tuple[dict[str, Any], str]:
+        """What it states, and its text in words. Raises RepeatedMemberError, and ValueError unless it is one row."""
+        query = exp.select(column("json"), column("markdown")).from_(relation((self._name, CERTIFICATE))).limit(2)
+        ((text, markdown),) = self._connection.rows(query)
+        return certificate_content(str(text)), str(markdown)
+
+    def _files(self, stated: dict[str, Any]) -> list[ExportFile]:
+        """The tables of a certificate. Raises one of `_NO_CERTIFICATE` where it does not say them."""
+        digests = {str(entry["name"]): str(entry["sha256"]) for entry in stated["contents"]}
+        paths = tuple(map(Path, digests))
+        files = files_of(Export(paths, "postgres", stated, PostgresTables(self._connection, self._name)))
+        if [(file.table, file.partition) for file in files] != [(name, None) for name in digests]:
+            raise ValueError("it names other tables than it describes")
+        return files
+
+    def _lock(self, names: Sequence[str], mode: str) -> None:
+        self._connection.run(lock_tables(self._name, names, mode))
+
+    def _why_not(self, files: Sequence[ExportFile]) -> str | None:
+        """What speaks against its holding these tables and the certificate alone, as they were written."""
+        tables = {file.table: PostgresTables.columns(file) for file in files}
+        names = {*tables, CERTIFICATE}
+        return self._contents.why_not_tables(names) or self._contents.why_not_columns(
+            {**tables, CERTIFICATE: _CERTIFICATE_COLUMNS}
+        )
+
+    def _changed(self, export: Export, spill: Path) -> str | None:
+        """Which table has other rows than when it was exported; None if none. Raises PrivacyViolation as `reopen`."""
+        tables = PostgresTables(self._connection, self._name)
+        tables.reopen(files_of(export), {"temp_directory": str(spill)}).connection.close()
+        contents = export.stated["contents"]
+        changed = (str(entry["name"]) for entry in contents if tables.digests[str(entry["name"])] != entry["sha256"])
+        return next((f"{name} was changed since it was exported" for name in sorted(changed)), None)
+
+
+def _require(why_not: str | None) -> None:
+    if why_not is not None:
+        raise PrivacyViolation(why_not)
+
+
+def _why_not_markdown(stated: dict[str, Any], markdown: str) -> str | None:
+    """What speaks against a text's being the certificate in words; None if nothing.
+
+    Another version may have other words for the same: of such a text only the title is known.
+    """
+    try:
+        if stated["versions"]["exported_with"]["sqlanon"] != __version__:
+            return None if markdown.startswith(MARKDOWN_TITLE) else "its certificate in Markdown is none"
+        signer = signer_of(stated)
+        if markdown == to_markdown(stated, None if signer is None else signer.fingerprint):
+            return None
+    except (*_NO_CERTIFICATE, ArithmeticError):
+        pass
+    return "its certificate in Markdown is not the one in JSON in other words"

@@ -79,7 +79,7 @@ class _StagedSchema:
         for meaning in meanings(stated):
             name = exp.Dot.build([identifier(part) for part in (self.schema, meaning.table, meaning.column)])
             self.connection.run(comment("COLUMN", name, meaning.sentence))
-        Schema(self.connection, self.schema).require_only({*self.tables, CERTIFICATE})
+        Schema(self.connection, self.schema).require_written(stated)
 
     def put(self) -> None:
         for table in self.former or ():

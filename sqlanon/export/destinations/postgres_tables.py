@@ -12,24 +12,49 @@ from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.arrow_streams import batches, created_from
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.postgres_url import LONGEST_NAME
-from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.errors import DataError, PrivacyViolation, UserError
 from sqlanon.export.destinations.rows_digest import rows_sha256
 from sqlanon.export.formats._copy import reading, seal
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import is_not_null, is_null
+from sqlanon.sqlgen.build.names import column, literal, relation
 
 __all__ = ["CERTIFICATE", "PostgresTables"]
 
 CERTIFICATE = "certificate"
 
-# What the driver writes and reads back as it is. Any other type is text, as DuckDB casts it.
-_TYPES = re.compile(
-    r"(?:BOOLEAN|U?(?:TINYINT|SMALLINT|INTEGER)|BIGINT|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|VARCHAR|BLOB"
-    r"|DATE|TIME|TIMESTAMP|TIMESTAMP WITH TIME ZONE|INTERVAL|(?:VARCHAR|INTEGER|BIGINT|DOUBLE)\[\])"
-)
+# What the driver writes and reads back as it is, and the type that it makes of it there. Any other type is text, as
+# DuckDB casts it.
+_TYPES = {
+    "BOOLEAN": "boolean",
+    "TINYINT": "smallint",
+    "UTINYINT": "smallint",
+    "SMALLINT": "smallint",
+    "USMALLINT": "integer",
+    "INTEGER": "integer",
+    "UINTEGER": "bigint",
+    "BIGINT": "bigint",
+    "FLOAT": "real",
+    "DOUBLE": "double precision",
+    "VARCHAR": "text",
+    "BLOB": "bytea",
+    "DATE": "date",
+    "TIME": "time without time zone",
+    "TIMESTAMP": "timestamp without time zone",
+    "TIMESTAMP WITH TIME ZONE": "timestamp with time zone",
+    "INTERVAL": "interval",
+    "VARCHAR[]": "text[]",
+    "INTEGER[]": "integer[]",
+    "BIGINT[]": "bigint[]",
+    "DOUBLE[]": "double precision[]",
+}
+_DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
+# Of these the driver makes a moment that is none.
+_WITH_INFINITY = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
 class PostgresTables:
@@ -58,9 +83,25 @@ class PostgresTables:
                 )
 
     def published_type(self, column_type: str) -> str:
-        return column_type if _TYPES.fullmatch(column_type) else "VARCHAR"
+        return column_type if column_type in _TYPES or _DECIMAL.fullmatch(column_type) else "VARCHAR"
+
+    @staticmethod
+    def columns(file: ExportFile) -> list[Column]:
+        """The names of a table's columns and the types that PostgreSQL calls them by; empty for one of no export's."""
+        return [(name, "numeric" if _DECIMAL.fullmatch(kind) else _TYPES.get(kind, "")) for name, kind in file.columns]
 
     def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
+        """Raises DataError for dates and moments that are infinite."""
+        for name, kind in file.columns:
+            infinite = rows.copy().subquery("published")
+            if kind in _WITH_INFINITY and engine.rows(
+                exp.select(exp.Literal.number(1)).from_(infinite).where(f.call("isinf", column(name))).limit(1)
+            ):
+                raise DataError(
+                    f"the column {name} of {file.table} has infinite dates or moments, and an export to PostgreSQL has "
+                    "no such value",
+                    hint="replace them in the source of the policy",
+                )
         with batches(engine, rows) as stream:
             self._connection.ingest(file.table, stream, db_schema_name=self._schema)
 
@@ -80,12 +121,36 @@ class PostgresTables:
         return engine
 
     def _copy(self, engine: Engine, file: ExportFile) -> None:
+        self._require_exact(file)
         every_row = exp.select(exp.Star()).from_(relation((self._schema, file.table)))
         with self._connection.stream(every_row) as stream:
             if stream.schema.names != [name for name, _ in file.columns]:
                 raise PrivacyViolation(f"the table {file.table} has other columns than its certificate says")
             created_from(engine, QualifiedName(("main", file.table)), stream)
         self.digests[file.table] = rows_sha256(engine, self.read(file), file.columns)
+
+    def _require_exact(self, file: ExportFile) -> None:
+        """Raises PrivacyViolation for values that say more than those of the certificate's types, which are read.
+
+        PostgreSQL has numbers of any length in a column of the driver's, and lists of any bounds and dimensions.
+        """
+        inexact: list[exp.Expr] = []
+        for name, kind in file.columns:
+            value = column(name)
+            if decimal := _DECIMAL.fullmatch(kind):
+                scale, digits = f.call("scale", value.copy()), literal(int(decimal[1]))
+                # Of what is no number there is no scale.
+                inexact.append(exp.and_(is_not_null(value), exp.or_(is_null(scale), scale.copy() > digits)))
+            elif kind.endswith("[]"):
+                for bound in ("array_ndims", "array_lower"):
+                    dimension = [literal(1)] if bound == "array_lower" else []
+                    inexact.append(f.call(bound, value.copy(), *dimension).neq(literal(1)))
+        if not inexact:
+            return
+        table = relation((self._schema, file.table))
+        inexact_row = exp.select(exp.Literal.number(1)).from_(table).where(exp.or_(*inexact)).limit(1)
+        if self._connection.rows(inexact_row):
+            raise PrivacyViolation(f"the table {file.table} has values of other types than its certificate says")
 
     def read(self, file: ExportFile) -> exp.Query:
         return reading(file, relation(("main", file.table)))

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Column, Engine
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text
+from sqlanon.sqlgen.build.expressions import as_text, in_utc
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal
 from sqlanon.sqlgen.build.sql_files import query_file
 
@@ -16,7 +16,7 @@ __all__ = ["rows_sha256"]
 
 
 def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> str:
-    """The SHA-256 of the rows of a query with these columns, each value as DuckDB writes it as a text.
+    """The SHA-256 of the rows of a query with these columns, each value as DuckDB writes it as a text, moments in UTC.
 
     A row is the text of its values in their order, each as its number of characters, a colon and the value itself; a
     minus sign stands for NULL.
@@ -28,7 +28,8 @@ def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> s
 
 
 def _parts(columns: Sequence[Column]) -> Iterator[exp.Expr]:
-    for name, _ in columns:
-        text = as_text(column(name))
+    for name, kind in columns:
+        # Whoever reads it may be in another time zone than who wrote it.
+        text = as_text(in_utc(name, kind))
         present = f.call("concat", f.call("length", text), literal(":"), text.copy())
         yield exp.Case(ifs=[exp.If(this=column(name).is_(exp.null()), true=literal("-"))], default=present)
