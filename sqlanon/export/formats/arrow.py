@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,13 +62,24 @@ def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
     """A database in memory with a copy of the rows of each file, which opens nothing."""
     arrow = require_pyarrow(_PURPOSE)
     engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
-    for file in files:
-        with _opened(file.path) as content:
-            batches = (content.get_batch(index) for index in range(content.num_record_batches))
-            stream = arrow.RecordBatchReader.from_batches(content.schema, batches)
-            created_from(engine, QualifiedName(("main", file.table)), stream)
-    seal(engine)
+    try:
+        for file in files:
+            with _opened(file.path) as content:
+                stream = arrow.RecordBatchReader.from_batches(content.schema, _valid_batches(content))
+                created_from(engine, QualifiedName(("main", file.table)), stream)
+        seal(engine)
+    except BaseException:
+        engine.connection.close()
+        raise
     return engine
+
+
+def _valid_batches(content: Any) -> Iterator[Any]:
+    """The batches of a file: DuckDB reads where they say, which may be anywhere in what somebody else wrote."""
+    for index in range(content.num_record_batches):
+        batch = content.get_batch(index)
+        batch.validate(full=True)
+        yield batch
 
 
 def read(file: ExportFile) -> exp.Query:
@@ -89,10 +101,13 @@ def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
     return carried(file.path)
 
 
-def _opened(path: Path) -> Any:
-    """Raises UserError for a file that is none of Arrow."""
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The file, of which each batch is copied as it is read. Raises UserError for a file that is none of Arrow."""
     arrow = require_pyarrow(_PURPOSE)
-    try:
-        return arrow.ipc.open_file(arrow.memory_map(str(path)))
-    except arrow.ArrowInvalid:
-        raise UserError(f"{path} is no Arrow file") from None
+    with arrow.OSFile(str(path)) as source:
+        try:
+            content = arrow.ipc.open_file(source)
+        except (arrow.ArrowException, OSError):
+            raise UserError(f"{path} is no Arrow file") from None
+        yield content
