@@ -26,6 +26,10 @@ MADE = """
     CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE, dose INSENSITIVE) REQUIRE k_anonymity(k => 5);
     CREATE ANONYMIZED TABLE r AS POLICY p;
 """
+MADE_OF_PEOPLE = """
+    CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 5);
+    CREATE ANONYMIZED TABLE r AS POLICY p;
+"""
 CHANGE = "UPDATE r SET ill = 'Mumps' WHERE ill = 'Flu'"
 LOGS = ("-wal", "-journal", "-shm", ".wal")
 
@@ -190,10 +194,41 @@ def test_arrow_that_points_nowhere_is_not_read(con: sqlanon.Connection, tmp_path
         offsets = file.get_batch(0).column("ill").buffers()[1].to_pybytes()[: 61 * 4]
     at = exported.index(offsets) + 30 * 4
     wrong = (900_000_000).to_bytes(4, "little") + (1_900_000_000).to_bytes(4, "little")
-    path = tmp_path / "alone.arrow"
-    path.write_bytes(exported[:at] + wrong + exported[at + len(wrong) :])
-    done = subprocess.run([sys.executable, "-c", CHECKED, str(path)], capture_output=True, text=True, check=True)
-    assert "alone.arrow cannot be read as the certificate says" in done.stdout
+    assert "alone.arrow cannot be read" in said_of(tmp_path, exported[:at] + wrong + exported[at + len(wrong) :])
+
+
+def said_of(folder: Path, content: bytes) -> str:
+    path = folder / "alone.arrow"
+    path.write_bytes(content)
+    command = [sys.executable, "-c", CHECKED, str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_arrow_whose_values_are_not_what_they_are_called(con: sqlanon.Connection, tmp_path: Path, nested: bool) -> None:
+    """DuckDB reads 16 bytes of each value where a type is called its HUGEINT."""
+    con.sql(f"EXPORT r TO '{tmp_path}/out' (FORMAT arrow)")
+    table = pyarrow.ipc.open_file(tmp_path / "out" / "r.arrow").read_all()
+    name = {"ARROW:extension:name": "arrow.opaque"}
+    name["ARROW:extension:metadata"] = '{"type_name": "hugeint", "vendor_name": "DuckDB"}'
+    field = pyarrow.field("dose", pyarrow.null(), metadata=name)
+    kind = pyarrow.struct([field]) if nested else field.type
+    column = pyarrow.nulls(table.num_rows, kind)
+    changed = table.set_column(2, pyarrow.field("dose", kind) if nested else field, column)
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_file(sink, changed.schema) as writer:
+        writer.write_table(changed)
+    assert "has types that no export writes" in said_of(tmp_path, sink.getvalue().to_pybytes())
+
+
+def test_arrow_is_written_with_plain_types(tmp_path: Path) -> None:
+    with sqlanon.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT 1 AS age, uuid() AS ill FROM range(60); " + MADE_OF_PEOPLE)
+        connection.sql("SET arrow_lossless_conversion = true")
+        with pytest.raises(UserError, match="this session has arrow_lossless_conversion"):
+            connection.sql(f"EXPORT r TO '{tmp_path}/out' (FORMAT arrow)")
+        connection.sql("RESET arrow_lossless_conversion")
+        connection.sql(f"EXPORT r TO '{tmp_path}/out' (FORMAT arrow)")
 
 
 def test_sqlite_has_no_nan(con: sqlanon.Connection, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.arrow_streams import batches, created_from, require_pyarrow
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
-from sqlanon.errors import UserError
+from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.export.formats._copy import reading, seal
 from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
 from sqlanon.sqlgen.build.names import relation
@@ -35,6 +35,8 @@ __all__ = [
 SUFFIXES = (".arrow",)
 CARRIES_CERTIFICATE = True
 _PURPOSE = "FORMAT arrow"
+# Under this key a type has the name of its extension.
+_EXTENSION = b"ARROW:extension:name"
 
 # DuckDB writes these as bytes that only DuckDB reads, or as a number of fewer digits.
 _INEXACT = re.compile(r"\b(?:U?HUGEINT|BIGNUM|BIT|VARIANT|GEOMETRY|TIME_NS|TIME WITH TIME ZONE)\b", re.IGNORECASE)
@@ -52,6 +54,11 @@ def published_type(column_type: str) -> str:
 def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
     arrow = require_pyarrow(_PURPOSE)
     with batches(engine, rows) as stream:
+        if _has_extensions(stream.schema):
+            raise UserError(
+                "this session has arrow_lossless_conversion: other programs would not read the types in the file",
+                hint="run RESET arrow_lossless_conversion first",
+            )
         schema = stream.schema.with_metadata({CERTIFICATE_KEY: certificate})
         with arrow.OSFile(str(file.path), "wb") as sink, arrow.ipc.new_file(sink, schema) as writer:
             for batch in stream:
@@ -65,6 +72,11 @@ def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
     try:
         for file in files:
             with _opened(file.path) as content:
+                if _has_extensions(content.schema):
+                    raise PrivacyViolation(
+                        f"{file.path.name} has types that no export writes",
+                        hint="take the file from who published it again",
+                    )
                 stream = arrow.RecordBatchReader.from_batches(content.schema, _valid_batches(content))
                 created_from(engine, QualifiedName(("main", file.table)), stream)
         seal(engine)
@@ -72,6 +84,11 @@ def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
         engine.connection.close()
         raise
     return engine
+
+
+def _has_extensions(schema: Any) -> bool:
+    """Whether a type, or one within another, is an extension's: DuckDB reads its values as the name says they are."""
+    return _EXTENSION in schema.remove_metadata().serialize().to_pybytes()
 
 
 def _valid_batches(content: Any) -> Iterator[Any]:
