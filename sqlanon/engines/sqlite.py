@@ -30,8 +30,10 @@ STORED: Mapping[str, exp.Expr] = {
 }
 
 
-def open_sqlite(path: Path, *, read_only: bool = False) -> AdbcConnection:
+def open_sqlite(path: Path, *, read_only: bool = False, immutable: bool = False) -> AdbcConnection:
     """A SQLite file, made where there is none.
+
+    One that is opened as immutable is read as it is: no log beside it is applied, and no file is made there.
 
     Raises UserError where the driver is not installed or there is no such file to read, EngineError for another file.
     """
@@ -41,7 +43,7 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> AdbcConnection:
     if read_only and not path.is_file():
         raise UserError(f"there is no file {path}")
     # In a URI other characters than letters mean something.
-    uri = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    uri = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}{'&immutable=1' if immutable else ''}"
     try:
         connection = dbapi.connect(uri)
     except Error as error:

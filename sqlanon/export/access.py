@@ -64,6 +64,8 @@ def export_at(engine: Engine, path: Path, formats: Sequence[str] = READ) -> Expo
     texts = kind.certificate(engine, ExportFile(path, "", ())) if format_ in READ else kind.carried(path)
     if not texts:
         raise UserError(f"{path} has no certificate", hint=f"put {path.name}{_BESIDE} beside it")
+    if len(texts) > 1:
+        raise PrivacyViolation(f"{path} has several certificates", hint="take the file from who published it again")
     stated = _certificate(path, texts[0])
     if "tables" in stated or "partitioned_by" in stated:
         raise UserError(f"{path} is one of several files", hint="keep it beside the others and their certificate.json")
@@ -147,10 +149,12 @@ def _with_data(path: Path, stated: dict[str, Any], formats: Sequence[str]) -> Ex
 
 
 def _require_dictionary(certificate: Path, entry: Any) -> None:
-    """Raises PrivacyViolation for a dictionary beside a certificate that is another one than it names."""
+    """Raises UserError where the dictionary that a certificate names is missing, PrivacyViolation for another one."""
     if isinstance(entry, dict):
         file = certificate.with_name(Path(str(entry.get("name"))).name)
-        if file.exists() and file_hash(file) != entry.get("sha256"):
+        if not file.is_file():
+            raise UserError(f"there is no file {file}, which the certificate {certificate} names")
+        if file_hash(file) != entry.get("sha256"):
             raise PrivacyViolation(
                 f"{file} is not the file that {certificate} certifies", hint="take both from one export"
             )

@@ -115,7 +115,10 @@ def _reader(engine: Engine, export: Export, files: Sequence[ExportFile]) -> Iter
     if not export.needs_reader:
         yield engine
         return
-    opened = export.kind.reopen(files, {})
+    try:
+        opened = export.kind.reopen(files, {})
+    except EngineError:
+        raise _unreadable(files) from None
     try:
         yield opened
     finally:
@@ -150,10 +153,14 @@ def _copied(
             for file, table in zip(files, recorded.tables, strict=True)
         }
     except EngineError:
-        data = ", ".join(file.path.name for file in files)
-        raise PrivacyViolation(
-            f"{data} cannot be read as the certificate says", hint="take the files and the certificate from one export"
-        ) from None
+        raise _unreadable(files) from None
+
+
+def _unreadable(files: Sequence[ExportFile]) -> PrivacyViolation:
+    data = ", ".join(file.path.name for file in files)
+    return PrivacyViolation(
+        f"{data} cannot be read as the certificate says", hint="take the files and the certificate from one export"
+    )
 
 
 def _fragment(export: Export, table: str) -> str:

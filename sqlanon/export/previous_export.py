@@ -124,7 +124,8 @@ def _carries_certificate(file: Path) -> bool:
     if format_ is None:
         return False
     try:
-        return any(map(_stated, export_format(format_).carried(file)))
+        texts = export_format(format_).carried(file)
+        return len(texts) == 1 and bool(_stated(texts[0]))
     except SqlanonError:
         # Whatever it is, it is nothing that an export wrote.
         return False

@@ -31,7 +31,7 @@ from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, require_together, verify_file
 from sqlanon.inputs.joins.requirements import bind_joined, of_join
-from sqlanon.inputs.session_settings import is_writable
+from sqlanon.inputs.session_settings import is_writable, moments_in_utc
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
 from sqlanon.releases.composition import others_of, sources_read, warning
@@ -155,17 +155,20 @@ def _write(
     kind = staged.kind
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
-        partition = published_partition(engine, snapshot.tables, partition)
-        tables = [
-            _prepared(engine, kind, table, path, partition)
-            for table, path in zip(snapshot.tables, staged.paths, strict=True)
-        ]
-        _require_structure(engine, snapshot, tables)
+        types = [type_ for table in snapshot.tables for _, type_ in table.columns]
+        with moments_in_utc(engine, types):
+            partition = published_partition(engine, snapshot.tables, partition)
+            tables = [
+                _prepared(engine, kind, table, path, partition)
+                for table, path in zip(snapshot.tables, staged.paths, strict=True)
+            ]
+            _require_structure(engine, snapshot, tables)
     stated = certificate(_evidence(engine, snapshot, tables, others))
     text = to_json(stated)
     for written in tables:
         kind.require(written.file)
-        kind.write(engine, written.file, written.rows, text)
+        with moments_in_utc(engine, types):
+            kind.write(engine, written.file, written.rows, text)
         expected = Expected(
             written.fingerprint, text, snapshot.answerable, snapshot.achieved, snapshot.frozen, written.table.fragment
         )

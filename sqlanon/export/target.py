@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.database_logs import DUCKDB_LOGS, SQLITE_LOGS, logs_beside
 from sqlanon.errors import UserError
 from sqlanon.export.layout import Layout
 from sqlanon.export.previous_export import listed_files, why_not_certificate, why_not_data, why_not_markdown
@@ -14,7 +15,7 @@ __all__ = ["content_names", "require_free", "require_no_database"]
 
 _DATABASES = "SELECT database_name, path FROM duckdb_databases() WHERE path IS NOT NULL"
 # What DuckDB writes beside a database, now or later.
-_BESIDE = ("", ".wal", ".wal.checkpoint", ".wal.recovery", ".tmp")
+_BESIDE = ("", *DUCKDB_LOGS, ".tmp")
 _SHOWN = 10
 
 
@@ -101,10 +102,12 @@ def _said(layout: Layout, reasons: dict[str, str]) -> str:
 
 
 def _require_no_log(layout: Layout) -> None:
-    """Raises for a log without its database: DuckDB would replay it into a file that takes the database's place."""
-    log = layout.folder / f"{layout.data}.wal"
-    if not layout.is_folder and os.path.lexists(log):
+    """Raises for a log without its database: whoever opens a file that takes the database's place applies it."""
+    if layout.is_folder:
+        return
+    for log in logs_beside(layout.target, (*DUCKDB_LOGS, *SQLITE_LOGS)):
         raise UserError(
             f"{layout.path_of(log.name)} is the log of a database that was not closed; nothing was exported",
-            hint="choose another path, or open that database and close it again",
+            hint="choose another path, or open that database and close it again, or remove the log if its database is "
+            "gone",
         )

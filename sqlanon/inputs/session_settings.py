@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from sqlglot import exp
 
@@ -19,7 +20,7 @@ from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.release.view_preconditions import BINARY, MadeFor
 
-__all__ = ["made_for", "require_settings"]
+__all__ = ["made_for", "moments_in_utc", "require_settings"]
 
 # Settings that may change the result of a user's query. Our queries do not depend on them.
 _OF_ANY_QUERY = (
@@ -32,6 +33,7 @@ _OF_ANY_QUERY = (
 )
 # Settings by which a moment with a time zone is written as a text and read from one.
 _OF_MOMENTS = ("TimeZone", "Calendar")
+_IN_UTC = ("UTC", "gregorian")
 _ZONED = "WITH TIME ZONE"
 
 
@@ -48,6 +50,29 @@ def require_settings(engine: Engine) -> None:
             "this session has integer_division: shares and distances would be rounded to whole numbers",
             hint="run RESET integer_division first",
         )
+
+
+@contextmanager
+def moments_in_utc(engine: Engine, types: Sequence[str]) -> Iterator[None]:
+    """Within the block moments are written in UTC, and not in the time zone of the session, which names a place.
+
+    Nothing is set where none of the types has a time zone.
+    """
+    if not any(_ZONED in type_ for type_ in types):
+        yield
+        return
+    of_session = engine.rows(exp.select(*(f.call("current_setting", literal(name)) for name in _OF_MOMENTS)))[0]
+    _set_moments(engine, _IN_UTC)
+    try:
+        yield
+    finally:
+        _set_moments(engine, of_session)
+
+
+def _set_moments(engine: Engine, values: Sequence[object]) -> None:
+    for name, value in zip(_OF_MOMENTS, values, strict=True):
+        assignment = exp.EQ(this=exp.var(name), expression=literal(str(value)))
+        engine.run(exp.Set(expressions=[exp.SetItem(this=assignment)]))
 
 
 def made_for(

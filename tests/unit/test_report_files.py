@@ -16,7 +16,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, UserError
-from sqlanon.export import run
+from sqlanon.export.destinations import files
 from sqlanon.report import charts
 from sqlanon.report.markup import PAGE_HEAD, document
 from sqlanon.report.page_file import write_page
@@ -105,13 +105,13 @@ def test_a_release_of_several_tables_has_one_report(tmp_path: Path) -> None:
 def test_a_report_goes_before_another_export_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     con = people("mondrian")
     con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPORT true)")
-    put, seen = run.put, []
+    put, seen = files.put, []
 
     def watched(*arguments: Any, **named: Any) -> None:
         seen.append((tmp_path / "out.report.html").exists())
         put(*arguments, **named)
 
-    monkeypatch.setattr(run, "put", watched)
+    monkeypatch.setattr(files, "put", watched)
     con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)")
     con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPLACE true, REPORT true)")
     assert names(tmp_path) == ["out", "out.report.html"]
@@ -129,7 +129,7 @@ def test_a_report_stays_where_its_export_does(con: Connection, tmp_path: Path, m
         raise PermissionError(13, "not today")
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "put", failing)
+        patch.setattr(files, "put", failing)
         for options in ("REPLACE true", "REPLACE true, REPORT true"):
             with pytest.raises(UserError, match="nothing was exported"):
                 con.execute(f"EXPORT r TO '{tmp_path / 'out'}' ({options})")

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.database_logs import logs_beside
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.errors import PrivacyViolation
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, entry
 from sqlanon.sqlgen.build.names import alias, column
 
-__all__ = ["copy", "option", "reading", "reopen", "seal", "table_function"]
+__all__ = [
+    "copy",
+    "holds_more",
+    "option",
+    "reading",
+    "reopen",
+    "require_no_log",
+    "require_stated",
+    "seal",
+    "table_function",
+]
 
 
 def option(name: str, value: exp.Expr) -> exp.CopyParameter:
@@ -48,3 +63,31 @@ def seal(engine: Engine) -> None:
     """From now on the connection opens no file, loads nothing, and stays so."""
     engine.run("SET enable_external_access = false")
     engine.run("SET lock_configuration = true")
+
+
+def require_no_log(path: Path, endings: Sequence[str]) -> None:
+    """Raises PrivacyViolation for a database with a log beside it: who opens it sees other rows than the file has."""
+    for log in logs_beside(path, endings):
+        raise PrivacyViolation(
+            f"{log.name} is a log beside {path.name}: whoever opens that database applies what is in it",
+            hint="take the export from who published it again, or remove the log",
+        )
+
+
+def holds_more(path: Path) -> PrivacyViolation:
+    """The error for a database that is not what an export writes."""
+    return PrivacyViolation(
+        f"{path.name} holds something else than the release and its certificate",
+        hint="take the file from who published it again",
+    )
+
+
+def require_stated(path: Path, certificates: Sequence[str], table: str, columns: Sequence[str]) -> None:
+    """Raises PrivacyViolation unless there is one certificate, and it states these columns of the database's table."""
+    with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        (text,) = certificates
+        stated = json.loads(text)
+        tables = stated.get("tables") or [{"name": stated["release"], "columns": stated["columns"]}]
+        if (table, list(columns)) in [(part["name"], [c["name"] for c in part["columns"]]) for part in tables]:
+            return
+    raise holds_more(path)

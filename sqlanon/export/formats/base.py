@@ -65,7 +65,7 @@ class Format(Protocol):
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
         """A connection of its own that can read these files and neither open nor write anything else.
 
-        Raises UserError where one connection cannot read as many.
+        Raises UserError where one connection cannot read as many, PrivacyViolation for what is no export.
         """
 
     def read(self, file: ExportFile) -> exp.Query:
@@ -75,9 +75,10 @@ class Format(Protocol):
         """The names of the file's columns, where they are read by their places; None where they are read by name."""
 
     def carried(self, path: Path) -> Sequence[str]:
-        """The certificates in any file of this format, by sqlanon or not; none if it holds anything but an export.
+        """The certificates in any file of this format, by sqlanon or not; none if it holds none.
 
-        Raises EngineError or UserError if it cannot be read as one.
+        Raises EngineError or UserError if it cannot be read as one, PrivacyViolation for a certificate beside more than
+        it states.
         """
 
     def certificate(self, engine: Engine, file: ExportFile) -> Sequence[str]:

@@ -18,9 +18,10 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
+from sqlanon.engines.database_logs import DUCKDB_LOGS
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
-from sqlanon.errors import EngineError, InternalError, UserError
-from sqlanon.export.formats._copy import reading, seal
+from sqlanon.errors import EngineError, UserError
+from sqlanon.export.formats._copy import holds_more, reading, require_no_log, require_stated, seal
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.build.ddl import create_table
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
@@ -102,16 +103,24 @@ def carried(path: Path) -> Sequence[str]:
     reader = _sealed(path, {})
     try:
         contents = _contents(reader)
-        tables = [name for schema, kind, name in contents if (schema, kind) == ("main", "table")]
-        if len(tables) != len(contents) or len(contents) != 2 or _CERTIFICATE not in tables:
+        if ("main", "table", _CERTIFICATE) not in contents:
             return []
-        return certificate(reader, ExportFile(path, "", ()))
+        tables = [name for schema, kind, name in contents if (schema, kind, name) != ("main", "table", _CERTIFICATE)]
+        are_tables = {kind for _, kind, _ in contents} == {"table"}
+        if len(tables) != 1 or not are_tables or _columns(reader, _CERTIFICATE) != ["json"]:
+            raise holds_more(path)
+        certificates = certificate(reader, ExportFile(path, "", ()))
+        require_stated(path, certificates, tables[0], _columns(reader, tables[0]))
+        return certificates
     finally:
         reader.connection.close()
 
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-    """The file, read-only, without external access and with its configuration locked. Raises UserError for several."""
+    """The file, read-only, without external access and with its configuration locked.
+
+    Raises UserError for several, and PrivacyViolation for one that holds more than an export, or has a log beside it.
+    """
     if len(files) > 1:
         raise UserError(
             f"the tables of this export are in {len(files)} files of the format duckdb",
@@ -121,14 +130,19 @@ def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
     engine = _sealed(file.path, config)
     if _contents(engine) != sorted(("main", "table", name) for name in (file.table, _CERTIFICATE)):
         engine.connection.close()
-        raise InternalError("the exported file holds something else than the release and its certificate")
+        raise holds_more(file.path)
     return engine
 
 
 def _sealed(path: Path, config: Mapping[str, str]) -> Engine:
+    require_no_log(path, DUCKDB_LOGS)
     engine = DuckDBEngine(open_database(str(path), read_only=True, config=dict(config)))
     seal(engine)
     return engine
+
+
+def _columns(engine: Engine, table: str) -> list[str]:
+    return [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(("main", table))))]
 
 
 def _contents(engine: Engine) -> list[tuple[Any, ...]]:

@@ -6,8 +6,8 @@ as streams of Arrow: DuckDB's own extension for SQLite has to be downloaded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlglot import exp
@@ -16,13 +16,15 @@ from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.arrow_streams import batches, require_pyarrow
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.database_logs import SQLITE_LOGS
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.sqlite import STORED, copied_from_sqlite, open_sqlite
-from sqlanon.errors import InternalError, UserError
-from sqlanon.export.formats._copy import reading, seal
+from sqlanon.errors import DataError, PrivacyViolation, UserError
+from sqlanon.export.formats._copy import holds_more, reading, require_no_log, require_stated, seal
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = [
     "CARRIES_CERTIFICATE",
@@ -43,7 +45,10 @@ _CERTIFICATE = "certificate"
 _PURPOSE = "FORMAT sqlite"
 # Names that begin so are SQLite's own.
 _RESERVED = "sqlite_"
-_CONTENTS = "SELECT type, name FROM sqlite_master"
+# A table that a module of SQLite's makes up has no page where it begins, as views and triggers have none.
+_CONTENTS = "SELECT CASE WHEN rootpage = 0 THEN 'no table' ELSE type END, name FROM sqlite_master"
+# What SQLite calls the values of the types that it has.
+_VALUES = {"VARCHAR": "text", "BLOB": "blob", "DOUBLE": "real", "FLOAT": "real"}
 
 
 def require(file: ExportFile) -> None:
@@ -62,6 +67,7 @@ def published_type(column_type: str) -> str:
 
 def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
     arrow = require_pyarrow(_PURPOSE)
+    _require_numbers(engine, file, rows)
     with closing(open_sqlite(file.path)) as database:
         with batches(engine, rows) as stream:
             database.ingest(file.table, stream)
@@ -70,22 +76,78 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
             database.commit()
 
 
+def _require_numbers(engine: Engine, file: ExportFile, rows: exp.Query) -> None:
+    """Raises DataError for a NaN: it would be a NULL."""
+    names = [name for name, kind in file.columns if kind in ("FLOAT", "DOUBLE")]
+    outputs = [alias(f.coalesce(f.bool_or(f.call("isnan", column(name))), exp.false()), name) for name in names]
+    if not names:
+        return
+    for name, has_nan in zip(names, engine.rows(exp.select(*outputs).from_(rows.subquery("rows")))[0], strict=True):
+        if has_nan:
+            raise DataError(
+                f"the column {name} has NaN, and SQLite stores NULL in its place; nothing was exported",
+                hint="export it as parquet, arrow or duckdb, or have NULL in the source",
+            )
+
+
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
     """A database in memory with a copy of the rows of each file, which opens nothing."""
     require_pyarrow(_PURPOSE)
     engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
-    for file in files:
-        with closing(open_sqlite(file.path, read_only=True)) as database:
-            if _contents(database) != sorted(("table", name) for name in (file.table, _CERTIFICATE)):
-                engine.connection.close()
-                raise InternalError("the exported file holds something else than the release and its certificate")
-            copied_from_sqlite(database, file.table, file.columns, engine, QualifiedName(("main", file.table)))
-    seal(engine)
+    try:
+        for file in files:
+            with _opened(file.path) as database:
+                _require_exact(database, file)
+                copied_from_sqlite(database, file.table, file.columns, engine, QualifiedName(("main", file.table)))
+        seal(engine)
+    except BaseException:
+        engine.connection.close()
+        raise
     return engine
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[AdbcConnection]:
+    """The file as it is, which nothing is applied to. Raises PrivacyViolation where readers would apply a log."""
+    require_no_log(path, SQLITE_LOGS)
+    with closing(open_sqlite(path, read_only=True, immutable=True)) as database:
+        yield database
 
 
 def _contents(database: AdbcConnection) -> list[tuple[str, ...]]:
     return sorted(database.rows(_CONTENTS))
+
+
+def _columns(database: AdbcConnection, table: str) -> list[str]:
+    """The names of a table's columns, those included that SELECT * does not show."""
+    of_table = exp.Table(this=f.call("pragma_table_xinfo", literal(table)))
+    return [str(name) for (name,) in database.rows(exp.select(column("name")).from_(of_table).order_by(column("cid")))]
+
+
+def _require_exact(database: AdbcConnection, file: ExportFile) -> None:
+    """Raises PrivacyViolation unless the file holds the release's columns with values of their types, and no more."""
+    if _contents(database) != sorted(("table", name) for name in (file.table, _CERTIFICATE)):
+        raise holds_more(file.path)
+    if _columns(database, _CERTIFICATE) != ["json"]:
+        raise holds_more(file.path)
+    if _columns(database, file.table) != [name for name, _ in file.columns]:
+        raise PrivacyViolation(
+            f"{file.path.name} has other columns than its certificate says",
+            hint="take the files and the certificate from one export",
+        )
+    # Values of any type can be in any column, and a text that is read as a number is 0.
+    others = exp.or_(*(_is_other(part) for part in file.columns))
+    if database.rows(exp.select(literal(1)).from_(relation(file.table)).where(others).limit(1)):
+        raise PrivacyViolation(
+            f"{file.path.name} has values of other types than its certificate says",
+            hint="take the files and the certificate from one export",
+        )
+
+
+def _is_other(part: Column) -> exp.Expr:
+    name, kind = part
+    expected = _VALUES.get(kind, "integer" if kind in STORED else "text")
+    return f.call("typeof", column(name)).isin(literal(expected), literal("null")).not_()
 
 
 def read(file: ExportFile) -> exp.Query:
@@ -97,15 +159,21 @@ def header(path: Path) -> None:
 
 
 def carried(path: Path) -> Sequence[str]:
-    with closing(open_sqlite(path, read_only=True)) as database:
+    with _opened(path) as database:
         contents = _contents(database)
-        if len(contents) != 2 or ("table", _CERTIFICATE) not in contents or {kind for kind, _ in contents} != {"table"}:
+        if ("table", _CERTIFICATE) not in contents:
             return []
-        return _certificates(database)
+        tables = [name for kind, name in contents if (kind, name) != ("table", _CERTIFICATE)]
+        are_tables = {kind for kind, _ in contents} == {"table"}
+        if len(tables) != 1 or not are_tables or _columns(database, _CERTIFICATE) != ["json"]:
+            raise holds_more(path)
+        certificates = _certificates(database)
+        require_stated(path, certificates, tables[0], _columns(database, tables[0]))
+        return certificates
 
 
 def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
-    with closing(open_sqlite(file.path, read_only=True)) as database:
+    with _opened(file.path) as database:
         return _certificates(database)
 
 
