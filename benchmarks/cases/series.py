@@ -69,7 +69,12 @@ _KINDS = (
 _LEDGER = """
 SELECT m.position, v.n - m.members
 FROM anon.series_release AS m
-JOIN (SELECT series_class.position, sum(n) AS n FROM anon.series_class JOIN anon.series_value USING (series_id, attribute, value_set) GROUP BY ALL) AS v ON v.position = m.position
+JOIN (
+  SELECT c.position, sum(v.n) AS n
+  FROM anon.series_class AS c
+  JOIN anon.series_value AS v USING (series_id, attribute, value_set)
+  GROUP BY c.position
+) AS v ON v.position = m.position
 ORDER BY m.position
 """
 _BLOCKS = "SELECT count(DISTINCT block_id) FROM pragma_storage_info('anon.{}') WHERE persistent"
