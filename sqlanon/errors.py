@@ -24,6 +24,7 @@ __all__ = [
     "StatementError",
     "UserError",
     "about",
+    "may_have_password",
     "without_passwords",
 ]
 
@@ -44,15 +45,41 @@ class Position:
         return Position(self.line + text.line - 1, column)
 
 
-# In the URL of a database, and in a list of words such as libpq reads.
-_PASSWORDS = re.compile(
-    r"(?P<before>://[^\s:/@'\"]*:|password\s*=\s*)(?P<secret>(?<=:)[^\s'\"]+(?=@)|(?<!:)[^\s&'\"]+)", re.I
+# The beginning of a URL, of a database's with forgotten slashes too, and what follows it where that can hold no
+# password: hosts and ports, folders, a schema and a name behind #.
+_URL = re.compile(
+    r"[a-z][a-z0-9+.-]*://|(?<![\w./-])(?:postgres|postgresql|mysql|mariadb|jdbc|mongodb):(?=\S)", re.IGNORECASE
 )
+_HOST = r"(?:\[[0-9a-f:.]*\]|[\w.%-]*)(?::\d*)?"
+_HARMLESS = re.compile(
+    rf"{_HOST}(?:,{_HOST})*(?:/[^\s?#@:'\"]*)?(?:\?schema=[^\s?#@&:='\"]*)?(?:#[^\s@:='\"]*)?"
+    r"(?:$|(?=['\"),;]|:\s|\s[^@]*$))",
+    re.IGNORECASE,
+)
+# In a list of words such as libpq reads.
+_KEYWORD = re.compile(r"(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 
 
 def without_passwords(text: str, *, same_length: bool = False) -> str:
-    """The text with stars for the passwords of URLs, which a script may have and no message shows."""
-    return _PASSWORDS.sub(lambda match: match["before"] + "*" * (len(match["secret"]) if same_length else 3), text)
+    """The text with stars for whatever of a URL may be a password, which a script may have and no message shows.
+
+    Any character can be in a password, so that what is starred goes to the last @ of the text, or to its end.
+    """
+    start = end = len(text)
+    for url in _URL.finditer(text):
+        if not _HARMLESS.match(text, url.end()):
+            start, at = url.end(), text.rfind("@") + 1
+            end = at if at > start and not re.search("[?=#]", text[at:]) else end
+            break
+    keyword = _KEYWORD.search(text)
+    if keyword:
+        start, end = min(start, keyword.end()), len(text)
+    return text[:start] + "*" * (end - start if same_length else 3 * (start < end)) + text[end:]
+
+
+def may_have_password(text: str) -> bool:
+    """Whether a text is such that `without_passwords` shows less of it, or the URL of anything."""
+    return _URL.search(text) is not None or _KEYWORD.search(text) is not None
 
 
 class SqlanonError(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -63,4 +63,6 @@ def created_from(engine: Engine, name: QualifiedName, stream: object, query: exp
     except duckdb.Error as error:
         raise translated(error) from None
     finally:
-        connection.unregister(STREAM)
+        # After an error the transaction is aborted, and the name goes with it.
+        with suppress(duckdb.Error):
+            connection.unregister(STREAM)

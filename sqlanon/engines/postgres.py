@@ -15,11 +15,16 @@ __all__ = ["commit_errors", "open_postgres"]
 # Classes of SQLSTATE whose messages are about names, rights, locks and the server, and quote no value: those of names
 # and syntax, of transactions and rights, of resources and of the system.
 _VALUELESS = ("08", "0A", "25", "28", "2B", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")
+# What libpq says once it has read the URL.
+_ANSWERS = ("connection to server", "could not translate host name", "definition of service")
+_SPELT = "is each option behind the ? one of libpq's, and its value one that it can have?"
 _REFUSED = ("password authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
 
 
-def open_postgres(uri: str, called: str) -> AdbcConnection:
+def open_postgres(uri: str, called: str, *, imports: bool = False) -> AdbcConnection:
     """A connection to the database of a URI without a password, in a transaction; errors call it `called`.
+
+    It writes an export or reads one, or it reads what it `imports`: errors have other hints then.
 
     Raises UserError where the driver is not installed or the server refuses the user, EngineError where it cannot be
     reached.
@@ -31,7 +36,7 @@ def open_postgres(uri: str, called: str) -> AdbcConnection:
         connection = dbapi.connect(uri)
     except Error as error:
         raise _not_connected(error, called) from None
-    return AdbcConnection(connection, "postgres", partial(_said, called))
+    return AdbcConnection(connection, "postgres", partial(_said_of_source if imports else _said, called))
 
 
 @contextmanager
@@ -55,12 +60,28 @@ def commit_errors(called: str) -> Iterator[None]:
 
 def _not_connected(error: Any, called: str) -> SqlanonError:
     said = _first_line(error)
+    if not said.removeprefix("Failed to connect: ").startswith(_ANSWERS):
+        # What libpq says of the URL itself quotes it.
+        return UserError(f"{called}: libpq cannot use the URL, or what the environment adds to it", hint=_SPELT)
     if any(refused in said for refused in _REFUSED):
         return UserError(
             f"{called}: {said}",
             hint="the user is that of the URL or PGUSER, the password that of PGPASSWORD, PGSERVICE or ~/.pgpass",
         )
     return EngineError(f"{called}: {said}", hint="is the server running, and does it listen there?")
+
+
+def _said_of_source(called: str, error: Any) -> SqlanonError:
+    """The same of a table that is read, where a value is none of the release's."""
+    state = _state(error)
+    if state.startswith(("22", "P0")):
+        return DataError(
+            f"{called}: PostgreSQL cannot compute a value of the table ({state})",
+            hint="a view or a column that is computed fails there; a query of the table there says where",
+        )
+    if state == "42501":
+        return UserError(f"{called}: {_first_line(error)} ({state})", hint="the user needs SELECT on the table")
+    return _said(called, error)
 
 
 def _said(called: str, error: Any) -> SqlanonError:

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from sqlanon.errors import UserError
 
-__all__ = ["LONGEST_NAME", "DatabaseUrl", "SchemaUrl", "database_url", "is_database_url", "schema_url"]
+__all__ = [
+    "LONGEST_NAME",
+    "DatabaseUrl",
+    "SchemaUrl",
+    "database_url",
+    "is_database_url",
+    "require_no_url",
+    "schema_url",
+]
 
 _URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
+# The URL of anything, and that of a database with forgotten slashes, which would be the path of a folder.
+_REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://|(?:postgres|postgresql|mysql|mariadb|jdbc|mongodb):", re.IGNORECASE)
+_HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[\w.%-]*)(?::\d*)?"
+_HOSTS = re.compile(rf"{_HOST}(?:,{_HOST})*", re.ASCII)
 _SCHEMA = "schema"
 # Databases that anything may be in, or that are PostgreSQL's own.
 _RESERVED = re.compile(r"public|information_schema|pg_.*", re.IGNORECASE)
@@ -44,15 +56,36 @@ def is_database_url(path: str) -> bool:
     return _URL.match(path.strip()) is not None
 
 
+def require_no_url(path: str, *, hint: str) -> None:
+    """Raises UserError for what is meant as a URL, of which the error shows nothing: it may have a password in it."""
+    if _REMOTE.match(path.strip()):
+        raise UserError("what a URL names is not on this machine, and no file's path begins like one", hint=hint)
+
+
 def database_url(path: str) -> DatabaseUrl:
-    """The database that a URL names. Raises UserError for a URL with a password in it."""
-    parts = urlsplit(path.strip())
+    """The database that a URL names.
+
+    Raises UserError for a URL with a password in it, and for one that may be read in two ways: its parts are then no
+    longer told from a password, and the error shows none of them.
+    """
+    try:
+        parts = urlsplit(path.strip())
+        user, _, hosts = parts.netloc.rpartition("@")
+        has_password = ":" in unquote(user).rstrip(":") or (parts.netloc.count("@") > 1 and ":" in parts.netloc)
+        is_plain = not re.search(r"[\s#]", path.strip()) and "@" not in user + parts.path + parts.query
+    except ValueError:
+        has_password = is_plain = False
+    if not has_password and not (is_plain and _HOSTS.fullmatch(hosts)):
+        raise UserError(
+            "the URL of a database is malformed, or has a password with characters that end it",
+            hint="write postgresql://user@host:port/database?schema=name, with no password, %20 for a space, %23 for # "
+            "and %40 for @ in a name",
+        )
     try:
         query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
         raise UserError("the URL of a database is malformed behind its ?", hint="write ?schema=name") from None
-    user, _, hosts = parts.netloc.rpartition("@")
-    if user.partition(":")[2] or any("password" in name.lower() for name, _ in query):
+    if has_password or any("password" in name.lower() for name, _ in query):
         raise UserError(
             "the URL of a database has a password in it, and scripts and logs would show it",
             hint="leave it out: PGPASSWORD, PGSERVICE or ~/.pgpass has it, as for any program of PostgreSQL's",

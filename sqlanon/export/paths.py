@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from errno import ENAMETOOLONG
 from pathlib import Path
 
-from sqlanon.errors import UserError
+from sqlanon.engines.postgres_url import require_no_url
+from sqlanon.errors import UserError, about
 
 __all__ = ["local_path"]
 
 _SHOWN = 60
-_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 def local_path(path: str) -> Path:
@@ -21,9 +20,8 @@ def local_path(path: str) -> Path:
 
     Raises UserError where there is no such user, for a URL, and for a name longer than the file system can have.
     """
-    if _REMOTE.match(path):
-        hint = "export to a folder, then copy its files there"
-        raise UserError(f"{path} is not on this machine", hint=hint, part=("path",))
+    with about("path"):
+        require_no_url(path, hint="export to a folder, then copy its files there")
     try:
         local = Path(path).expanduser()
     except RuntimeError:

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.arrow_streams import STREAM, created_from, require_pyarrow
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.postgres import open_postgres
-from sqlanon.engines.postgres_url import database_url, is_database_url
+from sqlanon.engines.postgres_url import database_url, is_database_url, require_no_url
 from sqlanon.engines.sqlite import copied_from_sqlite, open_sqlite
-from sqlanon.errors import DataError, UserError
+from sqlanon.errors import DataError, EngineError, UserError
+from sqlanon.inputs.postgres_columns import postgres_columns, require_readable
 from sqlanon.inputs.source import find_relation, qualified
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.names import column, literal, relation
 
 __all__ = ["imported"]
 
 # One state of the database, and no change to it.
 _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-_NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
-_WIDEST = 38
-_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+# Whole numbers up to here are fractions without a loss.
+_WHOLE = 2**53
 # The types of SQLite's own values, and what they are here. Whole numbers among others become such.
 _KINDS = {"integer": "BIGINT", "real": "DOUBLE", "text": "VARCHAR", "blob": "BLOB"}
 
@@ -40,15 +39,13 @@ def imported(engine: Engine, source: str, table: QualifiedName, name: QualifiedN
     as streams of Arrow. All of it happens, or nothing.
 
     Raises UserError where there is no such table, for a URL with a password, and where there is a table of the new name
-    unless it is to be replaced.
+    unless it is to be replaced; DataError for columns and values that would be others here.
     """
     require_pyarrow("an import")
     if is_database_url(source):
         database_url(source)
-    elif _REMOTE.match(source):
-        raise UserError(
-            f"{source} is neither a PostgreSQL database nor a file", hint="write postgresql://host/database"
-        )
+    else:
+        require_no_url(source, hint="write postgresql://host/database, or the path of a SQLite file")
     target = qualified(engine, name)
     with engine.transaction():
         existing_relation = find_relation(engine, target)
@@ -60,42 +57,44 @@ def imported(engine: Engine, source: str, table: QualifiedName, name: QualifiedN
                 )
             engine.run(exp.Drop(kind="TABLE", tables=[relation(target)]))
         copy = _from_postgres if is_database_url(source) else _from_sqlite
-        copy(source, table, engine, target)
+        try:
+            copy(source, table, engine, target)
+        except EngineError as error:
+            if "withheld" not in error.message:
+                raise
+            raise DataError(
+                f"a value of {table} cannot be read as what it is there",
+                hint="texts that are not UTF-8 are such, and what a view fails to compute: look there for them",
+            ) from None
         return int(engine.rows(exp.select(f.count()).from_(relation(target)))[0][0])
 
 
 def _from_postgres(source: str, table: QualifiedName, engine: Engine, target: QualifiedName) -> None:
-    """The driver has numbers of the type numeric as texts: those of known digits become decimals again."""
     url = database_url(source)
     if url.schemas and len(table.parts) == 1:
         table = QualifiedName((url.schemas[0], table.name))
-    with closing(open_postgres(url.uri, url.called)) as database:
+    with closing(open_postgres(url.uri, url.called, imports=True)) as database:
         database.run(_READING)
-        decimals = _decimals(database, table)
-        with database.stream(exp.select(exp.Star()).from_(relation(table))) as stream:
-            outputs = [
-                alias(cast(column(part), decimals[part]), part) if part in decimals else column(part)
-                for part in stream.schema.names
-            ]
-            created_from(engine, target, stream, exp.select(*outputs).from_(relation(STREAM)))
+        columns = postgres_columns(database, table)
+        _require_names(table, [part.name for part in columns])
+        require_readable(database, table, columns)
+        with database.stream(exp.select(*(part.output for part in columns)).from_(relation(table))) as stream:
+            here = exp.select(*(part.here for part in columns)).from_(relation(STREAM))
+            created_from(engine, target, stream, here)
 
 
-def _decimals(database: AdbcConnection, table: QualifiedName) -> dict[str, str]:
-    """The columns of numbers with so many digits, and their types here."""
-    attributes = relation(("pg_catalog", "pg_attribute"))
-    types = f.call("format_type", column("atttypid"), column("atttypmod"))
-    table_id = exp.Cast(this=literal(relation(table).sql("postgres")), to=exp.DataType.build("regclass", udt=True))
-    query = (
-        exp.select(as_text(column("attname")), types)
-        .from_(attributes)
-        .where(column("attrelid").eq(table_id), column("attnum") > literal(0))
-    )
-    matched = ((name, _NUMERIC.fullmatch(kind)) for name, kind in database.rows(query))
-    return {
-        name: f"DECIMAL({numeric[1]},{numeric[2]})"
-        for name, numeric in matched
-        if numeric and int(numeric[2]) <= int(numeric[1]) <= _WIDEST
-    }
+def _require_names(table: QualifiedName, names: Sequence[str]) -> None:
+    """Raises DataError for names that no table here can have: DuckDB would call one of them otherwise."""
+    former: dict[str, str] = {}
+    for name in names:
+        if not name:
+            raise DataError(f"a column of {table} has the empty name", hint="give it a name in a view there")
+        if fold(name) in former:
+            raise DataError(
+                f"the columns {former[fold(name)]} and {name} of {table} have one name here, where case does not count",
+                hint="give one of them another name in a view there",
+            )
+        former[fold(name)] = name
 
 
 def _from_sqlite(source: str, table: QualifiedName, engine: Engine, target: QualifiedName) -> None:
@@ -108,16 +107,33 @@ def _from_sqlite(source: str, table: QualifiedName, engine: Engine, target: Qual
 def _sqlite_columns(database: AdbcConnection, table: str) -> Iterator[Column]:
     """The columns in the types that their values have: SQLite keeps values of any type in any column.
 
-    Raises DataError for a column with bytes beside other values, which no type has both of.
+    Raises DataError for a column with bytes beside other values, or fractions beside large whole numbers, which no type
+    has both of.
     """
-    of_table = exp.Table(this=f.call("pragma_table_info", literal(table)))
-    names = [str(name) for (name,) in database.rows(exp.select(column("name")).from_(of_table))]
+    # Those that are computed as well, and not those that only a virtual table's own queries have.
+    of_table = exp.Table(this=f.call("pragma_table_xinfo", literal(table)))
+    names_query = exp.select(column("name")).from_(of_table).where(column("hidden").neq(literal(1)))
+    names = [str(name) for (name,) in database.rows(names_query)]
     if not names:
         raise UserError(f"there is no table {table} in the file")
+    _require_names(QualifiedName((table,)), names)
     for name in names:
         kinds = exp.select(f.call("typeof", column(name))).distinct().from_(relation(table))
         value_kinds = {str(kind) for (kind,) in database.rows(kinds)} - {"null"}
         if "blob" in value_kinds and len(value_kinds) > 1:
             raise DataError(f"the column {name} of {table} has bytes beside other values", hint="convert them there")
+        if value_kinds == {"integer", "real"} and _has_large_numbers(database, table, name):
+            raise DataError(
+                f"the column {name} of {table} has fractions beside whole numbers of more digits than fractions have",
+                hint="cast it to text in a view there",
+            )
         widest = next((kind for kind in ("blob", "text", "real", "integer") if kind in value_kinds), "text")
         yield name, _KINDS[widest]
+
+
+def _has_large_numbers(database: AdbcConnection, table: str, name: str) -> bool:
+    """Whether a column has a whole number that may be another one as a fraction."""
+    is_large = exp.or_(column(name) > literal(_WHOLE), column(name) < literal(-_WHOLE))
+    large = exp.select(f.count()).from_(relation(table))
+    kind = f.call("typeof", column(name))
+    return bool(database.rows(large.where(kind.eq(literal("integer")), is_large))[0][0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError, about
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.data_frames import frame_gone, stored_frames
+from sqlanon.inputs.kept_queries import require_no_password
 from sqlanon.sqlgen.build.ddl import view_over
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -41,11 +41,6 @@ __all__ = [
 ]
 
 _Rows = Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]]
-
-# In a URL, or in a text of words as libpq reads it.
-_PASSWORD = re.compile(
-    r"://[^\s:/@']*:[^\s'@]+@|'[^']*\b(?:host|hostaddr|dbname|user)\s*=[^']*\bpassword\s*=[^']*'", re.IGNORECASE
-)
 
 _CURRENT_SCHEMA = RepeatedQuery("SELECT current_schema()")
 
@@ -129,7 +124,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
             return BoundSource(columns, full, lasting, stable=True)
         return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
     _require_one_query(str(source.query))
-    _require_no_password(str(source.query))
+    require_no_password(str(source.query), "the query of the policy")
     view = QualifiedName(("temp", scratch.view_name("source")))
     try:
         engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
@@ -170,15 +165,6 @@ def _require_one_query(text: str) -> None:
     """Raises PolicyError unless the text is one query: it is run as it is, and a second statement would run too."""
     if [type(statement) for statement in parse_script(text)] != [PassThrough]:
         raise PolicyError("the query of the policy is not one query", hint="write one SELECT, and nothing after it")
-
-
-def _require_no_password(text: str) -> None:
-    """Raises PolicyError for a query with the password of a database in it: the catalog keeps the text as it is."""
-    if _PASSWORD.search(text):
-        raise PolicyError(
-            "the query of the policy has a password in it, and the catalog would keep it",
-            hint="put it into a secret of DuckDB's, CREATE SECRET, or into the environment, PGPASSWORD",
-        )
 
 
 def _generated(engine: Engine, table: QualifiedName) -> bool:

@@ -12,6 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, about
 from sqlanon.hierarchies.base import builder, functional, stored
+from sqlanon.inputs.kept_queries import require_no_password
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import view_over
 from sqlanon.sqlgen.build.expressions import insert, into
@@ -48,6 +49,8 @@ def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> HierarchyDef
 def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scratch) -> int:
     """Runs the hierarchy's query once, checks its rows and stores them; returns the height."""
     kind = stored(definition.kind)
+    with about("definition"):
+        require_no_password(str(definition.query), f"the query of the hierarchy {definition.name}")
     view = scratch.view_name("hierarchy")
     try:
         engine.run(view_over(QualifiedName((view,)), str(definition.query), temporary=True))

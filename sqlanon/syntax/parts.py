@@ -6,7 +6,7 @@ from functools import cached_property
 from unicodedata import category, east_asian_width
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.errors import Position, without_passwords
+from sqlanon.errors import Position, may_have_password, without_passwords
 from sqlanon.syntax._lexer import Kind, Positions, Token, tokens
 
 __all__ = ["Parts"]
@@ -142,6 +142,9 @@ class Parts:
             # A text from an earlier line may have been opened by a quote that was forgotten: then all here is data.
             in_doubt = in_doubt or (token.kind in (Kind.STRING, Kind.QUOTED) and token.start < start < token.end)
             hidden = hidden or in_doubt or self.in_doubt(token.start)
+            # The password of a URL ends where nobody can tell, and the URL ends with the quotes around it.
+            is_quoted = token.kind in (Kind.STRING, Kind.QUOTED)
+            hidden = hidden or (is_quoted and may_have_password(token.text[1:]))
             before = token.text
             for offset in range(max(start, token.start), min(end, token.end)):
                 character = self.script[offset]

@@ -10,7 +10,7 @@ from itertools import chain
 from sqlanon.errors import Position
 from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of, tokens
 
-__all__ = ["Piece", "after_as", "first_keyword", "is_complete", "split"]
+__all__ = ["Piece", "after_as", "first_keyword", "is_complete", "quoted_texts", "split"]
 
 
 @dataclass(frozen=True)
@@ -70,3 +70,15 @@ def after_as(text: str) -> str:
 
 def _is_semicolon(token: Token) -> bool:
     return token.kind is Kind.SYMBOL and token.text == ";"
+
+
+def quoted_texts(text: str) -> Iterator[str]:
+    """The texts and the quoted names in a statement, as they are written; those that `||` puts together are one."""
+    together = ""
+    for token in tokens(text):
+        if token.kind in (Kind.STRING, Kind.QUOTED, Kind.OPEN):
+            together += token.text[1:] if token.kind is Kind.OPEN else token.text[1:-1]
+        elif token.text != "|":
+            yield together
+            together = ""
+    yield together

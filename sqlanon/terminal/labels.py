@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sqlanon.errors import without_passwords
 from sqlanon.syntax.statements import (
     Advance,
     Advise,
@@ -48,6 +49,10 @@ __all__ = ["label"]
 
 def label(statement: Statement) -> str:
     """The statement's kind and the name that it is about: CREATE POLICY hospital, CHECK hospital_2026, SELECT, ..."""
+    return without_passwords(_label(statement))
+
+
+def _label(statement: Statement) -> str:
     match statement:
         case PassThrough(text=text):
             words = re.findall(r"\w+", re.sub(r"/\*.*?\*/|--[^\n]*", " ", text, flags=re.DOTALL))

@@ -80,7 +80,7 @@ _FILES = {
         "readings "
         "assumptions composition content export export_bytes export_certificate export_formats export_leftovers "
         "export_models export_place export_replace export_targets export_drill jobs postgres_drill postgres_export "
-        "postgres_import report_files signature sources_elsewhere"
+        "postgres_import report_files signature sources_elsewhere url_passwords"
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "

@@ -94,9 +94,31 @@ def test_a_sqlite_file_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "there is no file" in imported("nowhere.sqlite", "nothing")
     assert "no SQLite database" in imported("into.duckdb", "nothing")
     assert "has a password in it" in (said := imported("postgresql://u:s3cret@h/db", "people"))
-    assert "neither a PostgreSQL database" in (also := imported("mysql://u:s3cret@h/db", "people"))
+    assert "is not on this machine" in (also := imported("mysql://u:s3cret@h/db", "people"))
     assert "s3cret" not in said + also
     assert "catalog, not releases" in imported("there.sqlite", "bad", "--into", "anon.bad")
+
+
+def test_sqlite_values_and_names_that_would_be_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are refused, and the error says why. What is computed is a column as well."""
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect("there.sqlite")) as file:
+        file.execute("CREATE TABLE large (v)")
+        file.executemany("INSERT INTO large VALUES (?)", [(9007199254740993,), (1.5,)])
+        file.execute("CREATE TABLE texts AS SELECT CAST(x'ff41' AS TEXT) AS v")
+        file.execute('CREATE TABLE nameless ("A", "")')
+        file.execute("CREATE TABLE whole (v, twice AS (v * 2))")
+        file.executemany("INSERT INTO whole (v) VALUES (?)", [(9007199254740993,), (1,)])
+        file.commit()
+    assert "the column v of large has fractions beside whole numbers" in imported("there.sqlite", "large")
+    assert "a value of texts cannot be read" in imported("there.sqlite", "texts")
+    assert "a column of nameless has the empty name" in imported("there.sqlite", "nameless")
+    assert imported("there.sqlite", "whole") == ""
+    with sqlanon.connect("into.duckdb") as connection:
+        assert connection.sql("FROM whole ORDER BY v").fetchall() == [
+            (1, 2),
+            (9007199254740993, 18014398509481986),
+        ]
 
 
 def test_an_empty_table_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
