@@ -9,4 +9,4 @@ FROM pg_catalog.pg_attribute AS attribute
 JOIN pg_catalog.pg_class AS class ON class.oid = attribute.attrelid
 JOIN pg_catalog.pg_namespace AS space ON space.oid = class.relnamespace
 WHERE attribute.attnum > 0 AND NOT attribute.attisdropped
-ORDER BY class.relname, attribute.attnum
+ORDER BY class.relname ASC NULLS LAST, attribute.attnum ASC NULLS LAST

@@ -153,7 +153,7 @@ HEAD = "CREATE POLICY p ON t "
         ("DESCRIBE HIERARCHY h", "DESCRIBE", "no such statement", "SHOW HIERARCHIES"),
         ("CREATE RELEASE r AS POLICY p", "CREATE", "no such statement", "CREATE ANONYMIZED TABLE r AS POLICY"),
         ("EXPORT r TO out", "out", "the path in quotes", "TO 'out/'"),
-        ("EXPORT r TO 'x' (FROMAT csv)", "FROMAT", "FORMAT, REPLACE, REPORT or SIGN KEY", "did you mean FORMAT?"),
+        ("EXPORT r TO 'x' (FROMAT csv)", "FROMAT", "DICTIONARY, REPLACE, REPORT or SIGN KEY", "did you mean FORMAT?"),
         ("EXPORT r TO 'x' (FORMAT csv, FORMAT csv)", "FORMAT csv)", "FORMAT stands twice", "keep one"),
     ],
 )

@@ -101,8 +101,14 @@ def test_what_a_url_may_be() -> None:
     assert url.called == "postgresql://h:5432,[::1]:5433/d"
     assert url.schemas == ("a b",)
     assert database_url("postgresql://u:@/d?host=/tmp").uri == "postgresql://u:@/d?host=%2Ftmp"
-    with pytest.raises(UserError, match="malformed"):
-        database_url("postgresql://h:port/d")
+
+
+@pytest.mark.parametrize("url", [*URLS, "postgresql://h:port/d", "postgresql://h/d#x", "postgresql://h/a b"])
+def test_what_no_url_is(url: str) -> None:
+    """It is refused before a driver sees it."""
+    with pytest.raises(UserError, match=r"malformed|has a password in it") as raised:
+        database_url(url)
+    assert not shows(str(raised.value))
 
 
 @pytest.mark.parametrize(
