@@ -179,7 +179,7 @@ QUERIES = [
 ]
 
 
-@settings(max_examples=draws(4, long=12), deadline=None)
+@settings(max_examples=draws(2, long=8), deadline=None)
 @given(histories())
 def test_bounds_of_estimates_leave_counterfeits_out(
     con: Connection, history: tuple[dict[str, Row], Sequence[Sequence[str]]]
