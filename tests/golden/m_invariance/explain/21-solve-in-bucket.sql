@@ -8,9 +8,3 @@ SELECT
 FROM "__sqlanon_placed_1" AS "p"
 JOIN "__sqlanon_bucket_1" AS "b"
   ON "b"."signature" = "p"."signature" AND "b"."place" = "p"."place";
-
-SELECT
-  COUNT(DISTINCT "bucket") AS "buckets",
-  COUNT("row_no") AS "n",
-  COUNT(*) - COUNT("row_no") AS "counterfeits"
-FROM "__sqlanon_in_bucket_1" AS "in_bucket";
