@@ -184,6 +184,10 @@ class PrivacyViolation(SqlanonError):
     _render_traceback_ = _render_alone
 
 
+# What stands in the message of an EngineError in the place of an engine's own, which may quote values.
+WITHHELD = "the message may hold values and is withheld"
+
+
 class EngineError(SqlanonError):
     """The database refused what sqlanon sent to it."""
 

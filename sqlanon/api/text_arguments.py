@@ -16,7 +16,7 @@ from sqlanon.errors import UserError
 from sqlanon.syntax.endings import statement_ending
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, CreateRelease, MethodCall
 
-__all__ = ["hierarchy_argument", "method_argument", "requirement_arguments"]
+__all__ = ["hierarchy_argument", "method_argument", "requirement_arguments", "requirements_of_text"]
 
 _POLICY = "CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE"
 
@@ -34,15 +34,17 @@ def requirement_arguments(k: object, l: object, t: object, require: object) -> t
     ]
     if isinstance(require, str):
         if require:
-            statement = statement_ending(
-                "CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE", require, "require"
-            )
-            requirements += cast(CreatePolicy, statement).policy.requirements
+            requirements += requirements_of_text(require, "require")
     elif require is not None:
         requirements += _definitions(require)
     if not requirements:
         raise UserError("nothing is required", hint="leave k out, which then is 5, or give k, l, t or require")
     return tuple(requirements)
+
+
+def requirements_of_text(text: str, argument: str) -> tuple[domain.Requirement, ...]:
+    """What a text, as after REQUIRE, requires. Raises UserError, which names the argument, for one that is none."""
+    return cast(CreatePolicy, statement_ending(_POLICY, text, argument)).policy.requirements
 
 
 def _definitions(require: object) -> list[domain.Requirement]:

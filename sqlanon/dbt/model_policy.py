@@ -8,6 +8,7 @@ from typing import cast
 
 from dbt.artifacts.resources import ModelConfig
 
+from sqlanon.api.text_arguments import requirements_of_text
 from sqlanon.catalog import policies
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
@@ -133,9 +134,7 @@ def _requirements(require: object) -> Iterator[Requirement]:
     if not texts:
         raise UserError("nothing is required", hint="write 'require': 'k_anonymity(k => 5)'")
     for text in texts:
-        beginning = "CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE"
-        statement = statement_ending(beginning, _text("policy.require", text), "policy.require")
-        yield from cast(CreatePolicy, statement).policy.requirements
+        yield from requirements_of_text(_text("policy.require", text), "policy.require")
 
 
 def _hierarchy_name(name: str, column: str) -> str:

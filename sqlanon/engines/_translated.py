@@ -8,7 +8,7 @@ from unicodedata import category, east_asian_width
 import duckdb
 
 from sqlanon.engines.federated.stand_ins import elsewhere_in
-from sqlanon.errors import EngineError, SqlanonError, UserError
+from sqlanon.errors import WITHHELD, EngineError, SqlanonError, UserError
 from sqlanon.sqlgen.release.view_preconditions import refusal_in
 
 __all__ = ["in_use", "translated"]
@@ -110,7 +110,7 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
         return UserError(refusal.message, hint=refusal.hint, query=query)
     # A list of values that is cut off, or quoted in another way, is not told from the rest.
     is_shown = _is_valueless(error, text) and not re.search(r"\bENUM\s*\(", text)
-    message = _KIND.sub("", text) if is_shown else "the message may hold values and is withheld"
+    message = _KIND.sub("", text) if is_shown else WITHHELD
     kind = UserError if isinstance(error, _OF_CONNECTION) else EngineError
     return kind(f"DuckDB {type(error).__name__}: {message}", query=query, quoted=quoted)
 

@@ -6,20 +6,19 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from time import sleep
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
-from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines._reads import relations_read
 from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Column, Query, Reading
+from sqlanon.engines.single import SingleEngine
 from sqlanon.engines.statement_memo import is_within_statement, settings_of_texts
 from sqlanon.errors import InUseError, UserError
-from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
 
@@ -68,7 +67,7 @@ def _cannot_open(path: str, error: duckdb.Error) -> UserError:
     return UserError(f"the database {path} cannot be opened: {text.splitlines()[0]}")
 
 
-class DuckDBEngine:
+class DuckDBEngine(SingleEngine):
     """One DuckDB connection; `observe` is called with the text of every query before it runs."""
 
     def __init__(self, connection: Any, observe: Observer | None = None) -> None:
@@ -139,24 +138,6 @@ class DuckDBEngine:
     def columns(self, query: Query) -> list[Column]:
         described = exp.Describe(this=query) if isinstance(query, exp.Expr) else "DESCRIBE " + query
         return [(name, kind) for name, kind, *_ in self.rows(described)]
-
-    distributed = False
-
-    def copy_rows(self, name: str, query: exp.Query) -> str:
-        """The rows of a query as a temporary table."""
-        self.run(create_temporary("TABLE", name, query))
-        return "TABLE"
-
-    def declare(self, source: Source) -> None:
-        """A relation of DuckDB's is in its catalog already."""
-
-    def native_function(self, name: str) -> str | None:
-        """None: DuckDB has no function of `udfs/` before it is registered."""
-        return None
-
-    def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
-        """None: rows are in the database."""
-        return []
 
     def fingerprint(self, rows: exp.Query) -> str | None:
         """None: DuckDB has the function hash."""

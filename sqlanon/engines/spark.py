@@ -12,18 +12,17 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Query, Reading
+from sqlanon.engines.single import SingleEngine
 from sqlanon.engines.spark_sql import spark_sql
 from sqlanon.errors import EngineError, UserError
-from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.sql_files import sql_file
 
 try:
@@ -96,14 +95,12 @@ def local_session(threads: int = 2, config: Mapping[str, str] | None = None) -> 
         raise UserError("Spark did not start", hint="it needs Java 17 or newer; set JAVA_HOME to one") from None
 
 
-class SparkEngine:
+class SparkEngine(SingleEngine):
     """One Spark session; `observe` is called with the text of every query before it runs.
 
     Spark itself logs the messages of errors, which may quote values: in a session that
     `local_session` did not make, switch that off with `setLogLevel("OFF")`.
     """
-
-    distributed = False
 
     def __init__(self, session: SparkSession, observe: Callable[[str], None] | None = None) -> None:
         self.connection = session
@@ -139,22 +136,6 @@ class SparkEngine:
                 checkpoint.createTempView(exp.to_identifier(statement.this.name, quoted=True).sql(dialect="spark"))
             else:
                 raise _cannot(f"run {type(statement).__name__}", "it answers queries and makes temporary tables")
-
-    def copy_rows(self, name: str, query: exp.Query) -> str:
-        """The rows of a query as a temporary table, whose kind is returned."""
-        self.run(create_temporary("TABLE", name, query))
-        return "TABLE"
-
-    def declare(self, source: Source) -> None:
-        """Tables and views of the session are known by their names."""
-
-    def native_function(self, name: str) -> str | None:
-        """None: functions of Python's are registered with DuckDB only."""
-        return None
-
-    def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
-        """None: nothing is published."""
-        return []
 
     def fingerprint(self, rows: exp.Query) -> str:
         """The number of the rows and the sums of parts of their digests, as one text: the same in any order."""

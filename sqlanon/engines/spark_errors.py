@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.logger import PySparkLogger
 
 from sqlanon.engines.base import Query
-from sqlanon.errors import EngineError, SqlanonError
+from sqlanon.errors import WITHHELD, EngineError, SqlanonError
 from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["spark_errors", "translated"]
@@ -38,4 +38,4 @@ def translated(error: Exception, query: Query | None = None) -> SqlanonError:
     condition = (error.getCondition() if isinstance(error, PySparkException) else None) or type(error).__name__
     if isinstance(error, AnalysisException):
         return EngineError(f"Spark {str(error).strip().splitlines()[0]}", query=text)
-    return EngineError(f"Spark {condition}: the message may hold values and is withheld", query=text)
+    return EngineError(f"Spark {condition}: {WITHHELD}", query=text)

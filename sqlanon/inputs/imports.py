@@ -16,7 +16,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.postgres import open_postgres
 from sqlanon.engines.postgres_url import database_url, is_database_url, require_no_url
 from sqlanon.engines.sqlite import copied_from_sqlite, open_sqlite
-from sqlanon.errors import DataError, EngineError, UserError
+from sqlanon.errors import WITHHELD, DataError, EngineError, UserError
 from sqlanon.inputs.postgres_columns import postgres_columns, require_readable
 from sqlanon.inputs.source import find_relation, qualified
 from sqlanon.sqlgen.build import functions as f
@@ -60,7 +60,7 @@ def imported(engine: Engine, source: str, table: QualifiedName, name: QualifiedN
         try:
             copy(source, table, engine, target)
         except EngineError as error:
-            if "withheld" not in error.message:
+            if WITHHELD not in error.message:
                 raise
             raise DataError(
                 f"a value of {table} cannot be read as what it is there",

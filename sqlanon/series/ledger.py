@@ -55,30 +55,39 @@ def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
     _write(engine, series, position, "series_member", _MEMBER, members)
     _require_all_written(engine, series, position, number)
     if rows.values is not None:
-        tables["value_of_class"] = respondents.scratch.table("value_of_class", rows.values)
+        values = respondents.scratch.table("value_of_class", rows.values)
         for attribute, _ in series.attributes:
-            parameters = series.series_id, fold(attribute)
-            sets = reading(query_file("ledger", "class_set"), tables)
-            tables["class_set"] = respondents.scratch.table("class_set", sets, parameters)
-            new = reading(query_file("ledger", "new_value"), tables)
-            new_values = respondents.scratch.table("new_value", new, parameters)
-            for table, columns, written in (
-                ("series_class", _CLASS, tables["class_set"]),
-                ("series_value", _VALUE, new_values),
-            ):
-                query = exp.select(*map(column, columns[2:])).from_(relation(written))
-                _write(engine, series, position, table, columns, query)
+            _record_values(respondents, position, values, fold(attribute))
     catalog.append(engine, series, release, position, number)
     return entrants
 
 
+def _record_values(respondents: Respondents, position: int, values: str, attribute: str) -> None:
+    """Appends the set of values of each class, and what is in those sets that no release before had."""
+    engine, series = respondents.engine, respondents.series
+    parameters = series.series_id, attribute
+    tables = {"value_of_class": values}
+    sets = reading(query_file("ledger", "class_set"), tables)
+    tables["class_set"] = respondents.scratch.table("class_set", sets, parameters)
+    classes = exp.select(exp.Star()).from_(relation(tables["class_set"]))
+    _write(engine, series, position, "series_class", _CLASS, classes)
+    new = reading(query_file("ledger", "new_value"), tables)
+    _write(engine, series, position, "series_value", _VALUE, new, parameters)
+
+
 def _write(
-    engine: Engine, series: Series, position: int, table: str, columns: Sequence[str], query: exp.Select
+    engine: Engine,
+    series: Series,
+    position: int,
+    table: str,
+    columns: Sequence[str],
+    query: exp.Query,
+    parameters: Sequence[object] = (),
 ) -> None:
     """Appends the rows of a query, which has all columns but the first two, to a table of the ledger."""
     of_release = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
     rows = exp.select(*of_release, *map(column, columns[2:])).from_(query.subquery("of_release", copy=False))
-    engine.run(insert(into(relation(("anon", table)), columns), rows))
+    engine.run(insert(into(relation(("anon", table)), columns), rows), parameters)
 
 
 def _require_all_written(engine: Engine, series: Series, position: int, number: int) -> None:

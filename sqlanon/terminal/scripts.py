@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.duckdb import translated
-from sqlanon.errors import EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
+from sqlanon.errors import WITHHELD, EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.syntax.parser import UNPAIRED, hint_for
 from sqlanon.syntax.statements import (
     Advise,
@@ -70,7 +70,7 @@ def _known_error(error: BaseException, statement: Statement | None) -> BaseExcep
     is_fatal = type(error).__name__ in ("InternalException", "FatalException")
     is_sqlanons = is_fatal or not isinstance(statement, PassThrough)
     kind: type[SqlanonError] = EngineError if is_sqlanons else UserError
-    withheld = "withheld" in translation.message
+    withheld = WITHHELD in translation.message
     hint = "SQLANON_DEBUG=1 or -vv shows all of it, values included" if withheld else None
     message = translation.message
     quoted = translation.quoted

@@ -16,6 +16,7 @@ import sqlanon
 from sqlanon import EngineError, PrivacyViolation, UserError
 from sqlanon.terminal.cli import app
 from tests.support.column_types import TYPES
+from tests.support.postgres import asked, run, url
 
 SCHEMA = 'the "schema", select'
 COLUMN = '"the ""ward"", ü"'
@@ -38,21 +39,6 @@ def con() -> Iterator[sqlanon.Connection]:
     with sqlanon.connect() as connection:
         connection.execute(MADE)
         yield connection
-
-
-def url(postgres: str, schema: str = "published") -> str:
-    """A schema of the test's database; the fixture's URI has a parameter already."""
-    return f"{postgres}&schema={schema}"
-
-
-def asked(postgres: str, query: str) -> list[tuple[Any, ...]]:
-    with psycopg.connect(postgres) as connection:
-        return connection.execute(query).fetchall()  # type: ignore[arg-type]
-
-
-def run(postgres: str, statement: str) -> None:
-    with psycopg.connect(postgres) as connection:
-        connection.execute(statement)  # type: ignore[arg-type]
 
 
 def schemas(postgres: str) -> set[str]:

@@ -15,6 +15,7 @@ import pytest
 import sqlanon
 from sqlanon import EngineError, PrivacyViolation, UserError
 from sqlanon.export.destinations.postgres_tables import PostgresTables
+from tests.support.postgres import asked, run, url
 
 MADE = """
     CREATE TABLE people AS SELECT 20 + i % 4 AS age, ['Flu', 'Cold', NULL][1 + i // 4 % 3] AS ill
@@ -31,21 +32,6 @@ def con() -> Iterator[sqlanon.Connection]:
     with sqlanon.connect() as connection:
         connection.execute(MADE)
         yield connection
-
-
-def url(postgres: str) -> str:
-    """A schema of the test's database; the fixture's URI has a parameter already."""
-    return f"{postgres}&schema=published"
-
-
-def asked(postgres: str, query: str) -> list[tuple[Any, ...]]:
-    with psycopg.connect(postgres) as connection:
-        return connection.execute(query).fetchall()  # type: ignore[arg-type]
-
-
-def run(postgres: str, statement: str) -> None:
-    with psycopg.connect(postgres) as connection:
-        connection.execute(statement)  # type: ignore[arg-type]
 
 
 def refused(con: sqlanon.Connection, target: str, said: str) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
 
-__all__ = ["empty_database", "postgres_server"]
+__all__ = ["asked", "empty_database", "postgres_server", "run", "url"]
 
 _NUMBERS = count(1)
 
@@ -43,3 +44,20 @@ def empty_database(server: str) -> Iterator[str]:
             yield server.replace("/postgres?", f"/{name}?")
         finally:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def url(postgres: str, schema: str = "published") -> str:
+    """A schema of the database at this URI, which has a parameter already."""
+    return f"{postgres}&schema={schema}"
+
+
+def asked(postgres: str, query: str) -> list[tuple[Any, ...]]:
+    """What a query answers, on a connection of its own."""
+    with psycopg.connect(postgres) as connection:
+        return connection.execute(query).fetchall()  # type: ignore[arg-type]
+
+
+def run(postgres: str, statement: str) -> None:
+    """Runs statements and commits them, on a connection of their own."""
+    with psycopg.connect(postgres) as connection:
+        connection.execute(statement)  # type: ignore[arg-type]

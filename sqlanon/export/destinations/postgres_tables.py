@@ -13,11 +13,10 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.arrow_streams import batches, created_from
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.postgres_url import LONGEST_NAME
 from sqlanon.errors import DataError, PrivacyViolation, UserError
 from sqlanon.export.destinations.rows_digest import rows_sha256
-from sqlanon.export.formats._copy import reading, seal
+from sqlanon.export.formats._copy import copied_to_memory, first_column, reading
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import is_not_null, is_null
@@ -92,16 +91,13 @@ class PostgresTables:
 
     def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
         """Raises DataError for dates and moments that are infinite."""
-        for name, kind in file.columns:
-            infinite = rows.copy().subquery("published")
-            if kind in _WITH_INFINITY and engine.rows(
-                exp.select(exp.Literal.number(1)).from_(infinite).where(f.call("isinf", column(name))).limit(1)
-            ):
-                raise DataError(
-                    f"the column {name} of {file.table} has infinite dates or moments, and an export to PostgreSQL has "
-                    "no such value",
-                    hint="replace them in the source of the policy",
-                )
+        names = [name for name, kind in file.columns if kind in _WITH_INFINITY]
+        if name := first_column(engine, rows, names, "isinf"):
+            raise DataError(
+                f"the column {name} of {file.table} has infinite dates or moments, and an export to PostgreSQL has "
+                "no such value",
+                hint="replace them in the source of the policy",
+            )
         with batches(engine, rows) as stream:
             self._connection.ingest(file.table, stream, db_schema_name=self._schema)
 
@@ -110,15 +106,7 @@ class PostgresTables:
 
         Raises PrivacyViolation for a table with other columns than `files` says.
         """
-        engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
-        try:
-            for file in files:
-                self._copy(engine, file)
-        except BaseException:
-            engine.connection.close()
-            raise
-        seal(engine)
-        return engine
+        return copied_to_memory(files, config, self._copy)
 
     def _copy(self, engine: Engine, file: ExportFile) -> None:
         self._require_exact(file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +19,9 @@ from sqlanon.sqlgen.build.expressions import cast, entry
 from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = [
+    "copied_to_memory",
     "copy",
+    "first_column",
     "holds_more",
     "option",
     "reading",
@@ -49,6 +51,30 @@ def reading(file: ExportFile, source: exp.Table) -> exp.Select:
     """The file's columns in the types that `file` states for them."""
     typed = (alias(cast(column(name), kind), name) for name, kind in file.columns)
     return exp.select(*typed).from_(source)
+
+
+def copied_to_memory(
+    files: Sequence[ExportFile], config: Mapping[str, str], copy_file: Callable[[Engine, ExportFile], None]
+) -> Engine:
+    """A database in memory with what `copy_file` makes of each file, which opens nothing."""
+    engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
+    try:
+        for file in files:
+            copy_file(engine, file)
+        seal(engine)
+    except BaseException:
+        engine.connection.close()
+        raise
+    return engine
+
+
+def first_column(engine: Engine, rows: exp.Query, names: Sequence[str], test: str) -> str | None:
+    """The first of these columns with a value for which a function, such as isnan, is true; all are read at once."""
+    if not names:
+        return None
+    outputs = [alias(f.coalesce(f.bool_or(f.call(test, column(name))), exp.false()), name) for name in names]
+    answers = engine.rows(exp.select(*outputs).from_(rows.copy().subquery("published")))[0]
+    return next((name for name, is_found in zip(names, answers, strict=True) if is_found), None)
 
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:

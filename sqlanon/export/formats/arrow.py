@@ -13,9 +13,8 @@ from sqlglot import exp
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.arrow_streams import batches, created_from, require_pyarrow
 from sqlanon.engines.base import Engine
-from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.errors import PrivacyViolation, UserError
-from sqlanon.export.formats._copy import reading, seal
+from sqlanon.export.formats._copy import copied_to_memory, reading
 from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
 from sqlanon.sqlgen.build.names import relation
 
@@ -67,23 +66,19 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
     """A database in memory with a copy of the rows of each file, which opens nothing."""
+    return copied_to_memory(files, config, _copy)
+
+
+def _copy(engine: Engine, file: ExportFile) -> None:
     arrow = require_pyarrow(_PURPOSE)
-    engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
-    try:
-        for file in files:
-            with _opened(file.path) as content:
-                if _has_extensions(content.schema):
-                    raise PrivacyViolation(
-                        f"{file.path.name} has types that no export writes",
-                        hint="take the file from who published it again",
-                    )
-                stream = arrow.RecordBatchReader.from_batches(content.schema, _valid_batches(content))
-                created_from(engine, QualifiedName(("main", file.table)), stream)
-        seal(engine)
-    except BaseException:
-        engine.connection.close()
-        raise
-    return engine
+    with _opened(file.path) as content:
+        if _has_extensions(content.schema):
+            raise PrivacyViolation(
+                f"{file.path.name} has types that no export writes",
+                hint="take the file from who published it again",
+            )
+        stream = arrow.RecordBatchReader.from_batches(content.schema, _valid_batches(content))
+        created_from(engine, QualifiedName(("main", file.table)), stream)
 
 
 def _has_extensions(schema: Any) -> bool:

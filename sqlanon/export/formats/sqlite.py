@@ -18,13 +18,19 @@ from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.arrow_streams import batches, require_pyarrow
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.database_logs import SQLITE_LOGS
-from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.sqlite import STORED, copied_from_sqlite, open_sqlite
 from sqlanon.errors import DataError, PrivacyViolation, UserError
-from sqlanon.export.formats._copy import holds_more, reading, require_no_log, require_stated, seal
+from sqlanon.export.formats._copy import (
+    copied_to_memory,
+    first_column,
+    holds_more,
+    reading,
+    require_no_log,
+    require_stated,
+)
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.names import column, literal, relation
 
 __all__ = [
     "CARRIES_CERTIFICATE",
@@ -79,31 +85,23 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
 def _require_numbers(engine: Engine, file: ExportFile, rows: exp.Query) -> None:
     """Raises DataError for a NaN: it would be a NULL."""
     names = [name for name, kind in file.columns if kind in ("FLOAT", "DOUBLE")]
-    outputs = [alias(f.coalesce(f.bool_or(f.call("isnan", column(name))), exp.false()), name) for name in names]
-    if not names:
-        return
-    for name, has_nan in zip(names, engine.rows(exp.select(*outputs).from_(rows.subquery("rows")))[0], strict=True):
-        if has_nan:
-            raise DataError(
-                f"the column {name} has NaN, and SQLite stores NULL in its place; nothing was exported",
-                hint="export it as parquet, arrow or duckdb, or have NULL in the source",
-            )
+    if name := first_column(engine, rows, names, "isnan"):
+        raise DataError(
+            f"the column {name} has NaN, and SQLite stores NULL in its place; nothing was exported",
+            hint="export it as parquet, arrow or duckdb, or have NULL in the source",
+        )
 
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
     """A database in memory with a copy of the rows of each file, which opens nothing."""
     require_pyarrow(_PURPOSE)
-    engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
-    try:
-        for file in files:
-            with _opened(file.path) as database:
-                _require_exact(database, file)
-                copied_from_sqlite(database, file.table, file.columns, engine, QualifiedName(("main", file.table)))
-        seal(engine)
-    except BaseException:
-        engine.connection.close()
-        raise
-    return engine
+    return copied_to_memory(files, config, _copy)
+
+
+def _copy(engine: Engine, file: ExportFile) -> None:
+    with _opened(file.path) as database:
+        _require_exact(database, file)
+        copied_from_sqlite(database, file.table, file.columns, engine, QualifiedName(("main", file.table)))
 
 
 @contextmanager
