@@ -64,9 +64,13 @@ def blocks(text: str, page: str) -> Iterator[Block]:
 
 @dataclass
 class Reading:
-    """Runs the blocks of one page in a folder; `printed` is what the last one printed."""
+    """Runs the blocks of one page in a folder; `printed` is what the last one printed.
+
+    Of a ```python spark block only the syntax is read, unless the reading `has_spark`.
+    """
 
     folder: Path
+    has_spark: bool = False
     connection: Any = field(default_factory=sqlanon.connect)
     # Dataclasses of a page look for the module that they are in.
     variables: dict[str, Any] = field(default_factory=lambda: {"__name__": __name__})
@@ -87,8 +91,10 @@ class Reading:
         match block.language:
             case "sql":
                 return self._sql(block.text, block.place, fails="error" in block.words)
-            case "python":
+            case "python" if "spark" not in block.words or self.has_spark:
                 return self._python(block)
+            case "python":
+                compile(block.text, block.place, "exec")
             case "sh" if "no-run" not in block.words:
                 return self._sh(block)
             case "sh":
