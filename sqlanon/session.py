@@ -135,9 +135,13 @@ class Connection(ConnectionMethods):
         """The plain DuckDB connection underneath."""
         return self._connection
 
-    def observe(self, observer: Observer | None) -> None:
-        """Calls `observer` for each stage of a statement and each query that it runs."""
-        self._observer = observer
+    def observe(self, observer: Observer | None) -> Observer | None:
+        """Calls `observer` for each stage of a statement and each query that it runs, in the place of the one before.
+
+        Returns that one.
+        """
+        before, self._observer = self._observer, observer
+        return before
 
     def sql(self, query: DuckDBStatement | str, *, alias: str = "", params: object = None) -> DuckDBRelation:
         """Runs a script; the last statement's result as a DuckDB relation, None if it returns nothing.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import FunctionType
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from IPython.display import display
 
 from sqlanon.engines.base import Engine
 from sqlanon.notebook.pages import Page
+from sqlanon.notebook.progress import Progress
 from sqlanon.notebook.result import Result
 from sqlanon.report.page import report_page
 from sqlanon.report.policy_page import policy_page
@@ -113,8 +115,23 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
             if event.phase == "end" and (event.result is not None or event.remarks):
                 answers.append(Result(event.result, label(event.statement), event.remarks))
 
-        _beside(self.shell.user_ns, partial(self.connection.script, text, note))
+        with self._watched(self.connection):
+            _beside(self.shell.user_ns, partial(self.connection.script, text, note))
         return answers
+
+    @contextmanager
+    def _watched(self, connection: Connection) -> Iterator[None]:
+        """Shows how far a statement has come, where a line can be written anew: not in a terminal."""
+        if not hasattr(self.shell, "kernel"):
+            yield
+            return
+        progress = Progress()
+        before = connection.observe(progress.observe)
+        try:
+            yield
+        finally:
+            connection.observe(before)
+            progress.end()
 
 
 def _one_name(line: str, magic: str, kind: str) -> str:

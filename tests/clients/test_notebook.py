@@ -186,3 +186,43 @@ def test_an_answer_is_an_arrow_stream(run: Any) -> None:
     assert pyarrow.table(answer).to_pylist() == [{"k": 5}]
     with pytest.raises(TypeError, match="no rows"):
         pyarrow.table(Result(None, ""))
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seconds in ("_SECONDS_BEFORE_LINE", "_SECONDS_BETWEEN"):
+        monkeypatch.setattr(f"sqlanon.notebook.progress.{seconds}", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_line_says_how_far_a_statement_has_come(
+    run: Any, shell: InteractiveShell, displayed: list[dict[str, Any]], fails: bool
+) -> None:
+    shell.kernel = object()
+    run("import sqlanon; con = sqlanon.connect()")
+    connection, stages = shell.user_ns["con"], []
+    connection.observe(lambda stage, *_: stages.append(stage))
+    run(f"%%sqlanon -c con\nCREATE TABLE people AS SELECT range % 9 AS age, 'x' AS illness FROM range(90);\n{POLICY}")
+    stages.clear()
+    displayed.clear()
+    k = 91 if fails else 2
+    text = f"ALTER POLICY p REQUIRE k_anonymity(k => {k});\nCREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization"
+    done = shell.run_cell(f"%%sqlanon\n{text}")
+    assert done.success is not fails
+    # What statements answer is displayed once, and never updated.
+    lines = [output["data"]["text/html"] for output in displayed if "display_id" in (output.get("transient") or ())]
+    assert any(line.startswith("<p>solve") for line in lines)
+    assert lines[-1] == ""
+    # The observer of the connection's owner was not called meanwhile, and is again.
+    assert stages == []
+    connection.execute("ALTER POLICY p REQUIRE k_anonymity(k => 2); EXPLAIN ANONYMIZED TABLE s AS POLICY p")
+    assert stages
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_terminal_has_no_such_line(run: Any, displayed: list[dict[str, Any]]) -> None:
+    run(f"%%sqlanon\nCREATE TABLE people AS SELECT range % 9 AS age, 'x' AS illness FROM range(90);\n{POLICY}")
+    displayed.clear()
+    run("%sqlanon CREATE ANONYMIZED TABLE r AS POLICY p")
+    assert displayed == []
