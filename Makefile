@@ -17,6 +17,7 @@ PIP    := $(BIN)/python -m pip install --disable-pip-version-check --quiet --edi
 WORKERS ?= auto
 PYTEST = -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
 PYTEST_ARGS ?=
+SHARE ?= 1/1
 comma := ,
 # What the oldest versions are asked: where frames, Arrow arrays, NumPy, colours, keys and options are met.
 LOWEST_TESTS := $(addprefix tests/unit/test_,$(addsuffix .py,anonymize cli data_frames losses masks presentation \
@@ -29,7 +30,7 @@ LOWEST_TESTS := $(addprefix tests/unit/test_,$(addsuffix .py,anonymize cli data_
 help:
 	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
-	@echo 'make test-long   run those that take long, and draw more inputs of the others'
+	@echo 'make test-long   run those that take long, and draw more inputs of the others; SHARE=1/3 for a third of them'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
 	@echo 'make test-clients  run what the documentation shows of notebooks, dbt, jupysql, Ibis and polars, in $(CLIENTS)'
 	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'
@@ -46,7 +47,7 @@ test: $(VENV)/.installed-test
 	@$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
 
 test-long: $(VENV)/.installed-test
-	@$(BIN)/python $(PYTEST) --part=long $(PYTEST_ARGS)
+	@$(BIN)/python $(PYTEST) --part=long --share=$(SHARE) $(PYTEST_ARGS)
 
 # One Spark session answers all of them, so there is one worker.
 test-spark: $(VENV)/.installed-test-spark

@@ -4,6 +4,9 @@
 part has the tests marked `long`, the parameters that `one_in` leaves to it, and once more the tests marked `drawn`,
 which draw more inputs there. Each test has the markers of its subjects.
 
+`--share 2/3` runs the second third of the long part: every third of the tests that only this part has, and a third of
+the inputs of the others. Three runs, 1/3 to 3/3, have every test.
+
 Property tests draw the same inputs each time, unless others are asked for: a test that fails then fails for whoever
 runs it, and because of the change at hand. `--hypothesis-profile=random` draws new ones, to find what nobody has seen.
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -27,7 +31,7 @@ from hypothesis import settings
 # An assertion in a helper says what was compared, as one in a test does.
 pytest.register_assert_rewrite("tests.support")
 
-from tests.support.draws import Part, run_only  # noqa: E402
+from tests.support.draws import Part, Share, run_only  # noqa: E402
 from tests.support.subjects import SUBJECTS, subjects_of  # noqa: E402
 
 # What trees are read, made, copied and written with.
@@ -57,10 +61,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--part", choices=[*Part], default=Part.QUICK, help="quick (make test), long (make test-long) or all"
     )
+    parser.addoption("--share", default="1/1", help="a share of the long part, such as 2/3")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    run_only(Part(config.getoption("--part")))
+    try:
+        share = Share.read(config.getoption("--share"))
+    except ValueError as error:
+        raise pytest.UsageError(f"--share: {error}") from error
+    run_only(Part(config.getoption("--part")), share)
     for subject in SUBJECTS:
         config.addinivalue_line("markers", f"{subject}: a subject; see docs/maintainers/testing.md")
     if not config.getoption("--compiled"):
@@ -75,22 +84,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         for subject in subjects_of(item.path):
             item.add_marker(subject)
-    part = Part(config.getoption("--part"))
+    part, share = Part(config.getoption("--part")), Share.read(config.getoption("--share"))
     seen: Counter[tuple[Path, str]] = Counter()
+    of_long_part = count()
     chosen, left_out = [], []
     for item in items:
         function = (item.path, item.nodeid.partition("[")[0])
-        (chosen if _runs(item, seen[function], part) else left_out).append(item)
+        is_only_long = _is_only_long(item, seen[function])
         seen[function] += 1
+        if part is Part.LONG:
+            runs = share.has(next(of_long_part)) if is_only_long else item.get_closest_marker("drawn") is not None
+        else:
+            runs = part is Part.ALL or not is_only_long
+        (chosen if runs else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = chosen
 
 
-def _runs(item: pytest.Item, place: int, part: Part) -> bool:
-    """Whether the part has the test, the one in this place of those that its function is parametrized to."""
+def _is_only_long(item: pytest.Item, index: int) -> bool:
+    """Whether the quick part lacks the test, the one with this index of those that its function is parametrized to."""
     one_in = item.get_closest_marker("one_in")
-    is_long = item.get_closest_marker("long") is not None or (one_in is not None and place % one_in.args[0] > 0)
-    if part is Part.LONG:
-        return is_long or item.get_closest_marker("drawn") is not None
-    return part is Part.ALL or not is_long
+    return item.get_closest_marker("long") is not None or (one_in is not None and index % one_in.args[0] > 0)

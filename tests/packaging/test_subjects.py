@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.draws import Share
 from tests.support.subjects import SUBJECTS, subjects_of
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -58,3 +59,12 @@ def test_every_test_file_has_tests_in_make_test() -> None:
         path.relative_to(TESTS.parent).as_posix() for path in FILES if path.parent.name not in ("spark", "clients")
     }
     assert files - collected == set()
+
+
+def test_each_share_of_the_long_part_has_tests_of_its_own() -> None:
+    shares = [Share.read(f"{number}/3") for number in (1, 2, 3)]
+    assert [[index for index in range(7) if share.has(index)] for share in shares] == [[0, 3, 6], [1, 4], [2, 5]]
+    assert all(map(Share.read("1/1").has, range(7)))
+    for text in ("0/3", "4/3", "1", "1/0", "a/b", "1/3 "):
+        with pytest.raises(ValueError, match="no share"):
+            Share.read(text)
