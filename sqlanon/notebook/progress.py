@@ -44,8 +44,8 @@ class Progress:
             self._line = None
 
     def _write(self, words: str) -> None:
-        shown = HTML(paragraph(words))
+        line = HTML(paragraph(words))
         if self._line is None:
-            self._line = display(shown, display_id=True)
+            self._line = display(line, display_id=True)
         else:
-            self._line.update(shown)
+            self._line.update(line)

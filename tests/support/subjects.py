@@ -92,7 +92,7 @@ _FILES = {
     ),
     "engines": (
         "adjustable anonymize arrow_results clients data_frames dbt dbt_macros docstrings engine fixed_cost "
-        "lost_executor notebook published releases session session_settings settings temp_tables typed_classes "
+        "lost_executor notebook page published releases session session_settings settings temp_tables typed_classes "
         "typed_policies"
     ),
     "warehouses": "compile warehouse_scripts",
