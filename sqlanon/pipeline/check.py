@@ -17,7 +17,6 @@ from sqlanon.pipeline.join import measured_join
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.releases.answerable import frozen_background
 from sqlanon.releases.classes import rows_of_each, rows_with_keys
 from sqlanon.releases.people import PeopleColumns
 from sqlanon.sqlgen.build import functions as f
@@ -27,6 +26,7 @@ from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.shared_steps import shared_steps
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes.buckets import rows_of_buckets
+from sqlanon.sqlgen.classes.frozen_background import frozen_background
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.requirement import relation_names, report_row
 from sqlanon.sqlgen.classes.rows import Rows

@@ -19,12 +19,12 @@ from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.registry import promised_by
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.classes import ReleaseClasses, classes_of, classes_of_people, no_classes, not_released
-from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 from sqlanon.sqlgen.classes.buckets import BucketValues
+from sqlanon.sqlgen.classes.frozen_background import frozen_background
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements
 
-__all__ = ["AnswerableRequirements", "answerable_by", "frozen_background", "hidden_parts"]
+__all__ = ["AnswerableRequirements", "answerable_by", "hidden_parts"]
 
 # What a requirement may read that no released row shows.
 _RESPONDENTS = "respondents"
@@ -62,33 +62,6 @@ def _counts_respondents(requirement: BoundRequirement) -> bool:
         if any(not isinstance(star.parent, exp.Count) for star in statement.find_all(exp.Star)):
             return True
     return False
-
-
-def frozen_background(
-    bound: BoundPolicy,
-    requirements: Sequence[BoundRequirement],
-    release_id: str,
-    indexes: Sequence[int] | None = None,
-    guards: Mapping[int, str] | None = None,
-    public_class: exp.Query | None = None,
-) -> Background:
-    """What the requirements read besides the rows, from the catalog's copies for one release.
-
-    `indexes` are those of the requirements among all of the release, if they are only some
-    of them; `guards` the columns of guarding nodes by these indexes.
-    """
-    indexes = range(len(requirements)) if indexes is None else indexes
-    by_index = dict(zip(indexes, requirements, strict=True))
-    return Background(
-        taxonomies={b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.sensitive},
-        ranges={
-            number: frozen_ranges(release_id, index)
-            for number, (index, requirement) in enumerate(by_index.items())
-            if "value_range" in requirement.reads
-        },
-        guards={number: guards[index] for number, index in enumerate(by_index) if guards and index in guards},
-        public_class=public_class,
-    )
 
 
 @dataclass(frozen=True)
