@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from sqlanon.domain.policy import Policy
 from sqlanon.errors import PolicyError
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.classes.guard import needs_rounds
 from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["METHODS", "require_possible"]
@@ -58,8 +57,3 @@ def _refused(
     for requirement in requirements:
         if requirement.of_itemsets:
             yield ("policy",), f"{requirement} is of items in lists, which engines count differently"
-        if requirement.on or needs_rounds([requirement]):
-            yield (
-                ("policy",),
-                f"{requirement} judges a class by the rows of others, which are withheld in rounds: a recursive query",
-            )

@@ -15,6 +15,7 @@ from sqlanon.inputs.dictionary_columns import words_of
 from sqlanon.inputs.pseudonyms import publish_tokens
 from sqlanon.inputs.source import qualified
 from sqlanon.pipeline.candidate import Candidate, candidate
+from sqlanon.pipeline.classes_of_cells import with_classes_of_cells
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.answerable import hidden_parts
 from sqlanon.releases.companion_views import own_queries
@@ -77,10 +78,7 @@ def materialize_stage(state: State) -> State:
     target, query = target_name(state), state.compiled
     names = [table.name for table in query.tables] if isinstance(query, TablesQuery) else [None]
     made = tuple(candidate(state.scratch, target, name, number) for number, name in enumerate(names))
-    if state.create.kind == "view":
-        state = _live(state, made[0].stands)
-    else:
-        _snapshot(state, made)
+    state = _live(state, made[0].stands) if state.create.kind == "view" else _snapshot(state, made)
     rows: exp.Table | exp.Subquery = relation(made[0].stands)
     if isinstance(query, TablesQuery) and query.bucket_rows is not None:
         # Counterfeits are no rows of the source's.
@@ -89,14 +87,17 @@ def materialize_stage(state: State) -> State:
     return state.having(candidates=made, released_rows=int(count))
 
 
-def _snapshot(state: State, made: Sequence[Candidate]) -> None:
+def _snapshot(state: State, made: Sequence[Candidate]) -> State:
     query = state.compiled
     publish_tokens(state.engine, need(state.bound), query.tokens)
     _freeze(state)
+    if state.engine.distributed and isinstance(query, ReleaseQuery):
+        state = state.having(query=with_classes_of_cells(state))
     # The source's order links rows to it, so they get a random one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
         for table, rows in zip(made, _tables(state, draw), strict=True):
             state.engine.run(create_table(table.stands, rows))
+    return state
 
 
 def _tables(state: State, draw: str) -> Iterator[exp.Select]:

@@ -10,10 +10,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
 from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, UserError, connect
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.pipeline import check
+from sqlanon.sqlgen.release import release_query
 from sqlanon.statements.distributed import REFUSED
 from sqlanon.syntax.statements import Statement
 
@@ -181,13 +183,23 @@ def test_the_rest_is_refused_with_the_reason(statement: str, message: str, conne
         connection.execute(statement)
 
 
-def test_models_that_judge_a_class_by_others_are_refused(connection: Connection) -> None:
+def test_a_guard_that_lets_too_much_through_publishes_nothing(
+    connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the check asks it asks of the files, whatever classes were sent to Spark."""
     connection.execute(
-        "CREATE POLICY close ON people (age QUASI IDENTIFIER USING bands, disease SENSITIVE) "
-        "REQUIRE t_closeness(t => 0.3)"
+        "CREATE POLICY most ON people (disease QUASI IDENTIFIER MAX LEVEL 0, age INSENSITIVE) "
+        "REQUIRE k_anonymity(k => 18)"
     )
-    with pytest.raises(PolicyError, match="judges a class by the rows of others"):
-        connection.execute("CREATE ANONYMIZED TABLE r AS POLICY close METHOD generalization")
+    create = "CREATE ANONYMIZED TABLE r AS POLICY most METHOD generalization(suppression => 0.9)"
+    every = exp.select("class_id").from_("equivalence_class")
+    with monkeypatch.context() as patched:
+        patched.setattr(release_query, "kept_classes", lambda *_, **__: [("kept", every)])
+        with pytest.raises(PrivacyViolation, match="it reaches 17"):
+            connection.execute(create)
+    assert folders(tmp_path) == []
+    connection.execute(create)
+    assert connection.duckdb.execute("SELECT suppressed_rows FROM anon.release").fetchall() == [(102,)]
 
 
 def test_each_refused_statement_is_one(connection: Connection) -> None:

@@ -91,9 +91,9 @@ _FILES = {
         "statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (
-        "adjustable anonymize arrow_results clients data_frames dbt dbt_macros docstrings engine fixed_cost "
-        "lost_executor notebook page published releases session session_settings settings temp_tables typed_classes "
-        "typed_policies"
+        "adjustable anonymize arrow_results classes_of_cells clients data_frames dbt dbt_macros docstrings engine "
+        "fixed_cost lost_executor notebook page published releases session session_settings settings temp_tables "
+        "typed_classes typed_policies"
     ),
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli datasets exit_codes presentation schedulers shell",

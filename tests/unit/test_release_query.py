@@ -19,6 +19,7 @@ from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build.ddl import secure_view
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.release.precomputed import Precomputed
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
@@ -282,3 +283,25 @@ def test_no_value_stands_in_the_text(con: duckdb.DuckDBPyConnection) -> None:
 def test_without_a_public_table_there_is_no_answer() -> None:
     with pytest.raises(InternalError, match="public table"):
         replace(query(K_MAP), public=None).select()
+
+
+def test_rows_without_a_label_or_a_class_that_was_found_before_are_withheld(con: duckdb.DuckDBPyConnection) -> None:
+    made = query(k(2))
+    tables = {index: f"labels_{index}" for index in made.labels()}
+    for index, labels in made.labels().items():
+        con.execute(f"CREATE TABLE {tables[index]} AS {to_sql(labels)}")
+    classes = replace(made, precomputed=Precomputed(tables)).publishable_classes()
+    con.execute(f"CREATE TABLE classes AS {to_sql(classes)}")
+    found_before = replace(made, precomputed=Precomputed(tables, "classes"))
+
+    def released() -> dict[str, int]:
+        return dict(Counter(row[0] for row in con.execute(to_sql(found_before.select())).fetchall()))
+
+    assert released() == zips(con, made) == {"81***": 3, "82***": 2, "83***": 2}
+    # A class that is there since then, and one with a value that is.
+    con.execute("INSERT INTO visits SELECT '83100', 'F', 'flu', NULL, 7 FROM range(9)")
+    con.execute("INSERT INTO visits SELECT '81999', 'F', 'flu', NULL, 8 FROM range(9)")
+    assert released() == {"81***": 3, "82***": 2, "83***": 2}
+    assert zips(con, made) == {"81***": 12, "82***": 2, "83***": 11}
+    con.execute("DELETE FROM classes")
+    assert released() == {}

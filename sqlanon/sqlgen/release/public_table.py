@@ -1,6 +1,7 @@
 """The public table D of k-map and delta-presence, recoded as the release is and counted by class.
 
-Its rows are the relation "public" (value_0, value_1, ...), with a column for each quasi-identifier.
+Its rows are the relation "public" (value_0, value_1, ...), with a column for each quasi-identifier. Where a row of it
+stands for several, a column `weight` has their number.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import if_, is_null, try_cast
+from sqlanon.sqlgen.build.expressions import if_, is_null, total, try_cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.sqlgen.release.recode import Recoding, join_codes
@@ -38,7 +39,7 @@ def public_values(index: int, bound: BoundAttribute) -> exp.Select:
     return exp.select(alias(_value(index, bound), "value")).from_(relation("public"))
 
 
-def public_rows(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
+def public_rows(recodings: Sequence[tuple[int, Recoding]], weight: str | None = None) -> exp.Select:
     """public_recoded(class_id, has_class, label_i): every public row with its class and its labels.
 
     A row without a class - it has a value that a stored hierarchy does not list, or
@@ -48,7 +49,8 @@ def public_rows(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
     key = join_codes(query, recodings, _value, conditions=_same_kind(recodings), outer=True)
     has_class = exp.and_(exp.true(), *(exp.not_(_is_null(column("code", f"recode_{i}"))) for i, _ in recodings))
     labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
-    return query.select(alias(key, "class_id"), alias(has_class, "has_class"), *labels, copy=False)
+    weights = [] if weight is None else [column(weight, "public")]
+    return query.select(alias(key, "class_id"), alias(has_class, "has_class"), *labels, *weights, copy=False)
 
 
 def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
@@ -63,9 +65,9 @@ def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
     return [exp.or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound)))) for i, r in recodings]
 
 
-def public_class() -> exp.Select:
+def public_class(weight: str | None = None) -> exp.Select:
     """public_class(class_id, n): the public rows of each class, by the keys of the release."""
-    count = alias(f.count(), "n")
+    count = alias(f.count() if weight is None else total(column(weight)), "n")
     return exp.select(column("class_id"), count).from_(relation("public_recoded")).group_by(column("class_id"))
 
 

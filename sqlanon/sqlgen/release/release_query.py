@@ -12,22 +12,20 @@ from functools import partial
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Role
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.binary_text import without_collation
 from sqlanon.sqlgen.build.expressions import as_text, row_alias, same, union_all, window
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import passed, published_value
-from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
-from sqlanon.sqlgen.classes.buckets import BUCKET
+from sqlanon.sqlgen.classes.frozen_background import frozen_background
 from sqlanon.sqlgen.classes.guard import kept_classes, restricted
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of
 from sqlanon.sqlgen.classes.requirement import SqlRequirement, report_row, subjects
 from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.sqlgen.release.precomputed import Precomputed, key_columns
 from sqlanon.sqlgen.release.public_table import (
     public_class,
     public_label_class,
@@ -35,9 +33,10 @@ from sqlanon.sqlgen.release.public_table import (
     public_rows,
     public_values,
 )
-from sqlanon.sqlgen.release.recode import Recoding, join_codes, projected_code, recode
+from sqlanon.sqlgen.release.recode import Recoding, class_layout, join_codes, projected_code, recode
 from sqlanon.sqlgen.release.recoding_rounds import Rounds, join_rounds, round_labels
-from sqlanon.sqlgen.release.region_rows import ENDS, Placed, box_name, label_name, placed_rows, placement
+from sqlanon.sqlgen.release.region_rows import Placed, placed_rows, placement
+from sqlanon.sqlgen.release.release_columns import ReleaseColumns
 
 __all__ = ["Recoding", "ReleaseQuery"]
 
@@ -55,6 +54,8 @@ class ReleaseQuery:
     guarding nodes, which need not be published. `public` is the public table D, a column for each quasi-identifier in
     the policy's order, and `public_stable` is its counterpart of `stable`. `placed` says how quasi-identifiers are
     recoded by region, in place of `recodings`. `collated` is whether the source's texts have an explicit collation.
+    Where a row of the source or of the public table stands for several, the column `weight` has their number. What is
+    `precomputed` is read from tables.
     """
 
     policy: BoundPolicy
@@ -69,6 +70,8 @@ class ReleaseQuery:
     public_stable: bool = True
     placed: Placed | None = None
     collated: bool = False
+    weight: str | None = None
+    precomputed: Precomputed | None = None
 
     @property
     def respondent(self) -> str:
@@ -81,19 +84,16 @@ class ReleaseQuery:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the release, in their order."""
-        return tuple(output.alias for output in self._outputs())
+        return tuple(output.alias for output in self._columns.outputs())
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The columns of the release by whose values its classes are told apart."""
-        quasi = [bound.column for bound in self.policy.quasi_identifiers]
-        if self.placed is None:
-            return tuple(quasi)
-        return (BUCKET,) if self.placed.exact else tuple(name for q in quasi for name in (q, *self._ends(q)))
+        return self._columns.keys()
 
-    def _ends(self, name: str) -> list[str]:
-        """The columns with the ends of a quasi-identifier's range."""
-        return [f"{name}_{end}" for end in ENDS] if self.placed and self.placed.bounds else []
+    @property
+    def _columns(self) -> ReleaseColumns:
+        return ReleaseColumns(self.policy, self.recodings, self.placed, self.collated)
 
     @property
     def requirement_columns(self) -> tuple[str, ...]:
@@ -103,11 +103,24 @@ class ReleaseQuery:
 
     def select(self, *, with_entity: bool = False) -> exp.Select:
         """The released rows; `with_entity`, for checks, with the respondent in the column `respondent`."""
-        outputs = self._outputs()
+        outputs = self._columns.outputs()
         if with_entity and self.policy.entity:
             outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
         query = exp.select(*outputs).from_(relation("recoded"), copy=False)
         return self._with_classes(query.join(relation("kept"), on=same("class_id", "recoded", "kept"), copy=False))
+
+    def publishable_classes(self) -> exp.Select:
+        """The keys of the classes that may be published, in a column for each word."""
+        return self._with_classes(exp.select(*key_columns(self._words)).from_(relation("kept"), copy=False))
+
+    def labels(self) -> dict[int, exp.Select]:
+        """The labels of the values of each quasi-identifier that shows any, by its index: value, label, code."""
+        return {
+            i: self._with_labels(
+                exp.select(exp.Star()).from_(relation(f"recode_{i}"), copy=False), [(i, recoding)], self._asks_public
+            )
+            for i, recoding in self._kept_recodings()
+        }
 
     def equivalence_class(self) -> exp.Select:
         """The classes that are released: class_id, size, entities. It names no value."""
@@ -141,7 +154,7 @@ class ReleaseQuery:
         rows that no class of the hierarchy takes in. Raises InternalError without a public table.
         """
         recodings = self._kept_recodings()
-        labels = {b.column: self._label(b) for b in self.policy.quasi_identifiers}
+        labels = {b.column: self._columns.label(b) for b in self.policy.quasi_identifiers}
         query = public_label_class(labels, [column(f"label_{i}") for i, _ in recodings])
         return self._with_labels(query, recodings)
 
@@ -150,15 +163,23 @@ class ReleaseQuery:
 
     def _with_classes(self, query: exp.Select) -> exp.Select:
         recodings = self._kept_recodings()
-        query = self._with_labels(query, recodings, needs_public=self._asks_public)
+        classes = self.precomputed.kept_classes(self._words) if self.precomputed else None
+        query = self._with_labels(query, recodings, needs_public=self._asks_public and classes is None)
         # Read twice, once to count the classes and once for the rows: to materialize it would copy the whole table.
         query.with_(identifier("recoded"), as_=self._recoded(recodings), materialized=False, copy=False)
+        if classes is not None:
+            return with_steps(query, [("kept", classes)])
         steps = relations_of(self._rows(), self.requirements, self._background())
         return with_steps(query, [*steps, *kept_classes(self.requirements, entity=self.policy.entity is not None)])
 
     @property
     def _asks_public(self) -> bool:
         return any("public_class" in requirement.reads for requirement in self.requirements)
+
+    @property
+    def _words(self) -> int:
+        """How many words the key of a class has."""
+        return 1 if self.placed else class_layout(len(self._kept_recodings())).words
 
     def _with_labels(
         self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool = True
@@ -170,17 +191,22 @@ class ReleaseQuery:
         if needs_public:
             if self.public is None:
                 raise InternalError("a requirement asks about a public table, and there is none")
-            public = row_alias("public", [f"value_{i}" for i in range(len(self.recodings))])
+            weights = [self.weight] if self.weight else []
+            public = row_alias("public", [*(f"value_{i}" for i in range(len(self.recodings))), *weights])
             query.with_(public, as_=self.public.copy(), materialized=not self.public_stable, copy=False)
         for i, recoding in recodings:
-            others = public_values(i, recoding.bound) if needs_public else None
-            labels = recode(recoding, self.release_id, others, collated=self.collated)
-            query.with_(identifier(f"recode_{i}"), as_=labels, copy=False)
+            query.with_(identifier(f"recode_{i}"), as_=self._recode(i, recoding, needs_public), copy=False)
         if self._is_local:
             return self._with_rounds(query, recodings, needs_public)
         if needs_public:
-            query.with_(identifier("public_recoded"), as_=public_rows(recodings), copy=False)
+            query.with_(identifier("public_recoded"), as_=public_rows(recodings, self.weight), copy=False)
         return query
+
+    def _recode(self, index: int, recoding: Recoding, needs_public: bool) -> exp.Select:
+        if self.precomputed:
+            return self.precomputed.labels_of(index)
+        others = public_values(index, recoding.bound) if needs_public else None
+        return recode(recoding, self.release_id, others, collated=self.collated)
 
     @property
     def _is_local(self) -> bool:
@@ -226,12 +252,12 @@ class ReleaseQuery:
 
     def _others(self, query: exp.Select) -> list[exp.Alias]:
         """The columns that pass through or that requirements read, and the respondent; joins the tables of tokens."""
-        others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._passing()]
+        others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._columns.passing()]
         required = enumerate(self.requirement_columns)
         others += [alias(self._requirement_value(name), f"asked_{i}") for i, name in required]
         if self.policy.entity:
             others.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
-        return others
+        return others if self.weight is None else [*others, alias(column(self.weight, "source"), self.weight)]
 
     def _requirement_value(self, name: str) -> exp.Expr:
         """A column's value in the type in which it may be published; guarding nodes are compared as text."""
@@ -240,38 +266,6 @@ class ReleaseQuery:
                 return published_value(bound, "source")
         return as_text(column(name, "source"))
 
-    def _passing(self) -> list[tuple[int, BoundAttribute]]:
-        return [(i, b) for i, b in enumerate(self.policy.published) if b.role is not Role.QUASI_IDENTIFIER]
-
-    def _outputs(self) -> list[exp.Alias]:
-        outputs: list[exp.Alias] = []
-        for bound in self.policy.published:
-            outputs.append(self._output(bound))
-            if bound.role is Role.QUASI_IDENTIFIER:
-                index = self.policy.quasi_identifiers.index(bound)
-                ends = zip(self._ends(bound.column), ENDS, strict=False)
-                outputs += [alias(column(box_name(index, end), "recoded"), name) for name, end in ends]
-        if self.placed and self.placed.exact:
-            outputs.append(alias(column("class_id", "recoded"), BUCKET))
-        return outputs
-
-    def _output(self, bound: BoundAttribute) -> exp.Alias:
-        if bound.role is Role.QUASI_IDENTIFIER:
-            value = self._label(bound, "recoded")
-            # Labels that a hierarchy lists are compared by their bytes, whatever the source's texts are.
-            collated = (self.collated or bound.stored) and any(r.bound is bound and r.mixed for r in self.recodings)
-        else:
-            index = next(i for i, other in self._passing() if other is bound)
-            value, collated = column(f"column_{index}", "recoded"), bound.published_type == "VARCHAR" and self.collated
-        return alias(without_collation(value) if collated else value, bound.column)
-
-    def _label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
-        """What a class shows of a quasi-identifier."""
-        if self.placed is not None:
-            return column(label_name(self.policy.quasi_identifiers.index(bound)), of)
-        index = next(i for i, r in enumerate(self.recodings) if r.bound is bound)
-        return column(f"label_{index}", of) if self.recodings[index].is_read else literal("*")
-
     def _rows(self) -> Rows:
         return Rows(
             relation=relation("recoded"),
@@ -279,19 +273,12 @@ class ReleaseQuery:
             class_id=column("class_id"),
             columns={name: column(f"asked_{i}") for i, name in enumerate(self.requirement_columns)},
             entity=column(_ENTITY) if self.policy.entity else None,
+            weight=column(self.weight) if self.weight else None,
             projected=None if self.placed or self._is_local else partial(projected_code, self._kept_recodings()),
         )
 
     def _background(self) -> Background:
-        """The labels of stored hierarchies are the catalog's copy, all others are computed."""
-        bounds = (bound for bound in self.policy.attributes if bound.column in self.requirement_columns)
-        return Background(
-            taxonomies={b.column: Taxonomy(b, frozen_labels(b, self.release_id) if b.stored else None) for b in bounds},
-            ranges={
-                index: frozen_ranges(self.release_id, index)
-                for index, requirement in enumerate(self.requirements)
-                if "value_range" in requirement.reads
-            },
-            guards=self.guards,
-            public_class=public_class() if self._asks_public else None,
+        public = public_class(self.weight) if self._asks_public else None
+        return frozen_background(
+            self.policy, self.requirements, self.release_id, guards=self.guards, public_class=public
         )

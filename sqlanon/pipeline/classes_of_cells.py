@@ -1,0 +1,82 @@
+"""Which classes may be published, and what each value becomes, found from the cells rather than from the rows.
+
+Where rows lie on another engine, the guard of a release does not read them: the cells are a summary of all that it asks
+about, and the methods work on them. The rows are then joined with what has been found, so that a row whose class is not
+among those that may be published is withheld.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.pipeline.state import State, need
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.cells.cells import codes
+from sqlanon.sqlgen.cells.decoded_cells import CodedColumn, decoded_cells
+from sqlanon.sqlgen.release.precomputed import Precomputed
+from sqlanon.sqlgen.release.release_query import ReleaseQuery
+
+__all__ = ["with_classes_of_cells"]
+
+_WEIGHT = "__sqlanon_rows"
+
+
+def with_classes_of_cells(state: State) -> ReleaseQuery:
+    """The SELECT of a release that joins its rows with temporary tables of labels, and of classes to be published.
+
+    They are made by the guard that a release has everywhere, of the cells in place of the source.
+    """
+    query, policy, cells, scratch = state.one_query, need(state.bound), need(state.cells), state.scratch
+    columns = _columns(policy, cells)
+    weight = _WEIGHT
+    while fold(weight) in map(fold, (*columns, *((policy.entity.column,) if policy.entity else ()))):
+        weight += "_"
+    # Who is named as a guarding node, too, is among the columns.
+    entity = policy.entity.column if policy.entity and cells.entity and policy.entity.column not in columns else None
+    decoded = scratch.table("decoded", decoded_cells(cells.table, columns, entity, weight))
+    public = None
+    if cells.public is not None:
+        quasi = {bound.column: columns[bound.column] for bound in policy.quasi_identifiers}
+        public = _all_of(scratch.table("decoded", decoded_cells(cells.public, quasi, None, weight)))
+    of_cells = replace(
+        query, policy=_carried(policy, cells), source=_all_of(decoded), stable=True, weight=weight, public=public
+    )
+    labels = {index: scratch.table("labels", labels) for index, labels in of_cells.labels().items()}
+    of_cells = replace(of_cells, precomputed=Precomputed(labels))
+    return replace(query, precomputed=Precomputed(labels, scratch.table("classes", of_cells.publishable_classes())))
+
+
+def _all_of(table: str) -> exp.Select:
+    return exp.select(exp.Star()).from_(relation(table), copy=False)
+
+
+def _columns(policy: BoundPolicy, cells: Cells) -> dict[str, CodedColumn]:
+    """The columns of the source whose values the keys of its cells have."""
+    columns: dict[str, CodedColumn] = {}
+    for bound, fields, table, values in zip(
+        policy.quasi_identifiers, cells.layout.fields, cells.codes, cells.trees, strict=True
+    ):
+        columns[bound.column] = CodedColumn(fields, _all_of(table) if table else None, values)
+    for name, field, values in zip(cells.carried, cells.layout.carried, cells.carried_values, strict=True):
+        # A column may be carried twice: as text, too, where it names guarding nodes.
+        columns.setdefault(name, CodedColumn((field,), codes(relation(values), (field,)), values))
+    return columns
+
+
+def _carried(policy: BoundPolicy, cells: Cells) -> BoundPolicy:
+    """The policy without the attributes that cells do not have: those that the guard does not ask about."""
+    attributes = (
+        bound
+        for bound in policy.attributes
+        if bound.role is Role.QUASI_IDENTIFIER
+        or bound.column in cells.carried
+        # Where each respondent has one row, cells count rows.
+        or (bound.role is Role.ENTITY and cells.entity)
+    )
+    return replace(policy, attributes=tuple(attributes))
