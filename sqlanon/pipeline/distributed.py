@@ -12,8 +12,9 @@ from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["METHODS", "require_possible"]
 
-# The methods that work on summaries of the source, and whose releases are one SELECT.
-METHODS = ("generalization", "mondrian")
+# The methods that work on summaries of the source and whose releases are one SELECT, and the one whose rows get numbers
+# that no order of them is read for.
+METHODS = ("generalization", "mondrian", "anatomy")
 
 # What an argument of a method asks for that rows on Spark cannot have, by its value.
 _ARGUMENTS = {
@@ -58,7 +59,8 @@ def _refused(
     for requirement in requirements:
         if requirement.of_itemsets:
             yield ("policy",), f"{requirement} is of items in lists, which engines count differently"
-        if requirement.on or needs_rounds([requirement]):
+        # Buckets are put together until none violates, and no rows are withheld.
+        if requirement.on or (method != "anatomy" and needs_rounds([requirement])):
             yield (
                 ("policy",),
                 f"{requirement} judges a class by the rows of others, which are withheld in rounds: a recursive query",
