@@ -149,16 +149,19 @@ class SparkEngine(SingleEngine):
                 self.connection.catalog.dropTempView(name)
 
     def shuffled(self, rows: DataFrame) -> DataFrame:
-        """The rows in an order that nobody can draw again.
+        """The rows in an order that nobody can draw again."""
+        draw = f"__sqlanon_{secrets.token_hex(8)}"
+        with spark_errors():
+            return self.drawn(rows, [draw]).orderBy(draw).drop(draw)
+
+    def drawn(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
+        """The rows as they are now, with draws in further columns of these names.
 
         The draws are made once, by java.util.UUID from the operating system of each executor, and kept: a task that is
         repeated would draw anew, and rows would be lost or doubled. An executor that is lost takes its draws with it,
         and whatever reads them fails.
         """
-        draw = f"__sqlanon_{secrets.token_hex(8)}"
-        with spark_errors():
-            drawn = rows.selectExpr("*", f"{_DRAW} AS {draw}").localCheckpoint()
-            return drawn.orderBy(draw).drop(draw)
+        return rows.selectExpr("*", *(f"{_DRAW} AS {name}" for name in names)).localCheckpoint()
 
     def columns(self, query: Query) -> list[Column]:
         """The names and types of a query's columns, types as DuckDB calls them.

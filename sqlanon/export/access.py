@@ -82,7 +82,7 @@ def files_of(export: Export) -> list[ExportFile]:
     tables, partition = tables_of(export.stated), _partition(export.stated)
     paths = export.data
     if partition is not None:
-        paths = (export.data[0].parents[len(partition)],)
+        paths = _folders(export.data, partition)
     return [
         ExportFile(
             path, str(table["name"]), tuple((str(c["name"]), str(c["type"])) for c in table["columns"]), partition
@@ -92,7 +92,7 @@ def files_of(export: Export) -> list[ExportFile]:
 
 
 def _partition(stated: dict[str, Any]) -> tuple[str, ...] | None:
-    """The columns by whose values the rows are in several files; None where there is one file for each table."""
+    """The columns by whose values the rows are in several files, if by any; None where each table is one file."""
     return tuple(map(str, stated["partitioned_by"])) if "partitioned_by" in stated else None
 
 
@@ -143,7 +143,7 @@ def _with_data(path: Path, stated: dict[str, Any], formats: Sequence[str]) -> Ex
     if not export:
         raise UserError(f"the certificate {path} names no file")
     if partition is not None:
-        _require_complete([data for data, _ in export], len(partition), path)
+        _require_complete([data for data, _ in export], partition, path)
     _require_dictionary(path, stated.get("dictionary"))
     return Export(tuple(data for data, _ in export), export[0][1], stated, export_format(export[0][1]))
 
@@ -175,12 +175,18 @@ def _data_path(certificate: Path, name: str, partition: tuple[str, ...] | None) 
     return data
 
 
-def _require_complete(files: Sequence[Path], depth: int, certificate: Path) -> None:
-    """Raises PrivacyViolation where the folder of a partition has other files than those that are certified.
+def _folders(files: Sequence[Path], partition: tuple[str, ...]) -> tuple[Path, ...]:
+    """The folder of each table, in the order of its files."""
+    return tuple(dict.fromkeys(file.parents[len(partition)] for file in files))
+
+
+def _require_complete(files: Sequence[Path], partition: tuple[str, ...], certificate: Path) -> None:
+    """Raises PrivacyViolation where the folder of a table has other files than those that are certified.
 
     Whoever reads the folder reads these as well.
     """
-    if set(files_in(files[0].parents[depth])) != set(files):
-        raise PrivacyViolation(
-            f"{files[0].parents[depth]} has other files than {certificate} certifies", hint="remove what is not of it"
-        )
+    for folder in _folders(files, partition):
+        if set(files_in(folder)) != {file for file in files if folder in file.parents}:
+            raise PrivacyViolation(
+                f"{folder} has other files than {certificate} certifies", hint="remove what is not of it"
+            )

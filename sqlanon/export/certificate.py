@@ -156,14 +156,15 @@ def _other(release: KnownRelease) -> dict[str, Any]:
 
 def _evidence_by_requirement(evidence: Evidence) -> dict[str, Any]:
     """The columns, of the one table or of each."""
+    partition = {} if evidence.partition is None else {"partitioned_by": list(evidence.partition)}
     if not evidence.tables:
-        partition = {} if evidence.partition is None else {"partitioned_by": list(evidence.partition)}
         return {"columns": _columns(evidence, None, evidence.columns), **partition}
     return {
         "tables": [
             {"name": name, "rows": rows, "columns": _columns(evidence, made.fragment, columns)}
             for made, (name, rows, columns) in zip(evidence.release.published, evidence.tables, strict=True)
-        ]
+        ],
+        **partition,
     }
 
 

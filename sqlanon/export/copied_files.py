@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlanon.domain.release import Release
@@ -32,15 +33,17 @@ def require_copyable(statement: ExportRelease) -> None:
         raise UserError("the files of a release on Spark are copied as they are", hint="leave PARTITION_BY out")
 
 
-def copy_files(engine: Engine, release: Release, folder: Path) -> None:
-    """Copies the files of a release, which was just checked, to a new folder.
+def copy_files(engine: Engine, release: Release, folders: Sequence[Path]) -> None:
+    """Copies the files of a release, which was just checked, to new folders, one for each of its tables.
 
     Raises PrivacyViolation where its rows are others after that: then nobody can say which were copied.
     """
-    folder.mkdir()
-    (made,) = release.published
-    names = engine.copy_files(made.name, folder, "part-{:05}.parquet".format)
-    if not names or not has_fingerprint(engine, [made.name], release.content_fingerprint):
+    names: list[list[str]] = []
+    for made, folder in zip(release.published, folders, strict=True):
+        folder.mkdir()
+        names.append(engine.copy_files(made.name, folder, "part-{:05}.parquet".format))
+    published = [made.name for made in release.published]
+    if not all(names) or not has_fingerprint(engine, published, release.content_fingerprint):
         raise PrivacyViolation(
             f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
             hint="create it again",

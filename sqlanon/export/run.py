@@ -19,6 +19,7 @@ from sqlanon.catalog import exports, releases
 from sqlanon.catalog.snapshot import types_of
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release
+from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UserError, about
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json
@@ -29,7 +30,7 @@ from sqlanon.export.destinations.partition import published_partition
 from sqlanon.export.formats.base import ExportFile, Format
 from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
-from sqlanon.export.verify import Expected, require_together, verify_file
+from sqlanon.export.verify import Expected, reopened, require_together, verify_file
 from sqlanon.inputs.joins.requirements import bind_joined, of_join
 from sqlanon.inputs.session_settings import is_writable, moments_in_utc
 from sqlanon.methods.base import PublishedTables
@@ -162,7 +163,7 @@ def _write(
                 _prepared(engine, kind, table, path, partition)
                 for table, path in zip(snapshot.tables, staged.paths, strict=True)
             ]
-            _require_structure(engine, snapshot, tables)
+            _require_structure(engine, snapshot, tables, releases.measurements(engine, release))
     stated = certificate(_evidence(engine, snapshot, tables, others))
     text = to_json(stated)
     for written in tables:
@@ -180,17 +181,29 @@ def _write(
 def _copy(
     engine: Engine, release: Release, staged: Staged, others: Sequence[KnownRelease], key: Ed25519PrivateKey | None
 ) -> list[int]:
-    """The files that a release is, verified, without a certificate in them, and both certificates; its rows."""
+    """The files of a release as they are, verified, without a certificate in them, and both certificates.
+
+    Returns the rows of each table.
+    """
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
-        copy_files(engine, release, staged.paths[0])
-    (table,) = snapshot.tables
-    file = ExportFile(staged.paths[0], table.name.name, table.columns, ())
-    expected = Expected(None, None, snapshot.answerable, snapshot.achieved, snapshot.frozen)
-    verify_file(engine, staged.kind, file, expected, staged.spill)
-    written = _Written(table, file, _rows(table, table.columns), "", release.released_rows)
-    _certify(certificate(_evidence(engine, snapshot, [written], others)), [written], staged, key)
-    return [written.count]
+        copy_files(engine, release, staged.paths)
+    files = [
+        ExportFile(path, table.name.name, table.columns, ())
+        for table, path in zip(snapshot.tables, staged.paths, strict=True)
+    ]
+    for table, file in zip(snapshot.tables, files, strict=True):
+        expected = Expected(None, None, snapshot.answerable, snapshot.achieved, snapshot.frozen, table.fragment)
+        verify_file(engine, staged.kind, file, expected, staged.spill)
+    with reopened(engine, staged.kind, files, staged.spill) as reader:
+        tables = []
+        for table, file in zip(snapshot.tables, files, strict=True):
+            rows = exp.select(exp.Star()).from_(staged.kind.read(file).subquery("file"))
+            count = int(reader.rows(exp.select(f.count()).from_(rows.subquery("read")))[0][0])
+            tables.append(_Written(table, file, rows, "", count))
+        _require_structure(reader, snapshot, tables, releases.measurements(engine, release))
+    _certify(certificate(_evidence(engine, snapshot, tables, others)), tables, staged, key)
+    return [written.count for written in tables]
 
 
 def _certify(stated: dict[str, Any], tables: Sequence[_Written], staged: Staged, key: Ed25519PrivateKey | None) -> None:
@@ -202,7 +215,9 @@ def _certify(stated: dict[str, Any], tables: Sequence[_Written], staged: Staged,
     staged.certify(stated, signer)
 
 
-def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> None:
+def _require_structure(
+    engine: Engine, snapshot: Snapshot, tables: Sequence[_Written], recorded: Sequence[Measurement]
+) -> None:
     """Raises unless the tables keep the method's promises in the types of the files: no single file shows that."""
     release = snapshot.release
     published = PublishedTables(
@@ -211,7 +226,7 @@ def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Wri
         tables={written.table.fragment or "": _as_read(written, release).subquery("file") for written in tables},
         values=snapshot.answerable.values,
         suppressed=release.suppressed_rows,
-        recorded=releases.measurements(engine, release),
+        recorded=recorded,
     )
     require_kept(release.method, release.method_arguments, published, release.name, "exported")
     if snapshot.answerable.classes.people is not None:

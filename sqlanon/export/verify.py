@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
@@ -25,7 +26,7 @@ from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, parameter
 from sqlanon.sqlgen.classes.normal_relations import Background
 
-__all__ = ["Expected", "require_together", "verify_file"]
+__all__ = ["Expected", "reopened", "require_together", "verify_file"]
 
 _LIMITS = "SELECT current_setting('memory_limit'), current_setting('threads')"
 # Types whose texts can be read back as the values they were. Of others the text itself is the value.
@@ -59,10 +60,7 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
     Raises PrivacyViolation if the file breaks a requirement, InternalError if it holds
     anything but what was checked.
     """
-    memory, threads = engine.rows(_LIMITS)[0]
-    config = {"memory_limit": str(memory), "threads": str(threads), "temp_directory": str(spill)}
-    reader = kind.reopen([file], config)
-    try:
+    with reopened(engine, kind, [file], spill) as reader:
         rows = kind.read(file)
         _require_requirements(reader, rows, file.columns, expected)
         if expected.fingerprint is not None and fingerprint_of(reader, rows) != expected.fingerprint:
@@ -74,6 +72,16 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
         certified = kind.CARRIES_CERTIFICATE and expected.certificate is not None
         if carried != ([expected.certificate] if certified else []):
             raise InternalError("the exported file reads back with another certificate; it was removed")
+
+
+@contextmanager
+def reopened(engine: Engine, kind: Format, files: Sequence[ExportFile], spill: Path) -> Iterator[Engine]:
+    """A connection that can read these files and nothing else, with as much memory as that of the engine."""
+    memory, threads = engine.rows(_LIMITS)[0]
+    config = {"memory_limit": str(memory), "threads": str(threads), "temp_directory": str(spill)}
+    reader = kind.reopen(files, config)
+    try:
+        yield reader
     finally:
         reader.connection.close()
 

@@ -1,7 +1,7 @@
 """Rows are dealt out to the same buckets on DuckDB and on Spark, and as the definitions say.
 
-What is drawn comes from a function of DuckDB's, and what numbers the rows of a table from the order in which it keeps
-them: so the rows here have their numbers already, and buckets are numbered by what stands in place of a draw.
+Each engine draws by a function of its own, and DuckDB numbers the rows of a table in the order in which it keeps them.
+So the rows here have their draws and their numbers already, and buckets are numbered by what stands in place of a draw.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PrivacyViolation
-from sqlanon.methods.anatomy import assign_groups
+from sqlanon.methods.anatomy import assign_groups, numbered_rows
 from sqlanon.methods.anatomy import merge_groups as slots
 from sqlanon.methods.anatomy.bucketize import Dealing
 from sqlanon.methods.anatomy.choice import Bucketization
@@ -186,6 +186,8 @@ class Made:
         columns = ["row", *(code_name(place) for place in range(len(codes)))]
         standing = assign_groups.rows_in_slots("drawn", self.tables["starts"], columns, first=1)
         dealt = self.keep("dealt", given(standing, column("number")))
+        self.keep("numbered", numbered_rows.rows_in_slots("drawn", self.tables["starts"], columns))
+        self.keep("slots_of_rows", numbered_rows.slots(self.tables["numbered"], self.tables["groups"]))
         drawn = self.keep("numbers", given(slots.bucket_numbers(made, "draw"), exp.Neg(this=column("slot"))))
         numbers = self.keep("all_numbers", slots.all_numbers(made, drawn))
         places = self.keep("places", slots.rows_in_buckets(dealt, numbers, columns))
@@ -215,10 +217,10 @@ def dealing(duck: DuckDBEngine, spark: SparkEngine, case: Case) -> Iterator[list
         # Equal values are dealt out in the order of their draws, which is that of the rows.
         draws = sorted(random.randrange(-(2**63), 2**63) for _ in coded)
         stand = sorted(range(len(coded)), key=lambda i: (*coded[i][:2], draws[i]))
-        drawn = [(i, *coded[i], number) for number, i in enumerate(stand, start=1)]
+        drawn = [(i, *coded[i], number, draws[i]) for number, i in enumerate(stand, start=1)]
         given_ = [(i, slot, *coded[i][1:]) for i, slot in enumerate(case.slots())]
         tables = {
-            "drawn": numbers_table(("row", "region", "code_0", "code_1", "number"), drawn),
+            "drawn": numbers_table(("row", "region", "code_0", "code_1", "number", "draw"), drawn),
             "given": numbers_table(("row", "slot", "code_0", "code_1"), given_),
         }
         with registered(duck, spark, tables), Scratch(duck) as one, Scratch(spark) as other:
@@ -240,6 +242,8 @@ def test_rows_are_dealt_out_alike(name: str, duck: DuckDBEngine, spark: SparkEng
     # As many groups as there can be, which is found by trying.
     assert {of: number for of, _, _, number, _ in ours["groups"]} == case.groups()
     assert {row: slot for slot, row, *_ in ours["dealt"]} == dict(enumerate(case.slots()))
+    assert sorted(ours["slots_of_rows"]) == sorted(ours["slots"])
+    assert {row: slot for slot, _, row, *_ in ours["numbered"]} == dict(enumerate(case.slots()))
     assert sorted(ours["slots"]) == sorted(
         (base + chunk, base, chunk, number, base + chunk)
         for _, _, _, number, base in ours["groups"]

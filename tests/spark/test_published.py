@@ -167,7 +167,7 @@ def test_a_summary_beyond_its_bound_is_refused(spark: SparkEngine, people: None,
     ("statement", "message"),
     [
         ("CREATE ANONYMIZED VIEW r AS POLICY clinic", "a live view is a query"),
-        ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD anatomy(l => 2)", "METHOD anatomy moves rows"),
+        ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD slicing(l => 2)", "METHOD slicing moves rows"),
         ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD generalization(recoding => 'local')", "in rounds"),
         ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD mondrian(mode => 'relaxed')", "several regions by their"),
         ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD mondrian(publish => 'none')", "mixes the values"),

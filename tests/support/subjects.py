@@ -20,8 +20,8 @@ _FILES = {
         "limits method_arguments methods methods_killed mondrian mondrian_bounds mondrian_live mondrian_oracle steps"
     ),
     "anatomy": (
-        "anatomy anatomy_estimates anatomy_models assumptions bucket_checks bucket_tables buckets definetti "
-        "estimate_anatomy estimates_dealt methods methods_killed steps"
+        "anatomy anatomy_estimates anatomy_models assumptions bucket_checks bucket_releases bucket_tables buckets "
+        "definetti estimate_anatomy estimates_dealt methods methods_killed steps"
     ),
     "m_invariance": "limits m_invariance m_invariance_ranges methods methods_killed",
     "fragments": "apart constraints estimate_fragments estimates_fragments fragments methods methods_killed steps",

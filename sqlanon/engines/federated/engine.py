@@ -24,7 +24,7 @@ from sqlanon.engines.federated.parquet_releases import ParquetReleases
 from sqlanon.engines.federated.sources import Sources
 from sqlanon.engines.federated.stand_ins import stand_in
 from sqlanon.engines.federated.transfer import Transfer
-from sqlanon.engines.random_order import RANDOM_DRAW, in_random_order
+from sqlanon.engines.random_order import RANDOM_DRAW, in_random_order, without_draws
 from sqlanon.engines.spark import SparkEngine, columns_of
 from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.errors import EngineError, InternalError, UserError
@@ -93,12 +93,16 @@ class FederatedEngine:
         return self.local.columns(query)
 
     def copy_rows(self, name: str, query: exp.Query) -> str:
-        """The rows of a query as they are now, kept by Spark's executors; a failed one takes the statement with it."""
+        """The rows of a query as they are now, kept by Spark's executors; a failed one takes the statement with it.
+
+        Columns that are draws are made as the rows are kept: texts of hexadecimal digits, with 122 random bits each.
+        """
         if not self._is_remote(query):
             return self.local.copy_rows(name, query)
         view = _view_name()
-        with self._spelled(query) as spelled, spark_errors(query):
-            copied = self.spark.frame(spelled).localCheckpoint()
+        undrawn, draws = without_draws(query)
+        with self._spelled(undrawn) as spelled, spark_errors(query):
+            copied = self.spark.drawn(self.spark.frame(spelled), draws)
             copied.createTempView(view)
             columns = columns_of(copied)
         self._copies |= {(fold(name),): view, ("temp", "main", fold(name)): view}

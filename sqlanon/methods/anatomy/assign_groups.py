@@ -37,9 +37,12 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
 
 __all__ = [
+    "drawn_rows",
     "groups",
+    "is_of_value",
     "numbers_of",
     "rows_in_slots",
+    "slot_of",
     "sorted_rows",
     "starts",
     "value_codes",
@@ -67,10 +70,33 @@ def sorted_rows(
 ) -> exp.Select:
     """region, code_0, ..., column_0, ...: the source's rows sorted by region and value, equal ones in a drawn order.
 
-    `regions` is a table of `region_labels.region_map`; without one there is one region. `draw` gives the random bits.
-    `words` has a table of `dictionary_encoding.word_table` for each column whose words are taken along in place of its
-    texts.
+    The arguments are those of `drawn_rows`. `words` has a table of `dictionary_encoding.word_table` for each column
+    whose words are taken along in place of its texts.
     """
+    query = drawn_rows(policy, sensitive, codes, regions, draw, words)
+    columns = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(carried(policy))))]
+    # A shorter key is sorted faster.
+    order = [*([] if regions is None else ["region"]), code_name(0), "draw"]
+    return (
+        exp.select(*map(column, columns))
+        .from_(query.subquery("row"), copy=False)
+        .order_by(*(ascending(column(name)) for name in order), copy=False)
+    )
+
+
+def drawn_rows(
+    policy: BoundPolicy,
+    sensitive: Sequence[BoundAttribute],
+    codes: Sequence[str],
+    regions: str | None,
+    draw: str,
+    words: Mapping[str, str] | None = None,
+) -> exp.Select:
+    """region, code_0, ..., draw, column_0, ...: the source's rows, each with a draw.
+
+    `regions` is a table of `region_labels.region_map`; without one there is one region. `draw` gives the random bits.
+    """
+    words = words or {}
     region = literal(0) if regions is None else column("region", "row_region")
     query = exp.select(
         alias(big(region), "region"),
@@ -81,8 +107,7 @@ def sorted_rows(
         name = code_name(index)
         on = identical(published_value(bound, "source"), column("value", name))
         query.join(relation(table, as_=name), on=on, copy=False)
-    carried_columns = carried(policy)
-    for index, bound in enumerate(carried_columns):
+    for index, bound in enumerate(carried(policy)):
         if bound.column not in words:
             query.select(alias(column(bound.column, "source"), carried_name(index)), copy=False)
             continue
@@ -96,14 +121,7 @@ def sorted_rows(
             for index, bound in enumerate(policy.quasi_identifiers)
         ]
         query.join(relation(regions, as_="row_region"), on=exp.and_(*alike), copy=False)
-    columns = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(carried_columns)))]
-    # A shorter key is sorted faster.
-    order = [*([] if regions is None else ["region"]), code_name(0), "draw"]
-    return (
-        exp.select(*map(column, columns))
-        .from_(query.subquery("row"), copy=False)
-        .order_by(*(ascending(column(name)) for name in order), copy=False)
-    )
+    return query
 
 
 def value_counts(sorted_rows: str, draw: str) -> exp.Select:
@@ -207,17 +225,23 @@ def rows_in_slots(sorted_rows: str, starts: str, columns: Sequence[str], first: 
     `first` is the number of the first row of the table, see `numbers_of`.
     """
     rank = column("rowid", "row") - literal(first) - column("before", "start")
+    query = exp.select(alias(slot_of(rank), "slot"), *(column(name, "row") for name in columns))
+    query.from_(relation(sorted_rows, as_="row"), copy=False)
+    return query.join(relation(starts, as_="start"), on=is_of_value(), copy=False)
+
+
+def slot_of(rank: exp.Expr) -> exp.Expr:
+    """The slot of a row by its rank among the rows with its value, from 0; `start` is a row of `starts`."""
     spread = column("first", "start") + paren(rank.copy())
     surplus = infix(column("behind", "start") + paren(rank.copy()), "-", column("spread", "start"))
     index = paren(if_(rank < column("spread", "start"), spread, surplus))
-    slot = column("base", "start") + index % column("groups", "start")
-    query = exp.select(alias(slot, "slot"), *(column(name, "row") for name in columns))
-    query.from_(relation(sorted_rows, as_="row"), copy=False)
-    on = exp.and_(
-        same("region", "row", "start"),
-        column(code_name(0), "row").eq(column("code", "start")),
-    )
-    return query.join(relation(starts, as_="start"), on=on, copy=False)
+    return column("base", "start") + index % column("groups", "start")
+
+
+def is_of_value() -> exp.Expr:
+    """Whether `row` is one of those with the value of `start`, a row of `starts`."""
+    same_value = column(code_name(0), "row").eq(column("code", "start"))
+    return exp.and_(same("region", "row", "start"), same_value)
 
 
 def _copies(parts: Sequence[exp.Expr]) -> list[exp.Expr]:

@@ -18,7 +18,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.methods.anatomy import assign_groups, merge_groups
+from sqlanon.methods.anatomy import assign_groups, merge_groups, numbered_rows
 from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.feasibility import shortfall
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
@@ -110,37 +110,82 @@ class Dealing:
         `words` has the tables of the columns that are few texts.
         """
         scratch, engine = self._scratch, self._engine
-        with registered(engine, "random_draw") as draw:
-            sorting = assign_groups.sorted_rows(self._policy, self._sensitive, self._codes, regions, draw, words)
-            rows = scratch.table("sorted_rows", sorting)
-            of_all = assign_groups.value_counts_of_all(self._codes[0], draw)
-            counts = scratch.table(
-                "value_counts", of_all if regions is None else assign_groups.value_counts(rows, draw)
-            )
+        rows, counts = self._drawn(regions, words)
         groups = scratch.table(
             "groups", assign_groups.groups(counts, max(least, least_rows(self._requirements)), different)
         )
         columns = [*map(code_name, range(len(self._codes)))]
         columns += map(carried_name, range(len(carried(self._policy))))
         starts = scratch.table("starts", assign_groups.starts(counts, groups))
-        # A view, because rows are wide, and read only once where no groups are merged.
-        in_slots = self._scratch.view(
-            "rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows))
-        )
-        slots = single = scratch.table("slots", merge_groups.slots(groups))
+        in_slots = self._in_slots(rows, starts, columns)
+        slots = single = self._slots(in_slots, groups)
         once = self._once(groups)
         if not self._by_theorem(once, different):
             slots = self._merged(in_slots, slots, groups)
-        with registered(engine, "random_draw") as draw:
-            numbers = scratch.table("numbers", merge_groups.bucket_numbers(slots, draw))
+        numbers = self._numbers(slots)
         if slots != single:
-            numbers = scratch.table("all_numbers", merge_groups.all_numbers(slots, numbers))
-        in_buckets = scratch.table("rows_in_buckets", merge_groups.rows_in_buckets(in_slots, numbers, columns))
+            numbers = scratch.rows("all_numbers", merge_groups.all_numbers(slots, numbers))
+        in_buckets = scratch.rows("rows_in_buckets", merge_groups.rows_in_buckets(in_slots, numbers, columns))
         sizes = merge_groups.sizes_of_groups(groups) if slots == single else merge_groups.sizes(in_buckets)
         number, smallest, largest, total = map(int, engine.rows(sizes)[0])
         codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
         once = once and slots == single and len(codes) == 1
         return Bucketization(in_buckets, codes, number, smallest, largest, count, total, once=once, words=tuple(words))
+
+    def _drawn(self, regions: str | None, words: Mapping[str, str]) -> tuple[str, str]:
+        """The tables of the rows and of how many have each value, both with draws; DuckDB sorts by them.
+
+        Numbers counted value by value take DuckDB twice as long as a sort and the numbers that its rows have then. Rows
+        that lie in many parts have no such order, and get their draws as they are kept.
+        """
+        scratch, drawn = self._scratch, (self._policy, self._sensitive, self._codes, regions)
+        with registered(self._engine, "random_draw") as draw:
+            if self._engine.distributed:
+                rows = scratch.rows("drawn_rows", assign_groups.drawn_rows(*drawn, draw))
+                drawn_counts = scratch.rows("drawn_counts", numbered_rows.value_counts(rows, draw))
+                counts = scratch.table("value_counts", exp.select(exp.Star()).from_(relation(drawn_counts)))
+                self._require_all(counts)
+                return rows, counts
+            rows = scratch.table("sorted_rows", assign_groups.sorted_rows(*drawn, draw, words))
+            of_all = assign_groups.value_counts_of_all(self._codes[0], draw)
+            of_regions = None if regions is None else assign_groups.value_counts(rows, draw)
+            return rows, scratch.table("value_counts", of_regions or of_all)
+
+    def _require_all(self, counts: str) -> None:
+        """Raises InternalError unless there are as many rows with their codes and regions as the source has."""
+        source_rows, coded_rows = (
+            self._number(exp.select(f.sum(column("n"))).from_(relation(table))) for table in (self._codes[0], counts)
+        )
+        if source_rows != coded_rows:
+            raise InternalError(
+                f"{coded_rows} rows of {source_rows} have their values and regions; nothing was published"
+            )
+
+    def _in_slots(self, rows: str, starts: str, columns: Sequence[str]) -> str:
+        """The rows in their slots."""
+        if self._engine.distributed:
+            return self._scratch.rows("rows_in_slots", numbered_rows.rows_in_slots(rows, starts, columns))
+        # A view, because rows are wide, and read only once where no groups are merged.
+        return self._scratch.view(
+            "rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows))
+        )
+
+    def _slots(self, in_slots: str, groups: str) -> str:
+        """The table of the slots, each a bucket by itself."""
+        if self._engine.distributed:
+            return self._scratch.rows("slots", numbered_rows.slots(in_slots, groups))
+        return self._scratch.table("slots", merge_groups.slots(groups))
+
+    def _numbers(self, slots: str) -> str:
+        """The table of the first slot of each bucket and the number that was drawn for it."""
+        scratch = self._scratch
+        with registered(self._engine, "random_draw") as draw:
+            if not self._engine.distributed:
+                return scratch.table("numbers", merge_groups.bucket_numbers(slots, draw))
+            drawn = scratch.rows("drawn_buckets", numbered_rows.drawn_buckets(slots, draw))
+        alike = scratch.table("draws_alike", numbered_rows.draws_alike(drawn))
+        before = scratch.table("numbers_before", numbered_rows.numbers_before(alike))
+        return scratch.rows("numbers", numbered_rows.bucket_numbers(drawn, before))
 
     def _first(self, table: str) -> int:
         """The number of the first row of a table. Raises InternalError unless the others have the numbers after it."""
@@ -166,21 +211,32 @@ class Dealing:
     def _merged(self, in_slots: str, slots: str, groups: str) -> str:
         """Merges groups until no bucket violates; returns the table of the slots."""
         tallies = [
-            self._scratch.table("tally", merge_groups.tally(in_slots, index)) for index in range(len(self._codes))
+            self._scratch.rows("tally", merge_groups.tally(in_slots, index)) for index in range(len(self._codes))
         ]
         chunks = self._number(exp.select(f.max(column("groups"))).from_(relation(groups)))
         while True:
             rows = [
-                merge_groups.class_rows(tally, slots, table, bound.column)
+                self._class_rows(tally, slots, table, bound.column)
                 for tally, table, bound in zip(tallies, self._codes, self._sensitive, strict=True)
             ]
-            broken = self._scratch.table("violating", self._broken(rows))
+            broken = self._scratch.rows("violating", self._broken(rows))
             if not self._number(exp.select(f.count()).from_(relation(broken))):
                 return slots
             if chunks <= 1:
                 raise self._violation(range(len(self._requirements)))
             chunks = (chunks + 1) // 2
-            slots = self._scratch.table("slots", merge_groups.merged(slots, broken))
+            slots = self._scratch.rows("slots", merge_groups.merged(slots, broken))
+
+    def _class_rows(self, tally: str, slots: str, codes: str, attribute: str) -> Rows:
+        """The buckets with the values of one attribute.
+
+        They are counted before requirements are asked where an engine computes a step anew for each one that reads it.
+        """
+        rows = merge_groups.class_rows(tally, slots, codes, attribute)
+        if not self._engine.distributed:
+            return rows
+        counts = self._scratch.rows("class_values", numbered_rows.class_values(rows))
+        return replace(rows, relation=relation(counts), counted=True)
 
     def _broken(self, rows: Sequence[Rows], among: Collection[int] | None = None) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute.
