@@ -55,8 +55,8 @@ class Engine(Protocol):
     def copy_rows(self, name: str, query: exp.Query) -> str:
         """Makes a temporary relation of this name with the rows of a query, as many as those of a source.
 
-        They stay where the query's rows are; what `run` makes of a query is a summary, for methods to read. What is drawn
-        in the query is drawn once, however often the relation is read. Returns its kind, TABLE or VIEW.
+        They stay where the query's rows are; what `run` makes of a query is a summary, for methods to read. What is
+        drawn in the query is drawn once, however often the relation is read. Returns its kind, TABLE or VIEW.
         """
         ...
 
