@@ -97,7 +97,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["scipy"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/ratings.py"}
     assert imported["sklearn"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/learning.py"}
     assert imported["altair"] == imported["vl_convert"] == {"sqlanon/report/charts.py"}
-    assert imported["IPython"] == {"sqlanon/notebook/magics.py"}
+    assert imported["IPython"] == {"sqlanon/notebook/magics.py", "sqlanon/notebook/progress.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
     assert imported["prometheus_client"] == {"sqlanon/jobs/metrics.py"}
     assert imported["dbt"] == {"sqlanon/dbt/model.py", "sqlanon/dbt/model_policy.py"}
