@@ -55,7 +55,7 @@ CASES = [
     Case(
         "merged groups",
         BOTH,
-        "k_anonymity(k => 8), t_closeness(t => 0.6)",
+        "k_anonymity(k => 16), t_closeness(t => 0.6)",
         "l => 3, variant => 'recursive', c => 1.5",
         "recursive",
         3,
