@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         "--only", action="append", choices=[*CASES, *ON_DEMAND], metavar="CASE", help="this case; can be repeated"
     )
     parser.add_argument(
-        "--large", action="store_true", help="also 50 million rows with 2 GB of memory, and the Python packages"
+        "--large", action="store_true", help="also 50 million rows with 2 GB of memory, the Python packages, and Spark"
     )
     parser.add_argument("--stages", action="store_true", help="also the seconds and queries of each stage")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured to a file")

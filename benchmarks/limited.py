@@ -6,7 +6,6 @@ import json
 import resource
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,41 +15,10 @@ from benchmarks import databases
 from benchmarks.cases import anatomy, loose
 from benchmarks.data import ADULT, DIAGNOSED, Dataset
 from benchmarks.measure import seconds
+from benchmarks.spill import Spill
 from benchmarks.stages import timed_statement
 
 __all__ = ["main"]
-
-_EVERY = 0.2
-
-
-class _Spill:
-    """The most that a folder of temporary files ever held, looked at from a thread."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self.most = 0
-
-    def __enter__(self) -> _Spill:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._stop.wait(_EVERY):
-            self.most = max(self.most, sum(map(_size, self._folder.rglob("*"))))
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except OSError:  # DuckDB has removed it meanwhile
-        return 0
-
 
 Times = tuple[float, Mapping[str, float]]
 
@@ -104,7 +72,7 @@ def main(what: str, file: Path, limit: str) -> None:
     with tempfile.TemporaryDirectory(prefix="sqlanon-spill-", dir=file.parent) as spilled:
         config = {"memory_limit": limit, "temp_directory": spilled}
         copy = databases.working_copy(releases.dataset, file, config=config)
-        with copy as connection, _Spill(Path(spilled)) as spill:
+        with copy as connection, Spill(Path(spilled)) as spill:
             baseline, taken = releases.taken(connection)
     found = {"against": releases.baseline, "baseline": baseline, "seconds": taken}
     print(json.dumps({**found, "peak_rss": _peak(), "spilled": spill.most}))

@@ -28,6 +28,7 @@ from benchmarks.cases import (
     slicing,
     snapshot,
     solve,
+    spark,
     startup,
     stream,
     view,
@@ -68,6 +69,7 @@ CASES: dict[str, Case] = {
 # They take long or much space, or need other packages, so they only run when they are asked for.
 ON_DEMAND: dict[str, Case] = {
     "large": large.run,
+    "spark": spark.run,
     "mondrian_peers": mondrian_peers.run,
     "check_peers": check_peers.run,
 }

@@ -1,9 +1,9 @@
--- The rows of a relation in any order, as one text: their number, and the sums of two parts of their digests. Spark's
--- SQL; :rows is the name of the relation. A row is digested as JSON, in which NULL is written, not left out.
-SELECT concat_ws(':', 'sha256', CAST(count(*) AS STRING), CAST(coalesce(sum(part_0), 0) AS STRING),
-                 CAST(coalesce(sum(part_1), 0) AS STRING))
+-- The rows of a relation in any order, as one text: their number, and the sums of two parts of their digests, of 60 bits
+-- each: text is read as BIGINT in half the time of a DECIMAL. Spark's SQL; :rows is the name of the relation. A row is digested as JSON, in which NULL is written, not left out.
+SELECT concat_ws(':', 'sha256', CAST(count(*) AS STRING), CAST(coalesce(sum(CAST(part_0 AS DECIMAL(20, 0))), 0) AS STRING),
+                 CAST(coalesce(sum(CAST(part_1 AS DECIMAL(20, 0))), 0) AS STRING))
 FROM (
-  SELECT CAST(conv(substr(digest, 1, 15), 16, 10) AS DECIMAL(20, 0)) AS part_0,
-         CAST(conv(substr(digest, 16, 15), 16, 10) AS DECIMAL(20, 0)) AS part_1
+  SELECT CAST(conv(substr(digest, 1, 15), 16, 10) AS BIGINT) AS part_0,
+         CAST(conv(substr(digest, 16, 15), 16, 10) AS BIGINT) AS part_1
   FROM (SELECT sha2(to_json(struct(*), map('ignoreNullFields', 'false')), 256) AS digest FROM IDENTIFIER(:rows))
 )

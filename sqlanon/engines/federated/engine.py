@@ -2,7 +2,8 @@
 
 A query that names a relation of Spark's runs on Spark, and the tables of DuckDB's that it reads besides are sent there.
 Every other query runs in DuckDB. A temporary table that is made of rows on Spark is a summary, and is collected into
-DuckDB; only what `copy_rows` copies stays on Spark. So the stages of a release need not know on which engine they run.
+DuckDB, as is what a query groups on its way; only what `copy_rows` copies stays on Spark. So the stages of a release
+need not know on which engine they run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from sqlanon.engines.federated.parquet_folder import ParquetFolder
 from sqlanon.engines.federated.parquet_releases import ParquetReleases
 from sqlanon.engines.federated.sources import Sources
 from sqlanon.engines.federated.stand_ins import stand_in
-from sqlanon.engines.federated.transfer import Transfer
+from sqlanon.engines.federated.summaries import tables_read, with_summaries
+from sqlanon.engines.federated.transfer import TooManyRows, Transfer
 from sqlanon.engines.random_order import RANDOM_DRAW, in_random_order, without_draws
 from sqlanon.engines.spark import SparkEngine, columns_of
 from sqlanon.engines.spark_errors import spark_errors
@@ -70,9 +72,12 @@ class FederatedEngine:
         """The rows of a query, from where they are."""
         if isinstance(query, exp.Create):
             return self._made(query, parameters)
-        if isinstance(query, exp.Expr) and self._is_remote(query):
-            with self._spelled(query) as spelled:
-                return self.spark.rows(spelled, parameters)
+        if isinstance(query, exp.Query) and self._is_remote(query):
+            with self._summarized(query, parameters) as summarized:
+                if self._is_remote(summarized):
+                    with self._spelled(summarized) as spelled:
+                        return self.spark.rows(spelled, parameters)
+                return self.local.rows(summarized, parameters)
         return self.local.rows(query, parameters)
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
@@ -193,8 +198,18 @@ class FederatedEngine:
         if statement.kind != "TABLE":
             raise InternalError("a view of rows on Spark would be made in DuckDB")
         if statement.args.get("properties") is None:
-            self._write(statement.this, query)
+            self._write(statement.this, in_random_order(query))
             return []
+        with self._summarized(query, parameters) as summarized:
+            return self._collected(statement.this.name, summarized, parameters)
+
+    def _collected(self, name: str, query: exp.Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Makes a temporary table of DuckDB's with the rows of a query; returns their number, as DuckDB does.
+
+        Raises TooManyRows for more rows on Spark than the bound.
+        """
+        if not self._is_remote(query):
+            return self.local.rows(create_temporary("TABLE", name, query), parameters)
         columns = self.local.columns(query) if not parameters else None
         with self._spelled(query) as spelled:
             with spark_errors(query):
@@ -202,15 +217,40 @@ class FederatedEngine:
                 known = columns or columns_of(frame)
             collected = self._transfer.collect(frame, known, query)
         try:
-            return self.local.rows(create_temporary("TABLE", statement.this.name, collected))
+            return self.local.rows(create_temporary("TABLE", name, collected))
         finally:
             self._transfer.forget(collected)
 
+    @contextmanager
+    def _summarized(self, query: exp.Query, parameters: Sequence[object] = ()) -> Iterator[exp.Query]:
+        """The query with tables of DuckDB's in the place of the summaries in it, which are there inside the block.
+
+        Where a summary has more rows than the bound, or there are parameters, it is the query as it is.
+        """
+        made: list[exp.Expr] = []
+
+        def table_of(summary: exp.Query) -> str:
+            name = _view_name()
+            self._collected(name, summary)
+            made.append(relation(name))
+            return name
+
+        try:
+            try:
+                yielded = query if parameters else with_summaries(query, self._is_remote, table_of)
+            except TooManyRows:
+                yielded = query
+            yield yielded
+        finally:
+            # An aborted transaction refuses, and takes them along when it is rolled back.
+            with suppress(EngineError):
+                for table in made:
+                    self.local.run(exp.Drop(kind="TABLE", tables=[table]))
+
     def _write(self, table: exp.Table, query: exp.Query) -> None:
         """Writes a candidate in a random order."""
-        ordered = in_random_order(query)
-        columns = self.local.columns(ordered)
-        with self._spelled(ordered) as spelled:
+        columns = self.local.columns(query)
+        with self._summarized(query) as summarized, self._spelled(summarized) as spelled:
             with spark_errors():
                 rows = self.spark.frame(spelled)
             self._releases.write(table, self.spark.shuffled(rows), columns)
@@ -221,7 +261,7 @@ class FederatedEngine:
         return self._copies.get(key) or self._sources.view_of(key) or self._releases.path(table)
 
     def _is_remote(self, query: exp.Expr) -> bool:
-        return any(self._location(table) for table in _tables(query))
+        return any(self._location(table) for table in tables_read(query))
 
     @contextmanager
     def _spelled(self, query: exp.Expr) -> Iterator[Any]:
@@ -229,7 +269,7 @@ class FederatedEngine:
         spelled = query.copy()
         views: dict[_Key, str] = {}
         with ExitStack() as stack:
-            for table in _tables(spelled):
+            for table in tables_read(spelled):
                 key = tuple(fold(part.name) for part in table.parts)
                 if key not in views:
                     views[key] = self._copies.get(key) or self._sources.view_of(key) or self._view(table, stack)
@@ -254,12 +294,6 @@ class FederatedEngine:
             self._transfer.ship(table, view)
         stack.callback(self.spark.connection.catalog.dropTempView, view)
         return view
-
-
-def _tables(query: exp.Expr) -> list[exp.Table]:
-    """The tables that a query reads, and not the names of its steps."""
-    steps = {fold(step.alias) for step in query.find_all(exp.CTE)}
-    return [table for table in query.find_all(exp.Table) if table.db or fold(table.name) not in steps]
 
 
 def _view_name() -> str:

@@ -19,8 +19,9 @@ from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.errors import EngineError, UserError
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["Transfer"]
+__all__ = ["TooManyRows", "Transfer"]
 
 # Types of DuckDB's that Arrow hands to Spark as they are, and as what the others go that Spark has no like of.
 _PLAIN = frozenset(
@@ -36,6 +37,10 @@ _WIDER = {
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*\d+\)")
 
 
+class TooManyRows(UserError):
+    """A table has more rows than may go from one engine to the other."""
+
+
 class Transfer:
     """Moves tables of at most `bound` rows between DuckDB and Spark."""
 
@@ -47,12 +52,12 @@ class Transfer:
     def collect(self, rows: DataFrame, columns: Sequence[Column], query: Query) -> exp.Select:
         """The rows of a query of Spark's, as a query of DuckDB's that is to be run at once; it has these columns.
 
-        Raises UserError for more rows than the bound.
+        Raises TooManyRows for more rows than the bound.
         """
         with spark_errors(query):
             table = rows.limit(self._bound + 1).toArrow()
         if table.num_rows > self._bound:
-            raise UserError(
+            raise TooManyRows(
                 f"a summary of the source has more than {self._bound:,} rows, too many to be searched in memory",
                 hint="generalize more by MIN LEVEL in the policy, or raise the bound: summary_rows => ... of connect()",
             )
@@ -75,7 +80,7 @@ class Transfer:
     def ship(self, table: exp.Table, name: str) -> None:
         """A table of DuckDB's as a temporary view of Spark's with this name.
 
-        Raises UserError for more rows than the bound, EngineError for a column that Spark has no type for.
+        Raises TooManyRows for more rows than the bound, EngineError for a column that Spark has no type for.
         """
         source = relation(tuple(part.name for part in table.parts))
         columns = self._local.columns(exp.select(exp.Star()).from_(source))
@@ -83,7 +88,7 @@ class Transfer:
         query = exp.select(*parts).from_(source.copy()).limit(self._bound + 1)
         rows = self._local.arrow(query)
         if rows.num_rows > self._bound:
-            raise UserError(
+            raise TooManyRows(
                 f"the table {table.name} has more than {self._bound:,} rows, too many to be sent to Spark",
                 hint="raise the bound: summary_rows => ... of connect()",
             )
@@ -92,8 +97,18 @@ class Transfer:
 
 
 def _shipped_type(name: str, kind: str) -> str:
-    if kind in _PLAIN or _DECIMAL.fullmatch(kind):
+    """The type as which a column goes. A struct does where its fields go as they are: a class may have such a key."""
+    if _is_plain(kind) or (kind.startswith("STRUCT(") and all(_is_plain(part) for part in _field_types(kind))):
         return kind
     if kind not in _WIDER:
         raise EngineError(f"the column {name} is of type {kind}, which Spark is not sent")
     return _WIDER[kind]
+
+
+def _is_plain(kind: str) -> bool:
+    return kind in _PLAIN or _DECIMAL.fullmatch(kind) is not None
+
+
+def _field_types(kind: str) -> list[str]:
+    fields = exp.DataType.build(kind, dialect="duckdb").expressions
+    return [to_sql(field.args["kind"]) for field in fields]

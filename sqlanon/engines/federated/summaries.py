@@ -1,0 +1,168 @@
+"""Summaries of rows inside a query: steps and derived tables that group rows on Spark, and what is made of them.
+
+A query of a release has many steps, of which few read rows: these are joined, grouped once, and all else is computed
+from the groups. Spark computes a step anew for each that reads it, and spends a second on a step of ten rows. So what a
+query groups is collected as a table of DuckDB's, where the steps that read nothing else are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.engines.spark_sql import spark_sql
+from sqlanon.sqlgen.build.names import relation
+
+__all__ = ["tables_read", "with_summaries"]
+
+
+class _Step(NamedTuple):
+    """A step of a WITH, and the steps before it, which it may read."""
+
+    node: exp.CTE
+    visible: Mapping[str, _Step]
+
+
+class _Part(NamedTuple):
+    """A query inside another one, the node that it is the body of, and the steps that it may read."""
+
+    node: exp.Expr
+    body: exp.Query
+    visible: Mapping[str, _Step]
+
+
+def with_summaries(
+    query: exp.Query, is_remote: Callable[[exp.Query], bool], table_of: Callable[[exp.Query], str]
+) -> exp.Query:
+    """The query with temporary tables of DuckDB's in the place of what groups rows on Spark.
+
+    Where it reads rows besides, the steps that it joins with them and that read none become such tables, too.
+    `is_remote` tells whether a query reads rows on Spark, and `table_of` makes a table of one, or of one of DuckDB's.
+
+    Raises EngineError for a query that is not portable. One that is has no draws, so that a step which two of the
+    tables are made of may be computed for each.
+    """
+    spark_sql(query)
+    names = [fold(step.alias) for step in query.find_all(exp.CTE)]
+    if len(names) > len(set(names)) or any(steps.recursive for steps in query.find_all(exp.With)):
+        return query
+    whole = query.copy()
+
+    def tabulate_steps(body: exp.Query, visible: Mapping[str, _Step]) -> None:
+        """Makes tables of the steps that a query joins with rows and that read none."""
+        for step in _read(body, _within(body, visible), prune=_is_with):
+            if is_remote(alone := _alone(step.node.this, step.visible)):
+                tabulate_steps(step.node.this, step.visible)
+            elif not _is_table(step.node.this):
+                _replace(step.node, table_of(alone))
+
+    for part in _parts(whole, {}):
+        if _is_grouped(part.body) and is_remote(_alone(part.body, part.visible)):
+            tabulate_steps(part.body, part.visible)
+            _replace(part.node, table_of(_alone(part.body, part.visible)))
+    _drop_unread(whole)
+    for part in [*_parts(whole, {}), _Part(whole, whole, {})]:
+        if is_remote(_alone(part.body, part.visible)):
+            tabulate_steps(part.body, part.visible)
+    _drop_unread(whole)
+    return whole
+
+
+def tables_read(query: exp.Expr) -> list[exp.Table]:
+    """The tables that a query reads, and not the names of its steps."""
+    steps = {fold(step.alias) for step in query.find_all(exp.CTE)}
+    return [table for table in query.find_all(exp.Table) if table.db or fold(table.name) not in steps]
+
+
+def _parts(query: exp.Query, visible: Mapping[str, _Step]) -> Iterator[_Part]:
+    """The steps and derived tables of a query in an order in which each stands behind what it reads.
+
+    Queries inside expressions are left out: they may read columns of the rows around them.
+    """
+    for node in query.ctes:
+        yield from _parts(node.this, visible)
+        yield _Part(node, node.this, visible)
+        visible = {**visible, fold(node.alias): _Step(node, visible)}
+    for inner in _inner(query):
+        if isinstance(inner, exp.Subquery):
+            yield from _parts(inner.this, visible)
+            yield _Part(inner, inner.this, visible)
+        elif isinstance(inner, exp.Query):
+            yield from _parts(inner, visible)
+
+
+def _inner(query: exp.Query) -> list[exp.Expr]:
+    """What a query reads or unites: tables, queries in parentheses, and others."""
+    if isinstance(query, exp.SetOperation):
+        return [query.this, query.expression]
+    sources = [query.args.get("from_"), *(query.args.get("joins") or ())]
+    return [source.this for source in sources if source is not None]
+
+
+def _within(query: exp.Query, visible: Mapping[str, _Step]) -> Mapping[str, _Step]:
+    """The steps that the query may read, its own too."""
+    for node in query.ctes:
+        visible = {**visible, fold(node.alias): _Step(node, visible)}
+    return visible
+
+
+def _is_grouped(query: exp.Query) -> bool:
+    """Whether the query has fewer rows than it reads: a row for each group, each distinct row, or all together."""
+    if not isinstance(query, exp.Select):
+        return False
+    aggregates = all(isinstance(value.unalias(), exp.AggFunc) for value in query.selects)
+    return bool(query.args.get("group") or query.args.get("distinct") or aggregates)
+
+
+def _alone(body: exp.Query, visible: Mapping[str, _Step]) -> exp.Query:
+    """A part as a query of its own, with the steps that it reads."""
+    needed: dict[str, exp.CTE] = {}
+    _need(body, visible, needed)
+    whole = body.copy()
+    if steps := [*(node.copy() for node in needed.values()), *whole.ctes]:
+        whole.set("with_", exp.With(expressions=steps))
+    return whole
+
+
+def _need(body: exp.Query, visible: Mapping[str, _Step], needed: dict[str, exp.CTE]) -> None:
+    """Adds the steps that a query reads, each behind those that it reads itself."""
+    for step in _read(body, visible):
+        if (name := fold(step.node.alias)) not in needed:
+            _need(step.node.this, step.visible, needed)
+            needed[name] = step.node
+
+
+def _read(
+    body: exp.Query, visible: Mapping[str, _Step], prune: Callable[[exp.Expr], bool] | None = None
+) -> list[_Step]:
+    """The visible steps that a query names, not inside what is pruned."""
+    tables = (node for node in body.walk(prune=prune) if isinstance(node, exp.Table) and not node.db)
+    return [visible[name] for name in dict.fromkeys(fold(table.name) for table in tables) if name in visible]
+
+
+def _is_with(node: exp.Expr) -> bool:
+    return isinstance(node, exp.With)
+
+
+def _is_table(query: exp.Query) -> bool:
+    """Whether a step is a table already, as `_replace` writes it."""
+    return query.is_star and not any(part for name, part in query.args.items() if name not in ("expressions", "from_"))
+
+
+def _replace(node: exp.Expr, table: str) -> None:
+    node.set("this", exp.select(exp.Star()).from_(relation(table)))
+    if isinstance(node, exp.CTE):
+        node.set("materialized", None)
+
+
+def _drop_unread(query: exp.Query) -> None:
+    """Takes out steps that nothing reads any more, the last first."""
+    for steps in list(query.find_all(exp.With)):
+        for node in reversed(steps.expressions):
+            if all(fold(table.name) != fold(node.alias) for table in query.find_all(exp.Table) if not table.db):
+                node.pop()
+        if not steps.expressions:
+            steps.pop()
