@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.logger import PySparkLogger
@@ -28,7 +29,7 @@ def spark_errors(query: Query | None = None) -> Iterator[None]:
             logger.disabled = True
         try:
             yield
-        except (PySparkException, Py4JError) as error:
+        except (PySparkException, Py4JError, pa.ArrowException) as error:
             raise translated(error, query) from None
 
 

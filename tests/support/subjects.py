@@ -92,8 +92,8 @@ _FILES = {
     ),
     "engines": (
         "adjustable anonymize arrow_results classes_of_cells clients data_frames dbt dbt_macros docstrings engine "
-        "fixed_cost lost_executor notebook page published releases session session_settings settings summaries "
-        "temp_tables typed_classes typed_policies"
+        "fixed_cost lost_executor notebook page published release_files releases session session_settings settings "
+        "summaries temp_tables typed_classes typed_policies"
     ),
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli datasets exit_codes presentation schedulers shell",

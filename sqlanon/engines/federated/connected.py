@@ -21,7 +21,8 @@ def federated(
 ) -> Callable[[DuckDBEngine], Engine]:
     """What makes the engine of a connection, and of its cursors: with a session, or one of this process.
 
-    Raises UserError for a bound that is no number of rows, and for a session of Spark Connect.
+    Raises UserError for a bound that is no number of rows, and for a session of Spark Connect, of another collation or
+    that computes a task twice.
     """
     bound = SUMMARY_ROWS if summary_rows is None else summary_rows
     if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
@@ -33,6 +34,11 @@ def federated(
             hint="use a session of SparkSession.builder.master(...), or leave session out",
         )
     _require_binary_text(used)
+    if used.sparkContext.getConf().get("spark.speculation", "false") == "true":
+        raise UserError(
+            "this Spark session computes a task that is slow a second time, and rows would be drawn twice",
+            hint="use a session whose spark.speculation is false",
+        )
     return lambda local: FederatedEngine(local, SparkEngine(used, local.observe), releases, bound)
 
 

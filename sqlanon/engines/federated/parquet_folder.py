@@ -1,6 +1,6 @@
 """Releases as folders of Parquet files, in a file system that Spark's executors write to.
 
-A folder is written under a name that readers of Parquet skip, and renamed when it has been checked. What a transaction
+A folder is written inside one that its owner alone can open, and renamed when it has been checked. What a transaction
 renames or drops is undone where the transaction fails, and what it has dropped is deleted once it is over.
 """
 
@@ -19,17 +19,32 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.errors import EngineError, UserError
 
-__all__ = ["ParquetFolder"]
+__all__ = ["ParquetFolder", "quoted"]
 
-# Readers of Parquet skip names that begin with it.
+# Spark and Arrow skip names that begin with it. Readers that do not, such as DuckDB's, find releases by */*/*.parquet,
+# and what is hidden lies a folder deeper.
 _HIDDEN = "_sqlanon_"
+_BELOW_HIDDEN = "candidate"
+_OWNER_ALONE = 0o700
 _SUFFIX = ".parquet"
+# What Spark takes for a pattern where it reads a path, and not where it writes one.
+_PATTERN = frozenset("*?[]{}\\")
+# In the place of what a source says of its columns: comments, and labels that an encoder has found. It is not empty,
+# since an alias that adds nothing may be taken away when Spark plans a query.
+_METADATA = {"comment": ""}
 
 
 class ParquetFolder:
-    """The folder below which every release has one of its own; `path` is as Hadoop's file systems read it."""
+    """The folder below which every release has one of its own; `path` is as Hadoop's file systems read it.
+
+    Raises UserError for a path that Spark would read as a pattern.
+    """
 
     def __init__(self, session: SparkSession, path: str | None) -> None:
+        if path is not None and _PATTERN & set(path):
+            raise UserError(
+                f"releases is {path!r}, which Spark reads as a pattern", hint="name a folder without * ? [ ] { } \\"
+            )
         self._session = session
         self._path = path
         self._undo: list[Callable[[], object]] = []
@@ -40,14 +55,16 @@ class ParquetFolder:
         return "/".join((self._root(), *(_folder_name(part) for part in name.parts[-2:])))
 
     def hidden_path(self) -> str:
-        """A path that nothing has, below the folder, which readers skip."""
-        return f"{self._root()}/{_HIDDEN}{secrets.token_hex(16)}"
+        """A path that nothing has, below the folder, which its owner alone can open."""
+        return f"{self._root()}/{_HIDDEN}{secrets.token_hex(16)}/{_BELOW_HIDDEN}/{secrets.token_hex(16)}"
 
     def write(self, rows: DataFrame, path: str) -> None:
-        """Writes rows to a path that nothing has yet."""
-        self._undo.append(lambda: self._delete(path))
+        """Writes rows to a hidden path, without what their source says of its columns besides names and types."""
+        self._undo.append(lambda: self._delete(_outermost(path)))
         with spark_errors():
-            rows.write.mode("errorifexists").parquet(path)
+            self._make_private(path)
+            bare = (rows[quoted(name)].alias(name, metadata=_METADATA) for name in rows.columns)
+            rows.select(*bare).write.mode("errorifexists").parquet(path)
 
     def rows_at(self, path: str) -> DataFrame:
         """The rows of a folder. Raises EngineError where there is none."""
@@ -76,15 +93,25 @@ class ParquetFolder:
             )
         self._rename(path, target)
         self._undo.append(lambda: self._rename(target, path))
+        self._finish.append(lambda: self._delete(_outermost(path)))
 
     def drop(self, path: str) -> None:
-        """Takes a folder away; it is deleted when the transaction is over. One that is gone already is no error."""
+        """Takes a folder away. One that is gone already is no error.
+
+        A hidden one is deleted, and another one when the transaction is over.
+        """
+        if _is_hidden(path):
+            self._delete(_outermost(path))
+            return
         if not self._exists(path):
             return
         hidden = self.hidden_path()
+        with spark_errors():
+            self._make_private(hidden)
+        self._undo.append(lambda: self._delete(_outermost(hidden)))
         self._rename(path, hidden)
         self._undo.append(lambda: self._rename(hidden, path))
-        self._finish.append(lambda: self._delete(hidden))
+        self._finish.append(lambda: self._delete(_outermost(hidden)))
 
     def end(self, *, committed: bool) -> None:
         """Deletes what the transaction has dropped, or undoes all that it did, the last first."""
@@ -117,14 +144,41 @@ class ParquetFolder:
             system, hadoop = self._of(path)
             system.delete(hadoop, True)
 
+    def _make_private(self, path: str) -> None:
+        """Makes the outermost folder of a hidden path, which its owner alone can open."""
+        jvm: Any = self._session._jvm
+        system, outermost = self._of(_outermost(path))
+        permission = jvm.org.apache.hadoop.fs.permission.FsPermission(_OWNER_ALONE)
+        system.mkdirs(outermost, permission)
+        # The process's own mask may have taken something off.
+        system.setPermission(outermost, permission)
+
     def _rename(self, path: str, to: str) -> None:
+        """Raises EngineError unless the folder has the new name: one that is there already takes the other one in."""
         with spark_errors():
             system, hadoop = self._of(path)
             _, target = self._of(to)
+            _, inside = self._of(f"{to}/{hadoop.getName()}")
             system.mkdirs(target.getParent())
             is_done = bool(system.rename(hadoop, target))
+            if is_done and bool(system.exists(inside)):
+                system.rename(inside, hadoop)
+                is_done = False
         if not is_done:
             raise EngineError(f"the folder {path} could not be renamed to {to}; nothing was published")
+
+
+def quoted(name: str) -> str:
+    """A column's name in backticks."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _outermost(hidden: str) -> str:
+    return hidden.rsplit("/", 2)[0]
+
+
+def _is_hidden(path: str) -> bool:
+    return _outermost(path).rpartition("/")[2].startswith(_HIDDEN)
 
 
 def _folder_name(part: str) -> str:

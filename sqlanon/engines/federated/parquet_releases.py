@@ -12,7 +12,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.federated.parquet_folder import ParquetFolder
+from sqlanon.engines.federated.parquet_folder import ParquetFolder, quoted
 from sqlanon.engines.federated.stand_ins import PARQUET, comment_on, stand_in
 from sqlanon.engines.spark import columns_of
 from sqlanon.engines.spark_errors import spark_errors
@@ -94,7 +94,7 @@ class ParquetReleases:
         narrower = self._folder.hidden_path()
         with spark_errors():
             rows = self._folder.rows_at(path)
-            columns = [rows[_quoted(part)] for part in rows.columns if part != dropped]
+            columns = [rows[quoted(part)] for part in rows.columns if part != dropped]
         self._folder.write(rows.select(*columns), narrower)
         self._forget(name)
         self._folder.drop(path)
@@ -117,7 +117,3 @@ def _name(table: exp.Table) -> QualifiedName:
 
 def _key(name: QualifiedName) -> tuple[str, ...]:
     return tuple(map(fold, name.parts))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import from_arrow_schema
 from sqlglot import exp
 
 from sqlanon.engines.base import Column, Query
@@ -84,7 +85,7 @@ class Transfer:
         """
         source = relation(tuple(part.name for part in table.parts))
         columns = self._local.columns(exp.select(exp.Star()).from_(source))
-        parts = [alias(cast(column(part), _shipped_type(part, kind)), part) for part, kind in columns]
+        parts = [alias(cast(column(part), _shipped_type(kind)), part) for part, kind in columns]
         query = exp.select(*parts).from_(source.copy()).limit(self._bound + 1)
         rows = self._local.arrow(query)
         if rows.num_rows > self._bound:
@@ -93,15 +94,20 @@ class Transfer:
                 hint="raise the bound: summary_rows => ... of connect()",
             )
         with spark_errors():
-            self._spark.connection.createDataFrame(rows).createTempView(name)
+            # Whatever the session takes a TIMESTAMP for, one of DuckDB's has no time zone.
+            schema = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)
+            self._spark.connection.createDataFrame(rows, schema).createTempView(name)
 
 
-def _shipped_type(name: str, kind: str) -> str:
+def _shipped_type(kind: str) -> str:
     """The type as which a column goes. A struct does where its fields go as they are: a class may have such a key."""
     if _is_plain(kind) or (kind.startswith("STRUCT(") and all(_is_plain(part) for part in _field_types(kind))):
         return kind
     if kind not in _WIDER:
-        raise EngineError(f"the column {name} is of type {kind}, which Spark is not sent")
+        raise EngineError(
+            f"a column with values of type {kind} would be sent to Spark, which takes such values otherwise",
+            hint="make it another type in the view that is the source: CAST(moment AS TIMESTAMP_NTZ) in Spark's SQL",
+        )
     return _WIDER[kind]
 
 
