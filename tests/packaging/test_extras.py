@@ -107,7 +107,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     for name in ("adbc_driver_manager", "adbc_driver_postgresql", "adbc_driver_sqlite"):
         assert all(path.startswith("sqlanon/engines/") for path in imported[name])
     arrow = {"sqlanon/udfs.py", "sqlanon/estimates/batch/row_blocks.py", "sqlanon/engines/spark.py"}
-    arrow.add("sqlanon/engines/arrow_streams.py")
+    arrow |= {"sqlanon/engines/arrow_streams.py", "sqlanon/engines/spark_errors.py"}
     assert {path for path in imported["pyarrow"] if not path.startswith("udfs/")} <= arrow
     assert set(lower_bounds(PROJECT["dependencies"])) == {"duckdb", "sqlglot", "numpy", "pandas", "pytz"}
     assert set(lower_bounds(PROJECT["optional-dependencies"]["cli"])) == COMMAND_LINE
