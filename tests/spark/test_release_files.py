@@ -74,7 +74,7 @@ def test_a_candidate_is_read_by_its_owner_alone(
         (folder,) = (tmp_path / "out").iterdir()
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert [*folder.rglob("*.parquet")]
-        assert duckdb.execute("SELECT count(*) FROM glob(?)", [f"{tmp_path}/out/*/*/*.parquet"]).fetchone() == (0,)
+        assert duckdb.execute("SELECT count(*) FROM glob(?)", [f"{tmp_path}/out/*/*/*.parquet"]).fetchall() == [(0,)]
         seen.append(folder.name)
         return measured(*arguments, **named)
 
@@ -102,6 +102,20 @@ def test_of_two_that_publish_one_name_at_once_one_fails(
     folders[0].end(committed=True)
     assert spark.connection.read.parquet(target).count() == 3
     assert os.listdir(tmp_path / "out") == ["main"]
+
+
+def test_a_release_is_dropped_alone_whatever_the_folder_is_called(spark: SparkEngine, tmp_path: Path) -> None:
+    root = tmp_path / "_sqlanon_releases"
+    folder = ParquetFolder(spark.connection, str(root))
+    for name in ("one", "two"):
+        path = folder.hidden_path()
+        folder.write(spark.connection.range(2), path)
+        folder.publish(path, str(root / "main" / name))
+    folder.end(committed=True)
+    folder.drop(str(root / "main" / "one"))
+    folder.end(committed=True)
+    assert os.listdir(root) == ["main"]
+    assert os.listdir(root / "main") == ["two"]
 
 
 def test_a_fingerprint_has_microseconds_wherever_the_session_is(spark: SparkEngine) -> None:

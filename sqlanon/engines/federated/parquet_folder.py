@@ -17,9 +17,10 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.spark_errors import spark_errors
+from sqlanon.engines.spark_sql import quoted
 from sqlanon.errors import EngineError, UserError
 
-__all__ = ["ParquetFolder", "quoted"]
+__all__ = ["ParquetFolder"]
 
 # Spark and Arrow skip names that begin with it. Readers that do not, such as DuckDB's, find releases by */*/*.parquet,
 # and what is hidden lies a folder deeper.
@@ -100,7 +101,7 @@ class ParquetFolder:
 
         A hidden one is deleted, and another one when the transaction is over.
         """
-        if _is_hidden(path):
+        if path.startswith(f"{self._root()}/{_HIDDEN}"):
             self._delete(_outermost(path))
             return
         if not self._exists(path):
@@ -168,17 +169,8 @@ class ParquetFolder:
             raise EngineError(f"the folder {path} could not be renamed to {to}; nothing was published")
 
 
-def quoted(name: str) -> str:
-    """A column's name in backticks."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def _outermost(hidden: str) -> str:
     return hidden.rsplit("/", 2)[0]
-
-
-def _is_hidden(path: str) -> bool:
-    return _outermost(path).rpartition("/")[2].startswith(_HIDDEN)
 
 
 def _folder_name(part: str) -> str:

@@ -12,10 +12,11 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.federated.parquet_folder import ParquetFolder, quoted
+from sqlanon.engines.federated.parquet_folder import ParquetFolder
 from sqlanon.engines.federated.stand_ins import PARQUET, comment_on, stand_in
 from sqlanon.engines.spark import columns_of
 from sqlanon.engines.spark_errors import spark_errors
+from sqlanon.engines.spark_sql import quoted
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import sql_file

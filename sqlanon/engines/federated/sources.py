@@ -10,6 +10,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.federated.stand_ins import stand_in
 from sqlanon.engines.spark import SparkEngine, columns_of
 from sqlanon.engines.spark_errors import spark_errors
+from sqlanon.engines.spark_sql import quoted
 from sqlanon.errors import UserError
 
 __all__ = ["Sources"]
@@ -57,10 +58,9 @@ class Sources:
         session = self._spark.connection
         if "/" in name:
             return session.read.parquet(name)
-        quoted = "`" + name.replace("`", "``") + "`"
-        if not session.catalog.tableExists(quoted):
+        if not session.catalog.tableExists(quoted(name)):
             raise UserError(
                 f"the Spark session has no table or view {name}",
                 hint="the path of Parquet files is a name with a slash, in double quotes",
             )
-        return session.table(quoted)
+        return session.table(quoted(name))
