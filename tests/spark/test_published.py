@@ -80,13 +80,16 @@ def test_a_failed_check_leaves_what_was_there(
 def test_a_commit_that_fails_takes_the_release_back(
     connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sqlanon.pipeline import publish
+    from sqlanon.engines.federated.parquet_releases import ParquetReleases
 
-    def fail(*_: Any) -> None:
+    renamed = ParquetReleases.before_commit
+
+    def fail(releases: ParquetReleases) -> None:
+        renamed(releases)
         assert folders(tmp_path) == ["main/r"]
         raise CatalogError("as if the catalog could not be written")
 
-    monkeypatch.setattr(publish, "seal", fail)
+    monkeypatch.setattr(ParquetReleases, "before_commit", fail)
     with pytest.raises(CatalogError):
         connection.execute(CREATE.format("r"))
     assert folders(tmp_path) == []

@@ -93,15 +93,45 @@ def test_of_two_that_publish_one_name_at_once_one_fails(
     for number, (folder, path) in enumerate(zip(folders, paths, strict=True), 3):
         folder.write(spark.connection.range(number), path)
     target = str(tmp_path / "out" / "main" / "r")
+    for folder, path in zip(folders, paths, strict=True):
+        folder.publish(path, target)
+    folders[0].before_commit()
+    with pytest.raises(UserError, match="is not a release of this catalog"):
+        folders[1].before_commit()
     with monkeypatch.context() as both_looked_before:
         both_looked_before.setattr(ParquetFolder, "_exists", lambda *_: False)
-        folders[0].publish(paths[0], target)
         with pytest.raises(EngineError, match="could not be renamed"):
-            folders[1].publish(paths[1], target)
+            folders[1].before_commit()
     folders[1].end(committed=False)
     folders[0].end(committed=True)
     assert spark.connection.read.parquet(target).count() == 3
     assert os.listdir(tmp_path / "out") == ["main"]
+
+
+@pytest.mark.parametrize("method", ["generalization", "anatomy(l => 2)"])
+def test_readers_have_the_former_release_until_the_commit(spark: SparkEngine, tmp_path: Path, method: str) -> None:
+    labelled(spark)
+    policy = POLICY.replace("who ENTITY, ", "")
+    seen: dict[str, set[frozenset[Path]]] = {}
+
+    def look(stage: str, *_: object) -> None:
+        seen.setdefault(stage, set()).add(files())
+
+    def files() -> frozenset[Path]:
+        return frozenset((tmp_path / "out" / "main").rglob("*.parquet"))
+
+    with connect(engine="spark", session=spark.connection, releases=tmp_path / "out") as connection:
+        connection.execute(f"{policy}; CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+        former = files()
+        connection.observe(look)
+        connection.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+        connection.observe(None)
+        assert former
+        assert not former & files()
+        assert {name for name, found in seen.items() if found == {former}} >= {"encode", "materialize", "check"}
+        # Its last queries are asked after the commit.
+        assert seen["publish"] == {former, files()}
+        assert all(row[-1] for row in connection.execute("CHECK r").fetchall())
 
 
 def test_a_release_is_dropped_alone_whatever_the_folder_is_called(spark: SparkEngine, tmp_path: Path) -> None:
@@ -111,8 +141,10 @@ def test_a_release_is_dropped_alone_whatever_the_folder_is_called(spark: SparkEn
         path = folder.hidden_path()
         folder.write(spark.connection.range(2), path)
         folder.publish(path, str(root / "main" / name))
+    folder.before_commit()
     folder.end(committed=True)
     folder.drop(str(root / "main" / "one"))
+    folder.before_commit()
     folder.end(committed=True)
     assert os.listdir(root) == ["main"]
     assert os.listdir(root / "main") == ["two"]

@@ -92,13 +92,13 @@ _FILES = {
     ),
     "engines": (
         "adjustable anonymize arrow_results classes_of_cells clients data_frames dbt dbt_macros docstrings engine "
-        "fixed_cost lost_executor notebook page published release_files releases session session_settings settings "
-        "summaries temp_tables typed_classes typed_policies"
+        "fixed_cost killed_driver lost_executor notebook page published release_files releases session "
+        "session_settings settings summaries temp_tables typed_classes typed_policies"
     ),
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli datasets exit_codes presentation schedulers shell",
-    "kills": "exit_codes export_drill export_leftovers export_place kill methods_killed postgres_drill report_files "
-    "stream_killed",
+    "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "
+    "report_files stream_killed",
     "project": (
         "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "
         "paper_tables plug_ins subjects tree words"

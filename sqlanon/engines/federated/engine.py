@@ -177,6 +177,7 @@ class FederatedEngine:
         try:
             with self.local.transaction():
                 yield
+                self._releases.before_commit()
             committed = True
         finally:
             self._depth -= 1

@@ -1,13 +1,15 @@
 """Releases as folders of Parquet files, in a file system that Spark's executors write to.
 
-A folder is written inside one that its owner alone can open, and renamed when it has been checked. What a transaction
-renames or drops is undone where the transaction fails, and what it has dropped is deleted once it is over.
+A folder is written inside one that its owner alone can open. What a transaction publishes or drops is renamed when all
+else is done and the transaction is about to be committed, so that readers have the former release until then. The
+renames are undone where the transaction fails, and what it has dropped is deleted once it is over.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -48,6 +50,8 @@ class ParquetFolder:
             )
         self._session = session
         self._path = path
+        self._dropped: list[str] = []
+        self._published: dict[str, str] = {}
         self._undo: list[Callable[[], object]] = []
         self._finish: list[Callable[[], object]] = []
 
@@ -86,24 +90,43 @@ class ParquetFolder:
         return names
 
     def publish(self, path: str, target: str) -> None:
-        """Renames a folder that was checked. Raises UserError where its target is there already."""
+        """A folder that was checked is to have another name, which no folder has but one that was dropped.
+
+        Raises UserError where there is one.
+        """
+        if target not in self._dropped:
+            self._require_free(target)
+        self._published[path] = target
+
+    def drop(self, path: str) -> None:
+        """Drops a folder; a hidden one is deleted at once. One that is gone already is no error."""
+        if path.startswith(f"{self._root()}/{_HIDDEN}"):
+            self._published.pop(path, None)
+            self._delete(_outermost(path))
+        else:
+            self._dropped.append(path)
+
+    def before_commit(self) -> None:
+        """Hides what was dropped, and gives what is published its name.
+
+        Raises UserError where another one has it meanwhile, and EngineError where a folder cannot be renamed.
+        """
+        for path in self._dropped:
+            self._hide(path)
+        for path, target in self._published.items():
+            self._require_free(target)
+            self._rename(path, target)
+            self._undo.append(partial(self._rename, target, path))
+            self._finish.append(partial(self._delete, _outermost(path)))
+
+    def _require_free(self, target: str) -> None:
         if self._exists(target):
             raise UserError(
                 f"there is a folder {target}, which is not a release of this catalog; nothing was published",
                 hint="move it away, or name another folder for the releases: it is never replaced",
             )
-        self._rename(path, target)
-        self._undo.append(lambda: self._rename(target, path))
-        self._finish.append(lambda: self._delete(_outermost(path)))
 
-    def drop(self, path: str) -> None:
-        """Takes a folder away. One that is gone already is no error.
-
-        A hidden one is deleted, and another one when the transaction is over.
-        """
-        if path.startswith(f"{self._root()}/{_HIDDEN}"):
-            self._delete(_outermost(path))
-            return
+    def _hide(self, path: str) -> None:
         if not self._exists(path):
             return
         hidden = self.hidden_path()
@@ -117,7 +140,7 @@ class ParquetFolder:
     def end(self, *, committed: bool) -> None:
         """Deletes what the transaction has dropped, or undoes all that it did, the last first."""
         actions = self._finish if committed else self._undo[::-1]
-        self._undo, self._finish = [], []
+        self._undo, self._finish, self._dropped, self._published = [], [], [], {}
         for action in actions:
             action()
 

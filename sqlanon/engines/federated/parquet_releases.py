@@ -25,7 +25,7 @@ __all__ = ["ParquetReleases"]
 
 
 class ParquetReleases:
-    """Candidates, which this transaction has written, and releases, whose stand-ins say where their files are."""
+    """Releases that this transaction has written, and others, whose stand-ins say where their files are."""
 
     def __init__(self, local: DuckDBEngine, folder: ParquetFolder) -> None:
         self._local = local
@@ -71,11 +71,15 @@ class ParquetReleases:
             raise InternalError("a table of Parquet files would be changed in a way that is not known")
 
     def drop(self, statement: exp.Drop) -> None:
-        """Drops candidates or releases with their files, which are deleted when the transaction is over."""
+        """Drops candidates with their files, and releases, whose files stay until the transaction is committed."""
         for table in statement.args["tables"]:
             path = str(self.path(table))
             self._forget(_name(table))
             self._folder.drop(path)
+
+    def before_commit(self) -> None:
+        """All is done and checked: files of what was dropped are taken away, and those of what is published named."""
+        self._folder.before_commit()
 
     def end(self, *, committed: bool) -> None:
         """The transaction is over: what it did to files is final, or undone."""
@@ -89,6 +93,8 @@ class ParquetReleases:
         self._local.run(stand_in(target, columns, f"Parquet files in {where}", temporary=False))
         self._local.run(comment_on(target, where))
         self._folder.publish(path, where)
+        # Until the transaction is committed the files are where they were written.
+        self._candidates[_key(target)] = path
 
     def _narrow(self, name: QualifiedName, path: str, dropped: str) -> None:
         """Writes a candidate again without a column that it had for its check; rows keep their order in each file."""
