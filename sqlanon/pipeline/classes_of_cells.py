@@ -1,8 +1,8 @@
 """Which classes may be published, and what each value becomes, found from the cells rather than from the rows.
 
-Where rows lie on another engine, the guard of a release does not read them: the cells are a summary of all that it asks
-about, and the methods work on them. The rows are then joined with what has been found, so that a row whose class is not
-among those that may be published is withheld.
+The guard of a snapshot does not read the rows: the cells are a summary of all that it asks about, and the methods work on
+them. The rows are then joined with what has been found, so that a row whose class is not among those that may be
+published is withheld.
 """
 
 from __future__ import annotations
@@ -22,9 +22,22 @@ from sqlanon.sqlgen.cells.decoded_cells import CodedColumn, decoded_cells
 from sqlanon.sqlgen.release.precomputed import Precomputed
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
-__all__ = ["with_classes_of_cells"]
+__all__ = ["is_answered_by_cells", "with_classes_of_cells"]
 
 _WEIGHT = "__sqlanon_rows"
+
+
+def is_answered_by_cells(state: State) -> bool:
+    """Whether the cells tell which rows have the same class.
+
+    They do not where a row's class depends on more than its values: on its number, on the round in which it was
+    published, or on rows of other tables. Where rows lie on another engine, such a release is refused before.
+    """
+    query, cells = state.compiled, state.cells
+    if not isinstance(query, ReleaseQuery) or cells is None or cells.related or query.tokens:
+        return False
+    by_values = query.placed is None or not (query.placed.by_row or query.placed.exact)
+    return by_values and not any(recoding.later for recoding in query.recodings)
 
 
 def with_classes_of_cells(state: State) -> ReleaseQuery:

@@ -15,7 +15,7 @@ from sqlanon.inputs.dictionary_columns import words_of
 from sqlanon.inputs.pseudonyms import publish_tokens
 from sqlanon.inputs.source import qualified
 from sqlanon.pipeline.candidate import Candidate, candidate
-from sqlanon.pipeline.classes_of_cells import with_classes_of_cells
+from sqlanon.pipeline.classes_of_cells import is_answered_by_cells, with_classes_of_cells
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.answerable import hidden_parts
 from sqlanon.releases.companion_views import own_queries
@@ -91,7 +91,7 @@ def _snapshot(state: State, made: Sequence[Candidate]) -> State:
     query = state.compiled
     publish_tokens(state.engine, need(state.bound), query.tokens)
     _freeze(state)
-    if state.engine.distributed and isinstance(query, ReleaseQuery):
+    if is_answered_by_cells(state):
         state = state.having(query=with_classes_of_cells(state))
     # The source's order links rows to it, so they get a random one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
