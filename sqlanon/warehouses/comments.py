@@ -10,6 +10,7 @@ from sqlanon.domain.values import QualifiedName, written
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.warehouses.dialects import Dialect
 from sqlanon.warehouses.plan import ReleasePlan
+from sqlanon.warehouses.regions import RegionMap
 
 __all__ = ["comment", "header"]
 
@@ -21,6 +22,12 @@ _PROMISE = (
     "Withheld are the rows of classes that do not satisfy the requirements when the script runs, however many these",
     "are, and rows with values that a hierarchy does not list. The requirements are then asked anew, of the rows that",
     "are to be published. If they are not satisfied the script ends with an error, and nothing is published.",
+)
+_REGIONS_PROMISE = (
+    "",
+    "Withheld are the rows that lie in no region, and those of regions that do not satisfy the requirements when the",
+    "script runs, however many these are. The requirements are then asked anew, of the rows that are to be published.",
+    "If they are not satisfied the script ends with an error, and nothing is published.",
 )
 _STAGED = (
     "",
@@ -47,9 +54,16 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
     yield f"Reads     {source}"
     yield f"Writes    {target}, which must not be there yet"
     yield from _listed("Requires ", [str(requirement) for requirement in plan.requirements])
-    yield from _listed("Levels   ", [_level(recoding) for recoding in plan.recodings])
-    yield f"Method    {_method(plan)}, which chose the levels by {release.source_rows:,} rows"
-    yield from _PROMISE
+    if plan.regions is not None:
+        by = ", ".join(bound.column for bound in plan.bound.quasi_identifiers)
+        yield f"Regions   {len(plan.regions.regions.rows):,}, by {by}"
+        yield f"Method    {_method(plan)}, which cut them by {release.source_rows:,} rows"
+        yield from _REGIONS_PROMISE
+        yield from _regions_kept(plan, plan.regions)
+    else:
+        yield from _listed("Levels   ", [_level(recoding) for recoding in plan.recodings])
+        yield f"Method    {_method(plan)}, which chose the levels by {release.source_rows:,} rows"
+        yield from _PROMISE
     if plan.mappings:
         yield ""
         yield "The script holds the values that these hierarchies list, which may be values of the source: keep it as"
@@ -59,6 +73,21 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
         yield f"Tables of {dialect.title} have no order, so that none is given to the rows."
     if dialect.is_staged:
         yield from _STAGED
+
+
+def _regions_kept(plan: ReleasePlan, regions: RegionMap) -> Iterator[str]:
+    """What the script holds of the source: the ends of ranges, and the values of columns that have ranks."""
+    quasi = plan.bound.quasi_identifiers
+    counts = [f"{len(table.rows):,} values of {quasi[index].column}" for index, table in regions.ranks.items()]
+    yield ""
+    yield f"The script holds values of the source, so keep it as you keep the source: the ends of {_regions(regions)}"
+    if counts:
+        yield f"and, for the order of their hierarchies, {', '.join(counts)}."
+
+
+def _regions(regions: RegionMap) -> str:
+    count = len(regions.regions.rows)
+    return f"{count:,} region{'' if count == 1 else 's'}{'' if regions.ranks else '.'}"
 
 
 def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -25,7 +25,10 @@ from sqlanon.methods.registry import promised_by
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.recorded import require_same_hierarchy
 from sqlanon.sqlgen.release.recode import Recoding
-from sqlanon.warehouses.mappings import Mapping, mapping_of
+from sqlanon.sqlgen.release.region_rows import ENDS
+from sqlanon.warehouses.listed_tables import ListedTable
+from sqlanon.warehouses.mappings import Mapping, listed_labels, mapping_of
+from sqlanon.warehouses.regions import RegionMap, regions_of, unmade_regions
 
 __all__ = ["ReleasePlan", "plan_of"]
 
@@ -33,6 +36,7 @@ __all__ = ["ReleasePlan", "plan_of"]
 _COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
 # Those that are only passed on.
 _PASSED = re.compile(rf"{_COMPARED.pattern}|FLOAT|DOUBLE")
+_METHODS = ("generalization", "mondrian")
 # What a requirement may read that is no column of the source.
 _BESIDE = {
     "public_class": "it compares with a public table",
@@ -44,10 +48,11 @@ _BESIDE = {
 
 @dataclass(frozen=True)
 class ReleasePlan:
-    """A release of one table whose columns are each at one level, with what a script needs of it.
+    """A release of one table, with what a script needs of it.
 
     `recodings` has each quasi-identifier at its level, in the policy's order; `mappings` the labels that stored
-    hierarchies list at these levels, by the quasi-identifier's index.
+    hierarchies list at these levels, by the quasi-identifier's index. Where rows are recoded by `regions`, both are
+    empty.
     """
 
     release: Release
@@ -55,6 +60,7 @@ class ReleasePlan:
     requirements: tuple[BoundRequirement, ...]
     recodings: tuple[Recoding, ...]
     mappings: dict[int, Mapping]
+    regions: RegionMap | None = None
 
     @property
     def policy(self) -> Policy:
@@ -73,6 +79,36 @@ class ReleasePlan:
         columns = {b.column: b for b in (*self.bound.published, *respondents) if b.column not in unread}
         return tuple(columns.values())
 
+    @property
+    def listed(self) -> tuple[ListedTable, ...]:
+        """The tables whose rows the script brings."""
+        if self.regions is not None:
+            return self.regions.tables
+        return tuple(listed_labels(i, self.recodings[i].bound, mapping) for i, mapping in self.mappings.items())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The published columns by whose values a reader tells classes apart."""
+        return tuple(name for bound in self.bound.quasi_identifiers for name in (bound.column, *self.ends_of(bound)))
+
+    @property
+    def columns(self) -> tuple[tuple[str, bool], ...]:
+        """The published columns in their order, and whether each is a text."""
+        levels = {recoding.bound.column: recoding.level for recoding in self.recodings}
+        columns: list[tuple[str, bool]] = []
+        for bound in self.bound.published:
+            is_text = bound.published_type == "VARCHAR"
+            is_recoded = bound.role is Role.QUASI_IDENTIFIER and self.regions is not None
+            columns.append((bound.column, is_text or is_recoded or bool(levels.get(bound.column))))
+            columns += [(name, is_text) for name in self.ends_of(bound)]
+        return tuple(columns)
+
+    def ends_of(self, bound: BoundAttribute) -> tuple[str, ...]:
+        """The columns with the ends of the ranges of a quasi-identifier, where these are published."""
+        if self.regions is None or not self.regions.placed.bounds or bound.role is not Role.QUASI_IDENTIFIER:
+            return ()
+        return tuple(f"{bound.column}_{end}" for end in ENDS)
+
 
 def plan_of(engine: Engine, release: Release) -> ReleasePlan:
     """What a script has to do to make a release again.
@@ -83,13 +119,18 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
     policy = policy_of(release)
     for reason in _refusals(engine, release, policy):
         raise _refused(release, reason)
+    if release.method == "mondrian" and (unmade := unmade_regions(release)):
+        raise _refused(release, *unmade)
     hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
     bound = _bound(release, policy, hierarchies)
     promised = promised_by(release.method, release.method_arguments)
     requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
     _require_askable(release, bound, requirements)
+    if release.method == "mondrian":
+        _require_types(release, bound, bound.quasi_identifiers)
+        return ReleasePlan(release, bound, requirements, (), {}, regions_of(engine, release, bound))
     recodings = tuple(_recoding(release, attribute) for attribute in bound.quasi_identifiers)
-    _require_types(release, bound, recodings)
+    _require_types(release, bound, [recoding.bound for recoding in recodings if recoding.is_read])
     mappings: dict[int, Mapping] = {}
     for index, recoding in enumerate(recodings):
         if recoding.is_read and recoding.bound.stored:
@@ -100,8 +141,8 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
 
 
 def _refusals(engine: Engine, release: Release, policy: Policy) -> Iterator[str]:
-    if release.method != "generalization":
-        yield f"it was made by METHOD {release.method}, and scripts are written for METHOD generalization only"
+    if release.method not in _METHODS:
+        yield f"it was made by METHOD {release.method}, and scripts are written for {' and '.join(_METHODS)} only"
     if releases.rounds(engine, release):
         yield "its rows are at several levels (recoding => 'local'), and a script gives each column one"
     if policy.related:
@@ -157,9 +198,12 @@ def _recoding(release: Release, bound: BoundAttribute) -> Recoding:
     raise _refused(release, f"it does not state a level of {bound.column}")
 
 
-def _require_types(release: Release, bound: BoundPolicy, recodings: Sequence[Recoding]) -> None:
-    """Raises PolicyError for a column whose values other warehouses may compare or print otherwise."""
-    compared = [*(r.bound for r in recodings if r.is_read), *bound.sensitive, *([bound.entity] if bound.entity else [])]
+def _require_types(release: Release, bound: BoundPolicy, quasi: Sequence[BoundAttribute]) -> None:
+    """Raises PolicyError for a column whose values other warehouses may compare or print otherwise.
+
+    `quasi` are the quasi-identifiers that are read.
+    """
+    compared = [*quasi, *bound.sensitive, *([bound.entity] if bound.entity else [])]
     for attribute in compared:
         if not _COMPARED.fullmatch(attribute.published_type):
             raise _refused(

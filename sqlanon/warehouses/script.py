@@ -17,11 +17,12 @@ from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.warehouses.comments import comment, header
 from sqlanon.warehouses.dialects import Dialect
-from sqlanon.warehouses.listed_labels import filled, listed_rows, typed_labels
+from sqlanon.warehouses.listed_tables import ListedTable, filled, listed_rows, typed_rows
 from sqlanon.warehouses.plan import ReleasePlan
+from sqlanon.warehouses.row_columns import CANDIDATE, SOURCE
 from sqlanon.warehouses.script_step import ScriptStep
 from sqlanon.warehouses.source_columns import SOURCE_COLUMN, requirements_of_texts, source_columns
-from sqlanon.warehouses.steps import CANDIDATE, SOURCE, check_steps, mapping_name, release_steps
+from sqlanon.warehouses.steps import check_steps, release_steps
 from sqlanon.warehouses.translation import script_sql, translated
 
 __all__ = ["Locations", "script_of"]
@@ -91,13 +92,13 @@ class _Script:
         """The parts of the text, between which there are empty lines."""
         plan = self.plan
         steps, checks = release_steps(plan), check_steps(plan)
-        names = [SOURCE, *(mapping_name(i) for i in plan.mappings), *(step.name for step in (*steps, *checks))]
+        names = [SOURCE, *(listed.name for listed in plan.listed), *(step.name for step in (*steps, *checks))]
         yield self._fixed("first")
         yield header(plan, self.dialect, self._folded(self.locations.source), self._folded(self.locations.target))
         yield self._fixed("begin")
         yield from self._source_columns()
-        for index in plan.mappings:
-            yield from self._mapping(index)
+        for listed in plan.listed:
+            yield from self._listed(listed)
         yield from self._step(self._source(), names)
         for step in steps:
             yield from self._step(step, names)
@@ -111,9 +112,9 @@ class _Script:
         yield comment("How many rows there were, and how many are published.")
         yield self._sql(self._counts())
         yield comment("What the script made for itself.")
-        listed = [f"{mapping_name(i)}_listed" for i in plan.mappings]
         columns = [SOURCE_COLUMN] if self.dialect.has_search_path and plan.needed else []
-        yield "\n".join(self._sql(self._drop(name)) for name in (*columns, *listed, *names))
+        dropped = (*columns, *(listed.listed_name for listed in plan.listed), *names)
+        yield "\n".join(self._sql(self._drop(name)) for name in dropped)
         yield self._fixed("end")
 
     def _sql(self, tree: exp.Expr) -> str:
@@ -159,30 +160,23 @@ class _Script:
             if checked := requirements_of_texts(self._table(self.locations.source, as_="original"), texts):
                 yield said + "\n" + self._sql(checked)
 
-    def _mapping(self, index: int) -> Iterator[str]:
-        """The labels that a hierarchy lists, as a table of texts, and in their types."""
-        bound, mapping = self.plan.recodings[index].bound, self.plan.mappings[index]
-        name = mapping_name(index)
-        listed = f"{name}_listed"
-        said = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
+    def _listed(self, listed: ListedTable) -> Iterator[str]:
+        """Rows that the script brings, as a table of texts, and in their types."""
+        table, said = self._step_table(listed.listed_name), comment(listed.comment)
         if self.dialect.is_staged:
-            yield (
-                comment(said)
-                + "\n"
-                + "\n".join(map(self._sql, self._made(listed, listed_rows(bound, mapping, self.dialect))))
-            )
+            made = self._made(listed.listed_name, listed_rows(listed, self.dialect))
+            yield said + "\n" + "\n".join(map(self._sql, made))
         else:
-            first, *others = map(self._sql, filled(self._step_table(listed), bound, mapping, self.dialect))
-            yield comment(said) + "\n" + first
+            first, *others = map(self._sql, filled(table, listed, self.dialect))
+            yield said + "\n" + first
             yield from others
-        typed = typed_labels(self._step_table(listed), bound, mapping, self.dialect)
-        yield "\n".join(map(self._sql, self._made(name, typed)))
+        yield "\n".join(map(self._sql, self._made(listed.name, typed_rows(table, listed, self.dialect))))
 
     def _step(self, step: ScriptStep, names: list[str]) -> Iterator[str]:
         query = step.query
         if step.name != SOURCE:
             query = translated(self._prefixed(query, names), self.dialect)
-        if step.name == "recoded":
+        if step.name == "recoded" and self.plan.recodings:
             self._compare_by_bytes(query)
         said = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
         yield said + "\n".join(map(self._sql, self._made(step.name, query)))
@@ -239,13 +233,12 @@ class _Script:
 
     def _publication(self) -> Iterator[str]:
         """The candidate's published columns under the release's name, in a random order."""
-        quasi = {recoding.bound.column: recoding.level for recoding in self.plan.recodings}
         query = exp.select().from_(self._step_table(CANDIDATE))
-        for bound in self.plan.bound.published:
-            value: exp.Expr = column(bound.column)
-            if self.dialect.by_default and (bound.published_type == "VARCHAR" or quasi.get(bound.column)):
+        for name, is_text in self.plan.columns:
+            value: exp.Expr = column(name)
+            if self.dialect.by_default and is_text:
                 value = self.dialect.by_default(value)
-            query.select(alias(value, self._spelled(bound.column)), copy=False)
+            query.select(alias(value, self._spelled(name)), copy=False)
         violating, checked, candidates = (
             exp.select(f.count()).from_(self._step_table(name)).subquery()
             for name in ("check_violation", "check_row", CANDIDATE)

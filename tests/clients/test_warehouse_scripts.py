@@ -17,11 +17,14 @@ from tests.support import warehouses
 from tests.support.warehouses import (
     COLUMNS,
     MODELS,
+    REGION_COLUMNS,
+    REGIONS,
     TABLE,
     TOWNS,
     Column,
     as_texts,
     columns_for,
+    crossed,
     made,
     random_rows,
     released,
@@ -90,6 +93,33 @@ def test_rows_are_those_of_a_snapshot_and_unseen_values_are_withheld(postgres: s
         assert sum(published(there).values()) == len(rows)
 
 
+@pytest.mark.parametrize(("method", "model"), REGIONS)
+def test_rows_lie_in_the_regions_in_which_duckdb_places_them(postgres: str, method: str, model: str) -> None:
+    """Combinations that the regions were cut by, others that lie in their ranges, and values that nobody had."""
+    rows = random_rows(1, 240, REGION_COLUMNS)
+    with sizes.replaced(guard_rounds=4):
+        con = made(rows, model, REGION_COLUMNS, method=method)
+        text = script(con, "postgres", source=SOURCE, target=TARGET)
+    replace_rows(con, rows[::2])
+    of_old_combinations = sum(released(con).values())
+    grown = [*rows[::2], *crossed(rows, 1, 200), *random_rows(101, 40, REGION_COLUMNS, later=True)]
+    replace_rows(con, grown)
+    assert of_old_combinations < sum(released(con).values()) < len(grown)
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, grown, REGION_COLUMNS)
+        run(there, text)
+        assert published(there) == released(con)
+
+
+def test_regions_of_no_rows_take_no_row_in(postgres: str) -> None:
+    rows = random_rows(2, 20, REGION_COLUMNS)
+    con = made([], "k_anonymity(k => 2)", REGION_COLUMNS, method="mondrian")
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows, REGION_COLUMNS)
+        run(there, script(con, "postgres", source=SOURCE, target=TARGET))
+        assert not published(there)
+
+
 def test_respondents_are_counted_and_not_published(postgres: str) -> None:
     columns = (
         Column("__sqlanon_entity", "VARCHAR", "QUASI IDENTIFIER MIN LEVEL 0 MAX LEVEL 0", ("a", "b", None)),
@@ -102,6 +132,24 @@ def test_respondents_are_counted_and_not_published(postgres: str) -> None:
         load(there, rows, columns)
         run(there, script(con, "postgres", source=SOURCE, target=TARGET))
         assert 0 < sum(published(there).values()) < len(rows)
+        assert published(there) == released(con)
+
+
+def test_respondents_are_counted_in_regions(postgres: str) -> None:
+    columns = (
+        Column("age", "INTEGER", "QUASI IDENTIFIER", tuple(range(40))),
+        Column("who", "BIGINT", "ENTITY", tuple(range(12))),
+        # The name of a column with an end of a range, had the others one.
+        Column("note_low", "VARCHAR", "INSENSITIVE", ("x", None)),
+    )
+    rows = [(n * 7 % 40, n * 5 % 12, "x" if n % 3 else None) for n in range(120)]
+    con = made(rows, "k_anonymity(k => 4)", columns, method="mondrian(bounds => true)")
+    fewer = [row for row in rows if row[0] < 8 or row[0] % 5 == 0]
+    replace_rows(con, fewer)
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, fewer, columns)
+        run(there, script(con, "postgres", source=SOURCE, target=TARGET))
+        assert 0 < sum(published(there).values()) < len(fewer)
         assert published(there) == released(con)
 
 

@@ -16,10 +16,13 @@ from sqlanon.sqlgen.sizes import sizes
 from tests.support.names import quoted
 from tests.support.warehouses import (
     MODELS,
+    REGION_COLUMNS,
+    REGIONS,
     TABLE,
     Column,
     as_texts,
     columns_for,
+    crossed,
     finite,
     made,
     random_rows,
@@ -89,6 +92,22 @@ def test_rows_are_those_of_duckdb(schemas: SparkSession, seed: int) -> None:
     assert published(schemas) == released(con)
     assert 0 < sum(published(schemas).values()) < source.num_rows
     assert schemas.sql("SHOW TABLES IN private").filter("NOT isTemporary").count() == 0
+
+
+def test_rows_lie_in_the_regions_in_which_duckdb_places_them(schemas: SparkSession) -> None:
+    method, model = REGIONS[1]
+    columns = finite(REGION_COLUMNS)
+    rows = random_rows(1, 240, columns)
+    con = made(rows, model, columns, method=method)
+    text = script(con, "spark", **PLACES)
+    replace_rows(con, rows[::2])
+    of_old_combinations = sum(released(con).values())
+    replace_rows(con, [*rows[::2], *crossed(rows, 1, 200), *random_rows(101, 40, columns, later=True)])
+    source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
+    schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
+    run(schemas, text)
+    assert published(schemas) == released(con)
+    assert of_old_combinations < sum(published(schemas).values()) < source.num_rows
 
 
 def test_a_source_with_another_type_than_text_is_refused(schemas: SparkSession) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +20,14 @@ from tests.support.names import quoted
 __all__ = [
     "COLUMNS",
     "MODELS",
+    "REGIONS",
+    "REGION_COLUMNS",
     "RELEASE",
     "TABLE",
     "Column",
     "as_texts",
     "columns_for",
+    "crossed",
     "finite",
     "made",
     "random_rows",
@@ -31,6 +35,7 @@ __all__ = [
     "replace_rows",
     "script",
     "using",
+    "without_levels",
 ]
 
 TABLE = 'pa;ti"ents'
@@ -114,6 +119,14 @@ MODELS = (
 )
 
 
+# Methods that cut regions, each with what is required of them.
+REGIONS = (
+    ("mondrian", "k_anonymity(k => 20)"),
+    ("mondrian(publish => 'ancestor', hierarchy => 'tree')", "l_diversity(l => 3), k_anonymity(k => 14)"),
+    ("mondrian(bounds => true)", "t_closeness(t => 0.4, distance => 'ordered'), k_anonymity(k => 8)"),
+)
+
+
 def random_rows(
     seed: int, count: int, columns: Sequence[Column] = COLUMNS, *, later: bool = False
 ) -> list[tuple[Any, ...]]:
@@ -132,8 +145,27 @@ def random_rows(
     return rows
 
 
+def without_levels(columns: Sequence[Column] = COLUMNS) -> tuple[Column, ...]:
+    """The columns without the levels that a policy may prescribe, for methods that have none."""
+    return tuple(replace(c, role=re.sub(r" MIN LEVEL \d MAX LEVEL \d", "", c.role)) for c in columns)
+
+
+# Few enough that the rows of another day lie in regions, too: ordered by values and by hierarchies, with NULLs.
+REGION_COLUMNS = without_levels((*COLUMNS[:5], *COLUMNS[7:]))
+
+
+def crossed(rows: Sequence[tuple[Any, ...]], seed: int, count: int) -> list[tuple[Any, ...]]:
+    """Rows whose values are each one of these rows' in its column, so that most combinations are new ones."""
+    random = Random(seed)
+    return [tuple(random.choice(rows)[index] for index in range(len(rows[0]))) for _ in range(count)]
+
+
 def made(
-    rows: Sequence[tuple[Any, ...]], require: str, columns: Sequence[Column] = COLUMNS, kind: str = "VIEW"
+    rows: Sequence[tuple[Any, ...]],
+    require: str,
+    columns: Sequence[Column] = COLUMNS,
+    kind: str = "VIEW",
+    method: str = "generalization(suppression => 1)",
 ) -> Connection:
     """A database with the rows as a source, a policy on them, and a release of it."""
     con = sqlanon.connect()
@@ -144,7 +176,7 @@ def made(
     insert(con, rows)
     roles = ", ".join(f"{quoted(c.name)} {c.role}" for c in columns)
     con.execute(f"CREATE POLICY p ON {quoted(TABLE)} ({roles}) REQUIRE {require}")
-    con.execute(f"CREATE ANONYMIZED {kind} {quoted(RELEASE)} AS POLICY p METHOD generalization(suppression => 1)")
+    con.execute(f"CREATE ANONYMIZED {kind} {quoted(RELEASE)} AS POLICY p METHOD {method}")
     return con
 
 

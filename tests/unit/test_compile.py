@@ -15,13 +15,13 @@ from sqlanon import Connection
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.portable import require_portable
-from sqlanon.errors import PolicyError, SqlanonError, UserError
+from sqlanon.errors import CatalogError, PolicyError, SqlanonError, UserError
 from sqlanon.sqlgen.sizes import sizes as guard_sizes
 from sqlanon.warehouses.compiled import compiled
 from sqlanon.warehouses.dialects import DIALECTS
 from sqlanon.warehouses.sizes import sizes
 from tests.support.command_line import RELEASE, invoke
-from tests.support.warehouses import columns_for, finite, made, random_rows, script
+from tests.support.warehouses import REGION_COLUMNS, REGIONS, columns_for, finite, made, random_rows, script
 
 SOURCE, TARGET = ("clinic", "patients"), ("published", "release")
 # Models whose statements have all that others have.
@@ -41,27 +41,33 @@ def releases() -> Iterator[dict[str, Connection]]:
     columns = columns_for(MODEL)
     fewer = tuple(column for column in columns if column.name not in BIGQUERY)
     all_types, others = (made(random_rows(1, 30, parts), MODEL, parts) for parts in (columns, fewer))
-    yield {"all": all_types, "fewer": others}
-    all_types.close()
-    others.close()
+    by_regions = finite(REGION_COLUMNS)
+    regions = made(random_rows(1, 60, by_regions), "k_anonymity(k => 8)", by_regions, method=REGIONS[2][0])
+    yield {"all": all_types, "fewer": others, "regions": regions}
+    for con in (all_types, others, regions):
+        con.close()
 
 
+@pytest.mark.parametrize("of", ["levels", "regions"])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_script_is_read_back_to_what_was_meant(releases: dict[str, Connection], dialect: str) -> None:
+def test_a_script_is_read_back_to_what_was_meant(releases: dict[str, Connection], dialect: str, of: str) -> None:
     """The words of a warehouse are read as its own by sqlglot, and mean, in DuckDB's words, what is on the list."""
+    release = of if of != "levels" else "fewer" if dialect == "bigquery" else "all"
     with guard_sizes.replaced(guard_rounds=2):
-        text = script(releases["fewer" if dialect == "bigquery" else "all"], dialect, **places(dialect))
+        text = script(releases[release], dialect, **places(dialect))
     text = re.sub(
         r"(DO \$sqlanon\$.*?\$sqlanon\$|EXECUTE IMMEDIATE \$\$.*?\$\$|ASSERT .*?);\n", "", text, flags=re.DOTALL
     )
     trees = [tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None]
     assert not [tree for tree in trees if isinstance(tree, exp.Command) and tree.name not in ("SET", "COMMIT")]
     created = [tree for tree in trees if isinstance(tree, exp.Create) and isinstance(tree.expression, exp.Query)]
-    assert len(created) > 20
+    assert len(created) > (20 if of == "levels" else 10)
     for tree in created:
         again = tree.sql(dialect=dialect, identify=True)
         assert sqlglot.parse_one(again, dialect=dialect) == tree
-        assert not tree.find(exp.Anonymous, exp.Collate) or re.search("source|label_|recoded|release", tree.this.sql())
+        assert not tree.find(exp.Anonymous, exp.Collate) or re.search(
+            "source|label_|region|rank_|recoded|release", tree.this.sql()
+        )
         if "check_" in tree.this.sql():
             # Spark's CAST is read as one that may be NULL.
             read = tree.expression.sql(dialect="duckdb").replace("TRY_CAST(", "CAST(")
@@ -130,11 +136,13 @@ CREATE POLICY zones ON t (age QUASI IDENTIFIER, moment INSENSITIVE) REQUIRE k_an
 CREATE POLICY query ON (SELECT age, disease FROM t) (age QUASI IDENTIFIER, disease SENSITIVE)
 REQUIRE k_anonymity(k => 3);
 CREATE ANONYMIZED TABLE of_mondrian AS POLICY plain METHOD mondrian;
+CREATE ANONYMIZED VIEW of_centroids AS POLICY plain METHOD mondrian(publish => 'centroid');
 CREATE ANONYMIZED TABLE of_anatomy AS POLICY plain METHOD anatomy(l => 2);
 CREATE ANONYMIZED TABLE of_rounds AS POLICY plain METHOD generalization(recoding => 'local', suppression => 0.9);
 """
 REFUSED = {
-    "of_mondrian": "METHOD mondrian",
+    "of_mondrian": "a snapshot keeps no regions",
+    "of_centroids": "it shows centroids",
     "of_anatomy": "METHOD anatomy",
     "of_rounds": "several levels",
     "tokens": "who has pseudonyms",
@@ -206,6 +214,22 @@ def test_a_hierarchy_that_changed_is_refused_and_a_long_one_too() -> None:
         assert script(con, "postgres", **places("postgres")).count("INSERT INTO") == 4
     con.execute("CREATE OR REPLACE HIERARCHY towns AS LEVELS (SELECT town, 'all' FROM towns)")
     with pytest.raises(PolicyError, match="not any more what"):
+        script(con, "postgres", **places("postgres"))
+
+
+def test_regions_that_are_too_many_or_reach_to_no_date_or_are_others_are_refused() -> None:
+    columns = REGION_COLUMNS[1:3]
+    dates = ["2020-02-29"] * 5 + ["infinity"] * 5
+    con = made([(date, n) for n, date in enumerate(dates)], "k_anonymity(k => 5)", columns, method="mondrian")
+    with sizes.replaced(mapped_values=1), pytest.raises(PolicyError, match="more than 1 regions"):
+        script(con, "postgres", **places("postgres"))
+    assert "CAST('infinity' AS DATE)" in script(con, "postgres", **places("postgres"))
+    for dialect in set(DIALECTS) - {"postgres"}:
+        with pytest.raises(UserError, match="a region reaches to infinity"):
+            script(con, dialect, **places(dialect))
+    [(table,)] = con.duckdb.sql("SELECT object_name FROM anon.release_object WHERE object_name ^@ 'region_'").fetchall()
+    con.duckdb.execute(f"UPDATE anon.{table} SET label_0 = '*'")
+    with pytest.raises(CatalogError, match="not those that were"):
         script(con, "postgres", **places("postgres"))
 
 
