@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlanon import __version__
 from sqlanon.domain.values import QualifiedName, written
+from sqlanon.inputs.target_names import fragment_name
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.warehouses.dialects import Dialect
 from sqlanon.warehouses.plan import ReleasePlan
@@ -28,6 +29,16 @@ _REGIONS_PROMISE = (
     "Withheld are the rows that lie in no region, and those of regions that do not satisfy the requirements when the",
     "script runs, however many these are. The requirements are then asked anew, of the rows that are to be published.",
     "If they are not satisfied the script ends with an error, and nothing is published.",
+)
+_BUCKETS_PROMISE = (
+    "",
+    "All rows are dealt out to buckets by draws of the warehouse's: the buckets are others than those of the release.",
+    "The quasi-identifiers stay as they are, so who is in the table can be told; which sensitive value of a bucket is",
+    "whose cannot. The requirements are then asked of the tables that were written, and these are compared with the",
+    "source. If they are not satisfied the script ends with an error, and nothing is published.",
+    "",
+    "Publish one dealing of the same rows, this one or that of the release: of two, a row has only the values that the",
+    "buckets of both have.",
 )
 _STAGED = (
     "",
@@ -52,7 +63,8 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
     yield f"Written by sqlanon {__version__}."
     yield ""
     yield f"Reads     {source}"
-    yield f"Writes    {target}, which must not be there yet"
+    tables = [fragment_name(target, publication.fragment) for publication in plan.publications]
+    yield f"Writes    {' and '.join(map(str, tables))}, which must not be there yet"
     yield from _listed("Requires ", [str(requirement) for requirement in plan.requirements])
     if plan.regions is not None:
         by = ", ".join(bound.column for bound in plan.bound.quasi_identifiers)
@@ -60,6 +72,9 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
         yield f"Method    {_method(plan)}, which cut them by {release.source_rows:,} rows"
         yield from _REGIONS_PROMISE
         yield from _regions_kept(plan, plan.regions)
+    elif plan.buckets is not None:
+        yield f"Method    {_method(plan)}"
+        yield from _BUCKETS_PROMISE
     else:
         yield from _listed("Levels   ", [_level(recoding) for recoding in plan.recodings])
         yield f"Method    {_method(plan)}, which chose the levels by {release.source_rows:,} rows"

@@ -22,21 +22,24 @@ from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import BoundSource
 from sqlanon.methods.registry import promised_by
+from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, sensitive_names
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.recorded import require_same_hierarchy
+from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import ENDS
+from sqlanon.warehouses.buckets import BucketPlan, bucket_plan, unmade_buckets
 from sqlanon.warehouses.listed_tables import ListedTable
 from sqlanon.warehouses.mappings import Mapping, listed_labels, mapping_of
 from sqlanon.warehouses.regions import RegionMap, regions_of, unmade_regions
 
-__all__ = ["ReleasePlan", "plan_of"]
+__all__ = ["Publication", "ReleasePlan", "plan_of"]
 
 # Types whose values all warehouses compare alike and, where they are texts, print alike.
 _COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
 # Those that are only passed on.
 _PASSED = re.compile(rf"{_COMPARED.pattern}|FLOAT|DOUBLE")
-_METHODS = ("generalization", "mondrian")
+_METHODS = ("generalization", "mondrian", "anatomy")
 # What a requirement may read that is no column of the source.
 _BESIDE = {
     "public_class": "it compares with a public table",
@@ -47,12 +50,24 @@ _BESIDE = {
 
 
 @dataclass(frozen=True)
+class Publication:
+    """A table of a release: the step with its rows, its columns, and whether each is a text.
+
+    Its name is that of the release, behind which stands the `fragment` where there are several tables.
+    """
+
+    step: str
+    fragment: str | None
+    columns: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True)
 class ReleasePlan:
-    """A release of one table, with what a script needs of it.
+    """A release, with what a script needs of it.
 
     `recodings` has each quasi-identifier at its level, in the policy's order; `mappings` the labels that stored
-    hierarchies list at these levels, by the quasi-identifier's index. Where rows are recoded by `regions`, both are
-    empty.
+    hierarchies list at these levels, by the quasi-identifier's index. Where rows are recoded by `regions`, or dealt out
+    to `buckets`, both are empty.
     """
 
     release: Release
@@ -61,6 +76,7 @@ class ReleasePlan:
     recodings: tuple[Recoding, ...]
     mappings: dict[int, Mapping]
     regions: RegionMap | None = None
+    buckets: BucketPlan | None = None
 
     @property
     def policy(self) -> Policy:
@@ -84,6 +100,8 @@ class ReleasePlan:
         """The tables whose rows the script brings."""
         if self.regions is not None:
             return self.regions.tables
+        if self.buckets is not None:
+            return (self.buckets.trials,)
         return tuple(listed_labels(i, self.recodings[i].bound, mapping) for i, mapping in self.mappings.items())
 
     @property
@@ -92,8 +110,24 @@ class ReleasePlan:
         return tuple(name for bound in self.bound.quasi_identifiers for name in (bound.column, *self.ends_of(bound)))
 
     @property
+    def publications(self) -> tuple[Publication, ...]:
+        """The tables of the release."""
+        if self.buckets is None:
+            return (Publication("candidate", None, self.columns),)
+        (bound,) = self.bound.sensitive
+        values = ((BUCKET, False), (VALUE, bound.published_type == "VARCHAR"), (COUNT, False))
+        return (
+            Publication("candidate", QUASI_IDENTIFIERS, (*self._as_they_are(self.buckets.carried), (BUCKET, False))),
+            Publication("candidate_value", sensitive_names([bound.column])[bound.column], values),
+        )
+
+    @staticmethod
+    def _as_they_are(bounds: Sequence[BoundAttribute]) -> tuple[tuple[str, bool], ...]:
+        return tuple((bound.column, bound.published_type == "VARCHAR") for bound in bounds)
+
+    @property
     def columns(self) -> tuple[tuple[str, bool], ...]:
-        """The published columns in their order, and whether each is a text."""
+        """The published columns of a release of one table in their order, and whether each is a text."""
         levels = {recoding.bound.column: recoding.level for recoding in self.recodings}
         columns: list[tuple[str, bool]] = []
         for bound in self.bound.published:
@@ -129,6 +163,11 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
     if release.method == "mondrian":
         _require_types(release, bound, bound.quasi_identifiers)
         return ReleasePlan(release, bound, requirements, (), {}, regions_of(engine, release, bound))
+    if release.method == "anatomy":
+        if unmade := unmade_buckets(release, bound):
+            raise _refused(release, *unmade)
+        _require_types(release, bound, (), bound.quasi_identifiers)
+        return ReleasePlan(release, bound, requirements, (), {}, buckets=bucket_plan(release, bound, requirements))
     recodings = tuple(_recoding(release, attribute) for attribute in bound.quasi_identifiers)
     _require_types(release, bound, [recoding.bound for recoding in recodings if recoding.is_read])
     mappings: dict[int, Mapping] = {}
@@ -198,10 +237,12 @@ def _recoding(release: Release, bound: BoundAttribute) -> Recoding:
     raise _refused(release, f"it does not state a level of {bound.column}")
 
 
-def _require_types(release: Release, bound: BoundPolicy, quasi: Sequence[BoundAttribute]) -> None:
+def _require_types(
+    release: Release, bound: BoundPolicy, quasi: Sequence[BoundAttribute], passed: Sequence[BoundAttribute] = ()
+) -> None:
     """Raises PolicyError for a column whose values other warehouses may compare or print otherwise.
 
-    `quasi` are the quasi-identifiers that are read.
+    `quasi` are the quasi-identifiers that are read, `passed` those that are published as they are.
     """
     compared = [*quasi, *bound.sensitive, *([bound.entity] if bound.entity else [])]
     for attribute in compared:
@@ -212,6 +253,6 @@ def _require_types(release: Release, bound: BoundPolicy, quasi: Sequence[BoundAt
                 "differently",
                 hint="cast it in a view, name the view as the policy's source, and release that",
             )
-    for attribute in bound.having(Role.INSENSITIVE):
+    for attribute in (*bound.having(Role.INSENSITIVE), *passed):
         if not _PASSED.fullmatch(attribute.published_type):
             raise _refused(release, f"{attribute.column} is of type {attribute.published_type}, which not all have")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlanon.assets import listing, read
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
+from sqlanon.inputs.target_names import fragment_name
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.expressions import cast
@@ -47,12 +48,13 @@ def script_of(plan: ReleasePlan, dialect: Dialect, locations: Locations) -> str:
     Raises UserError, naming the part, for what the dialect is not known to answer as DuckDB does, and where a name or
     the staging schema is missing or cannot be used.
     """
-    _require_locations(dialect, locations)
+    targets = [fragment_name(locations.target, publication.fragment) for publication in plan.publications]
+    _require_locations(dialect, locations, targets)
     return "\n\n".join(part for part in _Script(plan, dialect, locations).parts() if part) + "\n"
 
 
-def _require_locations(dialect: Dialect, locations: Locations) -> None:
-    for option, name in (("source", locations.source), ("target", locations.target)):
+def _require_locations(dialect: Dialect, locations: Locations, targets: Sequence[QualifiedName]) -> None:
+    for option, name in (("source", locations.source), *(("target", target) for target in targets)):
         if not all(name.parts):
             raise UserError(f"a part of the name {name} is empty", hint=f"write --{option} schema.table")
         if dialect.has_search_path and len(name.parts) < 2:
@@ -66,8 +68,8 @@ def _require_locations(dialect: Dialect, locations: Locations) -> None:
             raise UserError(f"{name} has too many parts", hint="write table, schema.table or database.schema.table")
         if name.name.lower().startswith(_PREFIX):
             raise UserError(f"{name}: names that begin with {_PREFIX} are those of the script's own tables")
-    if locations.source == locations.target:
-        raise UserError(f"{locations.target} is the source and the release", hint="name another table with --target")
+    if locations.source in targets:
+        raise UserError(f"{locations.source} is the source and the release", hint="name another table with --target")
     if dialect.is_staged and locations.staging is None:
         raise UserError(
             f"{dialect.title} has no temporary tables, and rows are written before they are checked",
@@ -102,7 +104,8 @@ class _Script:
         yield from self._step(self._source(), names)
         for step in steps:
             yield from self._step(step, names)
-        yield comment("The check: of the rows that were written, and of nothing else.")
+        against = "and against the rows of the source" if plan.buckets is not None else "and of nothing else"
+        yield comment(f"The check: of the rows that were written, {against}.")
         for step in checks:
             yield from self._step(step, names)
         if self.dialect.is_staged:
@@ -178,6 +181,9 @@ class _Script:
             query = translated(self._prefixed(query, names), self.dialect)
         if step.name == "recoded" and self.plan.recodings:
             self._compare_by_bytes(query)
+        if step.drawn:
+            assert isinstance(query, exp.Select)
+            query.select(alias(self._deal(), step.drawn), copy=False)
         said = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
         yield said + "\n".join(map(self._sql, self._made(step.name, query)))
 
@@ -231,28 +237,40 @@ class _Script:
             query = exp.select(exp.Star()).from_(self._step_table(name))
             yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
 
+    def _deal(self) -> exp.Expr:
+        """A draw by which rows are dealt out. Raises UserError where it could be drawn again."""
+        if self.dialect.deal is None:
+            raise UserError(
+                f"{self.dialect.title} cannot deal rows out to buckets: its random numbers can be drawn again",
+                hint="export the release, and load it there",
+            )
+        return self.dialect.deal()
+
     def _publication(self) -> Iterator[str]:
-        """The candidate's published columns under the release's name, in a random order."""
-        query = exp.select().from_(self._step_table(CANDIDATE))
-        for name, is_text in self.plan.columns:
-            value: exp.Expr = column(name)
-            if self.dialect.by_default and is_text:
-                value = self.dialect.by_default(value)
-            query.select(alias(value, self._spelled(name)), copy=False)
-        violating, checked, candidates = (
-            exp.select(f.count()).from_(self._step_table(name)).subquery()
-            for name in ("check_violation", "check_row", CANDIDATE)
-        )
-        query = query.where(violating.eq(literal(0)), checked.eq(candidates), copy=False)
-        if self.dialect.draw:
-            query = query.order_by(exp.Ordered(this=self.dialect.draw()), copy=False)
+        """The candidates' published columns under the release's names, each table in a random order of its own."""
         said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
-        create = self._permanent(self._table(self.locations.target), query)
-        yield comment(said) + "\n" + self._sql(create)
+        for publication in self.plan.publications:
+            query = exp.select().from_(self._step_table(publication.step))
+            for name, is_text in publication.columns:
+                value: exp.Expr = column(name)
+                if self.dialect.by_default and is_text:
+                    value = self.dialect.by_default(value)
+                query.select(alias(value, self._spelled(name)), copy=False)
+            violating, checked, candidates = (
+                exp.select(f.count()).from_(self._step_table(name)).subquery()
+                for name in ("check_violation", "check_row", CANDIDATE)
+            )
+            query = query.where(violating.eq(literal(0)), checked.eq(candidates), copy=False)
+            if self.dialect.draw:
+                draw = self.dialect.draw() if self.plan.buckets is None else self._deal()
+                query = query.order_by(exp.Ordered(this=draw), copy=False)
+            target = fragment_name(self.locations.target, publication.fragment)
+            yield comment(said) + "\n" + self._sql(self._permanent(self._table(target), query))
 
     def _counts(self) -> exp.Select:
         source = exp.select(f.count()).from_(self._step_table(SOURCE)).subquery()
-        target = exp.select(f.count()).from_(self._table(self.locations.target)).subquery()
+        written = fragment_name(self.locations.target, self.plan.publications[0].fragment)
+        target = exp.select(f.count()).from_(self._table(written)).subquery()
         return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
 
     def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:

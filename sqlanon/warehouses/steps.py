@@ -7,13 +7,22 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, identical, order_by, window
+from sqlanon.sqlgen.build.expressions import ascending, identical, order_by, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy
+from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT
 from sqlanon.sqlgen.classes.guard import kept_classes, needs_rounds, violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.warehouses.bucket_checks import bucket_rows, misfits
+from sqlanon.warehouses.bucket_steps import (
+    CANDIDATE_VALUES,
+    bucket_candidates,
+    chosen_steps,
+    dealing_steps,
+    trial_rows,
+)
 from sqlanon.warehouses.guard_rounds import guard_rounds
 from sqlanon.warehouses.level_steps import level_candidate, level_steps
 from sqlanon.warehouses.plan import ReleasePlan
@@ -27,6 +36,15 @@ __all__ = ["check_steps", "release_steps"]
 def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
     """From the step `source`, which has the columns that are needed, to the step `candidate`: what may be published."""
     requirements = plan.requirements
+    if plan.buckets is not None:
+        # Of all trials at once: what requirements read of the whole are shares, which are those of the source.
+        trials = trial_rows(plan, "trial_value", "class_id", "n")
+        return [
+            *dealing_steps(plan),
+            *_violations(plan, trials, "trial", "What the requirements read of these buckets."),
+            *chosen_steps("trial_violation"),
+            *bucket_candidates(plan),
+        ]
     if plan.regions is not None:
         recoded, candidate = region_steps(plan, plan.regions), region_candidate(plan, plan.regions)
     else:
@@ -57,41 +75,57 @@ def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
 def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
     """From the rows of `candidate` alone to `check_violation`: the classes that violate a requirement, if any do.
 
-    A class is what the published columns show of the quasi-identifiers; nothing of the steps before is read.
+    A class is what the published columns show of the quasi-identifiers; nothing of the steps before is read. Buckets
+    are compared with the source, too.
     """
+    if plan.buckets is not None:
+        written = trial_rows(plan, CANDIDATE_VALUES, BUCKET, COUNT)
+        counted = _violations(plan, written, "check", "What the requirements read of the buckets that were written.")
+        of_requirements, others = counted.pop(), misfits(plan)
+        both = [of_requirements.query, *(exp.select(column("class_id")).from_(relation(step.name)) for step in others)]
+        said = "The buckets that violate a requirement, and what does not fit together."
+        return [bucket_rows(), *counted, *others, ScriptStep("check_violation", union_all(both), said)]
+    return [*_check_rows(plan), *_violations(plan, _checked(plan), "check", "The same counts, of these rows.")]
+
+
+def _check_rows(plan: ReleasePlan) -> list[ScriptStep]:
+    """The classes of the written rows, and the rows with their classes."""
     quasi = [(name, f"key_{i}") for i, name in enumerate(plan.keys)]
     number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name, _ in quasi)))
     keys = [alias(column(name), key) for name, key in quasi]
     classes = exp.select(*keys, alias(number, "class_id")).from_(relation(CANDIDATE))
     classes = classes.group_by(*(column(name) for name, _ in quasi))
-    entity = candidate_entity(plan)
     read = [alias(column(name, "candidate"), f"asked_{i}") for i, name in enumerate(requirement_columns(plan))]
-    if entity:
+    if entity := candidate_entity(plan):
         read.append(alias(column(entity, "candidate"), ENTITY))
     rows = exp.select(column("class_id", "class"), *read).from_(relation(CANDIDATE, as_="candidate"))
     on = exp.and_(*(identical(column(name, "candidate"), column(key, "class")) for name, key in quasi))
     rows = rows.join(relation("check_class", as_="class"), on=on)
-    counted = relations_of(
-        Rows(
-            relation=relation("check_row"),
-            keys=(column("class_id"),),
-            class_id=column("class_id"),
-            columns={name: column(f"asked_{i}") for i, name in enumerate(requirement_columns(plan))},
-            entity=column(ENTITY) if entity else None,
-        ),
-        plan.requirements,
-        _background(plan),
-    )
-    counted = [*counted, *sensitive_values(plan.requirements)]
-    renamed = {name: f"check_{name}" for name, _ in counted}
-    violating = exp.select(column("class_id")).from_(violations(plan.requirements).subquery("violation"))
     return [
         ScriptStep("check_class", classes, "The classes as a reader sees them: by the published columns alone."),
         ScriptStep("check_row", rows, "Each written row with its class."),
-        *_counting(
-            [(renamed[name], _reading(query, renamed)) for name, query in counted], "The same counts, of these rows."
-        ),
-        ScriptStep("check_violation", _reading(violating, renamed), "The classes that violate a requirement."),
+    ]
+
+
+def _checked(plan: ReleasePlan) -> Rows:
+    return Rows(
+        relation=relation("check_row"),
+        keys=(column("class_id"),),
+        class_id=column("class_id"),
+        columns={name: column(f"asked_{i}") for i, name in enumerate(requirement_columns(plan))},
+        entity=column(ENTITY) if plan.bound.entity else None,
+    )
+
+
+def _violations(plan: ReleasePlan, rows: Rows, prefix: str, comment: str) -> list[ScriptStep]:
+    """The relations that the requirements read of rows, and the classes that violate one; names have the prefix."""
+    counted = relations_of(rows, plan.requirements, _background(plan))
+    counted = [*counted, *sensitive_values(plan.requirements)]
+    renamed = {name: f"{prefix}_{name}" for name, _ in counted}
+    violating = exp.select(column("class_id")).from_(violations(plan.requirements).subquery("violation"))
+    return [
+        *_counting([(renamed[name], _reading(query, renamed)) for name, query in counted], comment),
+        ScriptStep(f"{prefix}_violation", _reading(violating, renamed), "The classes that violate a requirement."),
     ]
 
 

@@ -15,14 +15,18 @@ from sqlglot import exp
 from sqlanon.sqlgen.sizes import sizes
 from tests.support import warehouses
 from tests.support.warehouses import (
+    BUCKET_COLUMNS,
+    BUCKETS,
     COLUMNS,
     MODELS,
     REGION_COLUMNS,
     REGIONS,
     TABLE,
     TOWNS,
+    Buckets,
     Column,
     as_texts,
+    assert_buckets,
     columns_for,
     crossed,
     made,
@@ -30,6 +34,7 @@ from tests.support.warehouses import (
     released,
     replace_rows,
     script,
+    skewed_rows,
 )
 
 SOURCE, TARGET = ("cli nic", TABLE), ("public", 're"lease')
@@ -118,6 +123,75 @@ def test_regions_of_no_rows_take_no_row_in(postgres: str) -> None:
         load(there, rows, REGION_COLUMNS)
         run(there, script(con, "postgres", source=SOURCE, target=TARGET))
         assert not published(there)
+
+
+BUCKET_TABLES = tuple((TARGET[0], f"{TARGET[1]}_{name}") for name in ("qi", "sensitive"))
+
+
+def texts(con: psycopg.Connection[Any], table: Sequence[str], last: str | None = None) -> list[tuple[Any, ...]]:
+    """The rows of a table as texts, the `last` column moved behind the others."""
+    cursor = con.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(*table)))
+    names = sorted((part.name for part in cursor.description or ()), key=lambda name: name == last)
+    parts = [sql.SQL("{}::text").format(sql.Identifier(name)) for name in names]
+    query = sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(parts), sql.Identifier(*table))
+    return con.execute(query).fetchall()
+
+
+@pytest.mark.parametrize(("method", "model", "wanted"), BUCKETS)
+def test_rows_are_dealt_out_to_buckets(postgres: str, method: str, model: str, wanted: Buckets) -> None:
+    rows = skewed_rows(1, 90, BUCKET_COLUMNS)
+    con = made(rows, model, BUCKET_COLUMNS, kind="TABLE", method=method)
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    other_rows = skewed_rows(2, 145, BUCKET_COLUMNS)
+    dealings = set()
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, other_rows, BUCKET_COLUMNS)
+        source = texts(there, SOURCE, last="dis'ease")
+        for _ in range(2):
+            run(there, text)
+            exact, values = (texts(there, table) for table in BUCKET_TABLES)
+            assert_buckets(exact, values, source, wanted)
+            dealings.add(tuple(sorted(map(str, exact))))
+            for table in BUCKET_TABLES:
+                there.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(*table)))
+        assert len(dealings) == 2
+        # More than two buckets: all rows as one would satisfy, too.
+        assert len({bucket for bucket, _, _ in values}) > 2
+        load(there, [], BUCKET_COLUMNS)
+        run(there, text)
+        assert [texts(there, table) for table in BUCKET_TABLES] == [[], []]
+
+
+TAMPERED = (
+    'UPDATE "sqlanon_candidate" SET "bucket" = 1',
+    'UPDATE "sqlanon_candidate" SET "note" = 9',
+    'DELETE FROM "sqlanon_candidate" WHERE "bucket" = 1; DELETE FROM "sqlanon_candidate_value" WHERE "bucket" = 1',
+    'UPDATE "sqlanon_candidate_value" SET "value" = \'other\' WHERE "value" = \'Flu\'',
+    'UPDATE "sqlanon_candidate_value" SET "count" = 0 WHERE "bucket" = 1',
+    'INSERT INTO "sqlanon_candidate_value" SELECT "bucket", "value", 0 FROM "sqlanon_candidate_value" LIMIT 1',
+)
+
+
+def test_buckets_that_are_not_what_they_should_be_are_not_published(postgres: str) -> None:
+    rows = skewed_rows(1, 60, BUCKET_COLUMNS)
+    con = made(rows, "k_anonymity(k => 2)", BUCKET_COLUMNS, kind="TABLE", method="anatomy(l => 2)")
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    begin, check, end = text.partition("-- The check:")
+    too_alike = [(*row[:-2], "Flu" if n else "Cold", row[-1]) for n, row in enumerate(rows)]
+    with psycopg.connect(postgres, autocommit=True) as there:
+        attempts = [(rows, f"{begin}{change};\n{check}{end}") for change in TAMPERED]
+        # The tables fit together, and a requirement is violated: by what was dealt out, and by any buckets there are.
+        one_value = 'UPDATE "sqlanon_dealt" SET "slot" = CASE WHEN "value" = \'Flu\' THEN 0 ELSE 1 END;\n'
+        mark = "-- The buckets, each with a draw."
+        attempts += [(rows, text.replace(mark, one_value + mark)), (too_alike, text)]
+        for source, attempt in attempts:
+            load(there, source, BUCKET_COLUMNS)
+            with pytest.raises(psycopg.errors.RaiseException, match="do not satisfy the requirements"):
+                run(there, attempt)
+            there.execute("ROLLBACK")
+            for table in BUCKET_TABLES:
+                found = "SELECT 1 FROM information_schema.tables WHERE table_name = %s"
+                assert not there.execute(found, [table[1]]).fetchall()
 
 
 def test_respondents_are_counted_and_not_published(postgres: str) -> None:

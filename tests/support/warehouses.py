@@ -18,14 +18,18 @@ from sqlanon.warehouses.compiled import compiled
 from tests.support.names import quoted
 
 __all__ = [
+    "BUCKETS",
+    "BUCKET_COLUMNS",
     "COLUMNS",
     "MODELS",
     "REGIONS",
     "REGION_COLUMNS",
     "RELEASE",
     "TABLE",
+    "Buckets",
     "Column",
     "as_texts",
+    "assert_buckets",
     "columns_for",
     "crossed",
     "finite",
@@ -34,6 +38,7 @@ __all__ = [
     "released",
     "replace_rows",
     "script",
+    "skewed_rows",
     "using",
     "without_levels",
 ]
@@ -51,6 +56,15 @@ class Column:
     role: str
     values: tuple[Any, ...]
     later: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """What the buckets of a release have to be: l-diverse, by shares or by `distinct` values, of so many rows."""
+
+    l: int  # noqa: E741 - the papers' name
+    least: int
+    distinct: bool = False
 
 
 TOWNS = {"it's": "o'ne", 'qu"ote': "o'ne", "back\\slash": "tw\\o", "new\nline": "tw\\o", "": "é中文", "Ünï": "é中文"}
@@ -152,6 +166,46 @@ def without_levels(columns: Sequence[Column] = COLUMNS) -> tuple[Column, ...]:
 
 # Few enough that the rows of another day lie in regions, too: ordered by values and by hierarchies, with NULLs.
 REGION_COLUMNS = without_levels((*COLUMNS[:5], *COLUMNS[7:]))
+
+
+# Methods that deal rows out, what is required of the buckets, and what that comes to.
+BUCKETS = (
+    ("anatomy(l => 2)", "k_anonymity(k => 2)", Buckets(2, 2)),
+    # The most frequent value has more rows than there are buckets of so many.
+    ("anatomy(l => 2)", "k_anonymity(k => 3)", Buckets(2, 3)),
+    ("anatomy(l => 3, variant => 'distinct')", "t_closeness(t => 0.3)", Buckets(3, 3, distinct=True)),
+)
+BUCKET_COLUMNS = without_levels((*COLUMNS[:5], *COLUMNS[7:]))
+
+
+def skewed_rows(seed: int, count: int, columns: Sequence[Column]) -> list[tuple[Any, ...]]:
+    """Rows of which a third or more, and less than half, have one sensitive value."""
+    at = next(index for index, column in enumerate(columns) if column.role.startswith("SENSITIVE"))
+    rows = random_rows(seed, count, columns)
+    return [(*row[:at], "Flu" if n % 4 < 1 else row[at], *row[at + 1 :]) for n, row in enumerate(rows)]
+
+
+def assert_buckets(
+    rows: Sequence[Sequence[Any]], values: Sequence[Sequence[Any]], source: Sequence[Sequence[Any]], wanted: Buckets
+) -> None:
+    """Raises AssertionError unless the tables are those of Anatomy (Xiao and Tao 2006, definition 3) of a source.
+
+    `rows` have the bucket last, and `source` has the sensitive value last; `values` are bucket, value and count.
+    """
+    assert Counter(tuple(row[:-1]) for row in rows) == Counter(tuple(row[:-1]) for row in source)
+    by_value: Counter[Any] = Counter()
+    in_bucket: dict[Any, Counter[Any]] = {}
+    for bucket, value, count in values:
+        assert int(count) >= 1
+        assert value not in in_bucket.setdefault(bucket, Counter())
+        in_bucket[bucket][value] = int(count)
+        by_value[value] += int(count)
+    assert by_value == Counter(row[-1] for row in source)
+    assert Counter(row[-1] for row in rows) == {bucket: sum(counts.values()) for bucket, counts in in_bucket.items()}
+    for counts in in_bucket.values():
+        size = sum(counts.values())
+        assert size >= wanted.least
+        assert len(counts) >= wanted.l if wanted.distinct else max(counts.values()) * wanted.l <= size
 
 
 def crossed(rows: Sequence[tuple[Any, ...]], seed: int, count: int) -> list[tuple[Any, ...]]:

@@ -21,7 +21,17 @@ from sqlanon.warehouses.compiled import compiled
 from sqlanon.warehouses.dialects import DIALECTS
 from sqlanon.warehouses.sizes import sizes
 from tests.support.command_line import RELEASE, invoke
-from tests.support.warehouses import REGION_COLUMNS, REGIONS, columns_for, finite, made, random_rows, script
+from tests.support.warehouses import (
+    BUCKET_COLUMNS,
+    REGION_COLUMNS,
+    REGIONS,
+    columns_for,
+    finite,
+    made,
+    random_rows,
+    script,
+    skewed_rows,
+)
 
 SOURCE, TARGET = ("clinic", "patients"), ("published", "release")
 # Models whose statements have all that others have.
@@ -43,13 +53,19 @@ def releases() -> Iterator[dict[str, Connection]]:
     all_types, others = (made(random_rows(1, 30, parts), MODEL, parts) for parts in (columns, fewer))
     by_regions = finite(REGION_COLUMNS)
     regions = made(random_rows(1, 60, by_regions), "k_anonymity(k => 8)", by_regions, method=REGIONS[2][0])
-    yield {"all": all_types, "fewer": others, "regions": regions}
-    for con in (all_types, others, regions):
+    in_buckets = finite(BUCKET_COLUMNS)
+    buckets = made(skewed_rows(1, 90, in_buckets), "k_anonymity(k => 3)", in_buckets, "TABLE", "anatomy(l => 2)")
+    yield {"all": all_types, "fewer": others, "regions": regions, "buckets": buckets}
+    for con in (all_types, others, regions, buckets):
         con.close()
 
 
-@pytest.mark.parametrize("of", ["levels", "regions"])
-@pytest.mark.parametrize("dialect", DIALECTS)
+def parts_of(dialect: str) -> tuple[str, ...]:
+    """The releases of which there is a script: rows are dealt out only where draws cannot be drawn again."""
+    return ("levels", "regions", "buckets") if DIALECTS[dialect].deal else ("levels", "regions")
+
+
+@pytest.mark.parametrize(("dialect", "of"), [(dialect, of) for dialect in DIALECTS for of in parts_of(dialect)])
 def test_a_script_is_read_back_to_what_was_meant(releases: dict[str, Connection], dialect: str, of: str) -> None:
     """The words of a warehouse are read as its own by sqlglot, and mean, in DuckDB's words, what is on the list."""
     release = of if of != "levels" else "fewer" if dialect == "bigquery" else "all"
@@ -66,9 +82,10 @@ def test_a_script_is_read_back_to_what_was_meant(releases: dict[str, Connection]
         again = tree.sql(dialect=dialect, identify=True)
         assert sqlglot.parse_one(again, dialect=dialect) == tree
         assert not tree.find(exp.Anonymous, exp.Collate) or re.search(
-            "source|label_|region|rank_|recoded|release", tree.this.sql()
+            "source|label_|region|rank_|recoded|release|drawn_|value_count", tree.this.sql()
         )
-        if "check_" in tree.this.sql():
+        # A whole quotient is read as a fraction again, where it is written as one.
+        if re.search("check_|trial_(?!size)|numbered|dealt|value_start|placement", tree.this.sql()):
             # Spark's CAST is read as one that may be NULL.
             read = tree.expression.sql(dialect="duckdb").replace("TRY_CAST(", "CAST(")
             require_portable(sqlglot.parse_one(read, dialect="duckdb"))
@@ -137,13 +154,18 @@ CREATE POLICY query ON (SELECT age, disease FROM t) (age QUASI IDENTIFIER, disea
 REQUIRE k_anonymity(k => 3);
 CREATE ANONYMIZED TABLE of_mondrian AS POLICY plain METHOD mondrian;
 CREATE ANONYMIZED VIEW of_centroids AS POLICY plain METHOD mondrian(publish => 'centroid');
-CREATE ANONYMIZED TABLE of_anatomy AS POLICY plain METHOD anatomy(l => 2);
+CREATE POLICY two ON t (age QUASI IDENTIFIER, disease SENSITIVE, who SENSITIVE) REQUIRE k_anonymity(k => 3);
+CREATE ANONYMIZED TABLE of_slicing AS POLICY plain METHOD slicing(l => 2);
+CREATE ANONYMIZED TABLE of_near_rows AS POLICY plain METHOD anatomy(l => 2, grouping => 'near');
+CREATE ANONYMIZED TABLE of_two_values AS POLICY two METHOD anatomy(l => 2);
 CREATE ANONYMIZED TABLE of_rounds AS POLICY plain METHOD generalization(recoding => 'local', suppression => 0.9);
 """
 REFUSED = {
     "of_mondrian": "a snapshot keeps no regions",
     "of_centroids": "it shows centroids",
-    "of_anatomy": "METHOD anatomy",
+    "of_slicing": "METHOD slicing",
+    "of_near_rows": "rows that are near each other",
+    "of_two_values": "2 sensitive columns",
     "of_rounds": "several levels",
     "tokens": "who has pseudonyms",
     "kinds_of": "stored hierarchy",
@@ -189,6 +211,16 @@ def test_names_and_places_are_checked() -> None:
         _compiled(con, "released", "spark")
     with pytest.raises(UserError, match="is the schema of the release"):
         _compiled(con, "released", "spark", target=QualifiedName(("private", "made")), staging=schema)
+
+
+def test_names_of_two_tables_are_checked_and_draws_too(releases: dict[str, Connection]) -> None:
+    con, one = releases["buckets"], ("there", "patients")
+    with pytest.raises(UserError, match="random numbers can be drawn again"):
+        script(con, "redshift", source=one, target=("there", "made"))
+    with pytest.raises(UserError, match="is the source and the release"):
+        script(con, "postgres", source=("there", "made_qi"), target=("there", "made"))
+    with pytest.raises(UserError, match="_sensitive: names in PostgreSQL have at most 63 bytes"):
+        script(con, "postgres", source=one, target=("there", "m" * 60))
 
 
 def test_a_nul_is_in_no_script() -> None:
