@@ -36,19 +36,19 @@ def misfits(plan: ReleasePlan) -> list[ScriptStep]:
     differences = {
         "check_size": _differing(
             [BUCKET],
-            exp.select(column(BUCKET), _one()).from_(relation(CANDIDATE)),
+            exp.select(column(BUCKET), _row_count()).from_(relation(CANDIDATE)),
             exp.select(column(BUCKET), counted).from_(values.copy()),
             column(BUCKET),
         ),
         "check_source_value": _differing(
             [VALUE],
-            exp.select(alias(column(sensitive), VALUE), _one()).from_(relation(SOURCE)),
+            exp.select(alias(column(sensitive), VALUE), _row_count()).from_(relation(SOURCE)),
             exp.select(column(VALUE), counted.copy()).from_(values.copy()),
             literal(0),
         ),
         "check_source_row": _differing(
             quasi,
-            exp.select(*read, _one()).from_(relation(SOURCE)),
+            exp.select(*read, _row_count()).from_(relation(SOURCE)),
             exp.select(*(part.copy() for part in read), alias(big(literal(-1)), "n")).from_(relation(CANDIDATE)),
             literal(0),
         ),
@@ -67,7 +67,7 @@ def misfits(plan: ReleasePlan) -> list[ScriptStep]:
     ]
 
 
-def _one() -> exp.Alias:
+def _row_count() -> exp.Alias:
     return alias(big(literal(1)), "n")
 
 

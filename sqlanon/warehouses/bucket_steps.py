@@ -88,17 +88,18 @@ def chosen_steps(violating: str) -> list[ScriptStep]:
     failed = failed.join(relation(violating, as_="violating"), on=within)
     passed = exp.not_(column("trial").isin(query=exp.select(column("trial")).from_(relation("failed_trial"))))
     chosen = exp.select(alias(f.min(column("trial")), "trial")).from_(relation("trial", as_="tried")).where(passed)
-    dealt = exp.select(alias(_bucket_of(), "slot"), exp.Column(this=exp.Star(), table=exp.to_identifier("row")))
-    dealt = dealt.from_(relation("numbered", as_="row"))
-    dealt = dealt.join(relation("value_start", as_="start"), on=identical(column(VALUE, "row"), column(VALUE, "start")))
-    dealt = dealt.join(relation("chosen_trial", as_="chosen"), on=same("trial", "start", "chosen"))
+    slot_rows = exp.select(alias(_bucket_of(), "slot"), exp.Column(this=exp.Star(), table=exp.to_identifier("row")))
+    slot_rows = slot_rows.from_(relation("numbered", as_="row"))
+    same_value = identical(column(VALUE, "row"), column(VALUE, "start"))
+    slot_rows = slot_rows.join(relation("value_start", as_="start"), on=same_value)
+    slot_rows = slot_rows.join(relation("chosen_trial", as_="chosen"), on=same("trial", "start", "chosen"))
     slots = exp.select(column("slot")).distinct().from_(relation("dealt")).subquery("slots")
     number = window(f.row_number(), order=order_by(ascending(column(DRAW))))
     numbers = exp.select(column("slot"), alias(big(number), BUCKET)).from_(relation("drawn_slot"))
     return [
         ScriptStep("failed_trial", failed, "The trials with such a bucket."),
         ScriptStep("chosen_trial", chosen, "The smallest buckets that satisfy; none, and the check fails."),
-        ScriptStep("dealt", dealt, "Each row in its bucket."),
+        ScriptStep("dealt", slot_rows, "Each row in its bucket."),
         ScriptStep("drawn_slot", exp.select(column("slot")).from_(slots), "The buckets, each with a draw.", drawn=DRAW),
         ScriptStep("bucket", numbers, "The numbers of the buckets, in the order of these draws."),
     ]

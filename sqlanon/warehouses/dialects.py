@@ -26,8 +26,8 @@ class Dialect:
     - `collates`: a database may compare the texts of new columns otherwise than by their bytes.
     - `draw` is a random number or text for each row, by which published rows are ordered; None where tables have no
       order.
-    - `deal` is a text for each row that nobody can compute, by which rows are dealt out to buckets; None where numbers
-      that are drawn follow from a few bits, or nobody says from what.
+    - `deal` is a text for each row that nobody can compute, by which rows are dealt out to buckets, and the published
+      ones are ordered then; None where numbers that are drawn follow from a few bits, or where tables have no order.
     - `analyzes`: joins of new tables are planned by guesses, and may compare all pairs, until their rows are sampled.
     - `is_staged`: there are no temporary tables, so that steps are tables of a schema that nobody else reads.
     - `replaces`: CREATE OR REPLACE takes away what a run before has left.
@@ -122,7 +122,7 @@ DIALECTS: Mapping[str, Dialect] = {
             replaces=True,
             folds_names=True,
         ),
-        Dialect("bigquery", "BigQuery", _uncollated, deal=_call("GENERATE_UUID"), replaces=True),
+        Dialect("bigquery", "BigQuery", _uncollated, replaces=True),
         Dialect(
             "spark",
             "Spark SQL",

@@ -181,7 +181,7 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
 
 def _refusals(engine: Engine, release: Release, policy: Policy) -> Iterator[str]:
     if release.method not in _METHODS:
-        yield f"it was made by METHOD {release.method}, and scripts are written for {' and '.join(_METHODS)} only"
+        yield f"it was made by METHOD {release.method}, and scripts are written for {', '.join(_METHODS)} only"
     if releases.rounds(engine, release):
         yield "its rows are at several levels (recoding => 'local'), and a script gives each column one"
     if policy.related:

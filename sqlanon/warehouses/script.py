@@ -238,10 +238,13 @@ class _Script:
             yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
 
     def _deal(self) -> exp.Expr:
-        """A draw by which rows are dealt out. Raises UserError where it could be drawn again."""
+        """A draw by which rows are dealt out. Raises UserError where there is none, or none that hides the dealing."""
         if self.dialect.deal is None:
+            why = "its random numbers can be drawn again"
+            if self.dialect.draw is None:
+                why = "its tables have no order, and rows that lie as they were dealt out tell their values"
             raise UserError(
-                f"{self.dialect.title} cannot deal rows out to buckets: its random numbers can be drawn again",
+                f"{self.dialect.title} cannot deal rows out to buckets: {why}",
                 hint="export the release, and load it there",
             )
         return self.dialect.deal()

@@ -364,3 +364,21 @@ def test_the_order_of_rows_is_drawn(postgres: str) -> None:
             assert collations == [('"default"',)]
             there.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(*TARGET)))
     assert len(orders) == 2
+
+
+def test_the_order_of_rows_in_buckets_tells_no_value(postgres: str) -> None:
+    columns = (
+        Column("who", "INTEGER", "QUASI IDENTIFIER", tuple(range(600))),
+        Column("letter", "VARCHAR", "SENSITIVE", ("a", "b")),
+    )
+    rows = [(n, "a" if n < 300 else "b") for n in range(600)]
+    con = made(rows, "k_anonymity(k => 2)", columns, kind="TABLE", method="anatomy(l => 2)")
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows, columns)
+        run(there, script(con, "postgres", source=SOURCE, target=TARGET))
+        exact, values = (
+            there.execute(sql.SQL("TABLE {}").format(sql.Identifier(*t))).fetchall() for t in BUCKET_TABLES
+        )
+    assert 100 < sum(who < 300 for who, _ in exact[:300]) < 200
+    assert 100 < sum(letter == "a" for _, letter, _ in values[:300]) < 200
+    assert 100 < sum(bucket <= 150 for _, bucket in exact[:300]) < 200
