@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, same, union_all
+from sqlanon.sqlgen.build.expressions import same
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.warehouses.bucket_steps import CANDIDATE_VALUES
+from sqlanon.warehouses.differences import differing, row_count
 from sqlanon.warehouses.plan import ReleasePlan
-from sqlanon.warehouses.row_columns import CANDIDATE, SOURCE
-from sqlanon.warehouses.script_step import ScriptStep
+from sqlanon.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
 
 __all__ = ["bucket_rows", "misfits"]
 
@@ -34,22 +34,22 @@ def misfits(plan: ReleasePlan) -> list[ScriptStep]:
     values = relation(CANDIDATE_VALUES)
     counted = alias(-column(COUNT), "n")
     differences = {
-        "check_size": _differing(
+        "check_size": differing(
             [BUCKET],
-            exp.select(column(BUCKET), _row_count()).from_(relation(CANDIDATE)),
+            exp.select(column(BUCKET), row_count()).from_(relation(CANDIDATE)),
             exp.select(column(BUCKET), counted).from_(values.copy()),
             column(BUCKET),
         ),
-        "check_source_value": _differing(
+        "check_source_value": differing(
             [VALUE],
-            exp.select(alias(column(sensitive), VALUE), _row_count()).from_(relation(SOURCE)),
+            exp.select(alias(column(sensitive), VALUE), row_count()).from_(relation(SOURCE)),
             exp.select(column(VALUE), counted.copy()).from_(values.copy()),
             literal(0),
         ),
-        "check_source_row": _differing(
+        "check_source_row": differing(
             quasi,
-            exp.select(*read, _row_count()).from_(relation(SOURCE)),
-            exp.select(*(part.copy() for part in read), alias(big(literal(-1)), "n")).from_(relation(CANDIDATE)),
+            exp.select(*read, row_count()).from_(relation(SOURCE)),
+            exp.select(*(part.copy() for part in read), row_count(-1)).from_(relation(CANDIDATE)),
             literal(0),
         ),
     }
@@ -65,14 +65,3 @@ def misfits(plan: ReleasePlan) -> list[ScriptStep]:
         *(ScriptStep(name, query, said[name]) for name, query in differences.items()),
         ScriptStep("check_value", twice, "The buckets that have a value twice, or less than once."),
     ]
-
-
-def _row_count() -> exp.Alias:
-    return alias(big(literal(1)), "n")
-
-
-def _differing(keys: list[str], added: exp.Select, taken: exp.Select, class_id: exp.Expr) -> exp.Select:
-    """A row for each combination of keys whose numbers do not come to nothing."""
-    either = union_all([added, taken]).subquery("either")
-    query = exp.select(alias(class_id, "class_id")).from_(either).group_by(*map(column, keys))
-    return query.having(f.sum(column("n")).neq(literal(0)))

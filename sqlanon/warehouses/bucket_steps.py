@@ -32,8 +32,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.warehouses.plan import ReleasePlan
-from sqlanon.warehouses.row_columns import CANDIDATE, SOURCE
-from sqlanon.warehouses.script_step import ScriptStep
+from sqlanon.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
 
 __all__ = ["CANDIDATE_VALUES", "DRAW", "bucket_candidates", "chosen_steps", "dealing_steps", "trial_rows"]
 

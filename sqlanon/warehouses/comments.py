@@ -40,6 +40,12 @@ _BUCKETS_PROMISE = (
     "Publish one dealing of the same rows, this one or that of the release: of two, a row has only the values that the",
     "buckets of both have.",
 )
+_FRAGMENTS_PROMISE = (
+    "",
+    "All rows are published, each table in an order of its own: nothing says which rows of two tables are one. The",
+    "tables are compared with the source. If they have other rows the script ends with an error, and nothing is",
+    "published.",
+)
 _STAGED = (
     "",
     "Its steps are tables of the staging schema, which hold rows of the source: nobody else may read that schema. The",
@@ -65,13 +71,17 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
     yield f"Reads     {source}"
     tables = [fragment_name(target, publication.fragment) for publication in plan.publications]
     yield f"Writes    {' and '.join(map(str, tables))}, which must not be there yet"
-    yield from _listed("Requires ", [str(requirement) for requirement in plan.requirements])
+    confidential = [f"no table with {' and '.join(together)}" for together in plan.policy.confidential]
+    yield from _listed("Requires ", confidential or [str(requirement) for requirement in plan.requirements])
     if plan.regions is not None:
         by = ", ".join(bound.column for bound in plan.bound.quasi_identifiers)
         yield f"Regions   {len(plan.regions.regions.rows):,}, by {by}"
         yield f"Method    {_method(plan)}, which cut them by {release.source_rows:,} rows"
         yield from _REGIONS_PROMISE
         yield from _regions_kept(plan, plan.regions)
+    elif plan.fragments:
+        yield f"Method    {_method(plan)}"
+        yield from _FRAGMENTS_PROMISE
     elif plan.buckets is not None:
         yield f"Method    {_method(plan)}"
         yield from _BUCKETS_PROMISE

@@ -13,8 +13,8 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.warehouses.mappings import mapping_name
 from sqlanon.warehouses.plan import ReleasePlan
-from sqlanon.warehouses.row_columns import ENTITY, SOURCE, candidate_entity, other_columns, passing
-from sqlanon.warehouses.script_step import ScriptStep
+from sqlanon.warehouses.row_columns import ENTITY, candidate_entity, other_columns, passing
+from sqlanon.warehouses.script_step import SOURCE, ScriptStep
 
 __all__ = ["level_candidate", "level_steps"]
 

@@ -29,6 +29,7 @@ from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import ENDS
 from sqlanon.warehouses.buckets import BucketPlan, bucket_plan, unmade_buckets
+from sqlanon.warehouses.fragment_steps import Fragment, fragments_of
 from sqlanon.warehouses.listed_tables import ListedTable
 from sqlanon.warehouses.mappings import Mapping, listed_labels, mapping_of
 from sqlanon.warehouses.regions import RegionMap, regions_of, unmade_regions
@@ -39,7 +40,7 @@ __all__ = ["Publication", "ReleasePlan", "plan_of"]
 _COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
 # Those that are only passed on.
 _PASSED = re.compile(rf"{_COMPARED.pattern}|FLOAT|DOUBLE")
-_METHODS = ("generalization", "mondrian", "anatomy")
+_METHODS = ("generalization", "mondrian", "anatomy", "fragments")
 # What a requirement may read that is no column of the source.
 _BESIDE = {
     "public_class": "it compares with a public table",
@@ -66,8 +67,8 @@ class ReleasePlan:
     """A release, with what a script needs of it.
 
     `recodings` has each quasi-identifier at its level, in the policy's order; `mappings` the labels that stored
-    hierarchies list at these levels, by the quasi-identifier's index. Where rows are recoded by `regions`, or dealt out
-    to `buckets`, both are empty.
+    hierarchies list at these levels, by the quasi-identifier's index. Where rows are recoded by `regions`, dealt out to
+    `buckets`, or torn into `fragments`, both are empty.
     """
 
     release: Release
@@ -77,6 +78,12 @@ class ReleasePlan:
     mappings: dict[int, Mapping]
     regions: RegionMap | None = None
     buckets: BucketPlan | None = None
+    fragments: tuple[Fragment, ...] = ()
+
+    @property
+    def hides_order(self) -> bool:
+        """Whether the order of published rows would tell what the tables do not say."""
+        return self.buckets is not None or bool(self.fragments)
 
     @property
     def policy(self) -> Policy:
@@ -90,6 +97,8 @@ class ReleasePlan:
     @property
     def needed(self) -> tuple[BoundAttribute, ...]:
         """The columns of the source that the release is made of, each once."""
+        if self.fragments:
+            return tuple(bound for fragment in self.fragments for bound in fragment.columns)
         unread = {recoding.bound.column for recoding in self.recodings if not recoding.is_read}
         respondents = [self.bound.entity] if self.bound.entity else []
         columns = {b.column: b for b in (*self.bound.published, *respondents) if b.column not in unread}
@@ -112,6 +121,8 @@ class ReleasePlan:
     @property
     def publications(self) -> tuple[Publication, ...]:
         """The tables of the release."""
+        if self.fragments:
+            return tuple(Publication(each.step, each.name, self._as_they_are(each.columns)) for each in self.fragments)
         if self.buckets is None:
             return (Publication("candidate", None, self.columns),)
         (bound,) = self.bound.sensitive
@@ -159,6 +170,9 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
     bound = _bound(release, policy, hierarchies)
     promised = promised_by(release.method, release.method_arguments)
     requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
+    if release.method == "fragments":
+        _require_types(release, bound, (), bound.published)
+        return ReleasePlan(release, bound, (), (), {}, fragments=fragments_of(release, bound))
     _require_askable(release, bound, requirements)
     if release.method == "mondrian":
         _require_types(release, bound, bound.quasi_identifiers)
@@ -195,7 +209,7 @@ def _refusals(engine: Engine, release: Release, policy: Policy) -> Iterator[str]
     for attribute in policy.attributes:
         if attribute.pseudonym is not None:
             yield f"{attribute.name} has pseudonyms, and a script never holds the key that they are made with"
-    if not policy.quasi_identifiers:
+    if not policy.quasi_identifiers and release.method != "fragments":
         yield "its policy has no quasi-identifier, so that there are no classes to check"
     if not types_of(release):
         yield "the types of its columns were not recorded when it was made"

@@ -10,11 +10,8 @@ from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import subjects
 from sqlanon.warehouses.plan import ReleasePlan
 
-__all__ = ["CANDIDATE", "ENTITY", "SOURCE", "candidate_entity", "other_columns", "passing", "requirement_columns"]
+__all__ = ["ENTITY", "candidate_entity", "other_columns", "passing", "requirement_columns"]
 
-# The steps that every script has.
-SOURCE = "source"
-CANDIDATE = "candidate"
 # The respondent, where some are counted, stands in this column until the rows are checked.
 ENTITY = "__sqlanon_entity"
 

@@ -20,8 +20,7 @@ from sqlanon.warehouses.comments import comment, header
 from sqlanon.warehouses.dialects import Dialect
 from sqlanon.warehouses.listed_tables import ListedTable, filled, listed_rows, typed_rows
 from sqlanon.warehouses.plan import ReleasePlan
-from sqlanon.warehouses.row_columns import CANDIDATE, SOURCE
-from sqlanon.warehouses.script_step import ScriptStep
+from sqlanon.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
 from sqlanon.warehouses.source_columns import SOURCE_COLUMN, requirements_of_texts, source_columns
 from sqlanon.warehouses.steps import check_steps, release_steps
 from sqlanon.warehouses.translation import script_sql, translated
@@ -104,7 +103,7 @@ class _Script:
         yield from self._step(self._source(), names)
         for step in steps:
             yield from self._step(step, names)
-        against = "and against the rows of the source" if plan.buckets is not None else "and of nothing else"
+        against = "against those of the source" if plan.hides_order else "and of nothing else"
         yield comment(f"The check: of the rows that were written, {against}.")
         for step in checks:
             yield from self._step(step, names)
@@ -238,13 +237,13 @@ class _Script:
             yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
 
     def _deal(self) -> exp.Expr:
-        """A draw by which rows are dealt out. Raises UserError where there is none, or none that hides the dealing."""
+        """A draw that nobody can repeat. Raises UserError where there is none, or where tables have no order."""
         if self.dialect.deal is None:
             why = "its random numbers can be drawn again"
             if self.dialect.draw is None:
-                why = "its tables have no order, and rows that lie as they were dealt out tell their values"
+                why = "its tables have no order, and rows that lie as they were read may tell which are one"
             raise UserError(
-                f"{self.dialect.title} cannot deal rows out to buckets: {why}",
+                f"{self.dialect.title} cannot make this release: {why}",
                 hint="export the release, and load it there",
             )
         return self.dialect.deal()
@@ -264,8 +263,8 @@ class _Script:
                 for name in ("check_violation", "check_row", CANDIDATE)
             )
             query = query.where(violating.eq(literal(0)), checked.eq(candidates), copy=False)
-            if self.dialect.draw:
-                draw = self.dialect.draw() if self.plan.buckets is None else self._deal()
+            draw = self._deal() if self.plan.hides_order else self.dialect.draw and self.dialect.draw()
+            if draw is not None:
                 query = query.order_by(exp.Ordered(this=draw), copy=False)
             target = fragment_name(self.locations.target, publication.fragment)
             yield comment(said) + "\n" + self._sql(self._permanent(self._table(target), query))

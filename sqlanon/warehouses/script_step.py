@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-__all__ = ["ScriptStep"]
+__all__ = ["CANDIDATE", "SOURCE", "ScriptStep"]
+
+# The steps that every script has.
+SOURCE = "source"
+CANDIDATE = "candidate"
 
 
 @dataclass(frozen=True)

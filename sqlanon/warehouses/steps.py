@@ -23,12 +23,13 @@ from sqlanon.warehouses.bucket_steps import (
     dealing_steps,
     trial_rows,
 )
+from sqlanon.warehouses.fragment_steps import fragment_checks, fragment_steps
 from sqlanon.warehouses.guard_rounds import guard_rounds
 from sqlanon.warehouses.level_steps import level_candidate, level_steps
 from sqlanon.warehouses.plan import ReleasePlan
 from sqlanon.warehouses.region_steps import region_candidate, region_steps
-from sqlanon.warehouses.row_columns import CANDIDATE, ENTITY, candidate_entity, requirement_columns
-from sqlanon.warehouses.script_step import ScriptStep
+from sqlanon.warehouses.row_columns import ENTITY, candidate_entity, requirement_columns
+from sqlanon.warehouses.script_step import CANDIDATE, ScriptStep
 
 __all__ = ["check_steps", "release_steps"]
 
@@ -36,6 +37,8 @@ __all__ = ["check_steps", "release_steps"]
 def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
     """From the step `source`, which has the columns that are needed, to the step `candidate`: what may be published."""
     requirements = plan.requirements
+    if plan.fragments:
+        return fragment_steps(plan.fragments)
     if plan.buckets is not None:
         # Of all trials at once: what requirements read of the whole are shares, which are those of the source.
         trials = trial_rows(plan, "trial_value", "class_id", "n")
@@ -76,8 +79,10 @@ def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
     """From the rows of `candidate` alone to `check_violation`: the classes that violate a requirement, if any do.
 
     A class is what the published columns show of the quasi-identifiers; nothing of the steps before is read. Buckets
-    are compared with the source, too.
+    and fragments are compared with the source, too.
     """
+    if plan.fragments:
+        return fragment_checks(plan.fragments)
     if plan.buckets is not None:
         written = trial_rows(plan, CANDIDATE_VALUES, BUCKET, COUNT)
         counted = _violations(plan, written, "check", "What the requirements read of the buckets that were written.")

@@ -14,13 +14,16 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.sizes import sizes
 from tests.support import warehouses
+from tests.support.names import quoted
 from tests.support.warehouses import (
     BUCKET_COLUMNS,
     BUCKETS,
     COLUMNS,
+    CONFIDENTIAL,
     MODELS,
     REGION_COLUMNS,
     REGIONS,
+    RELEASE,
     TABLE,
     TOWNS,
     Buckets,
@@ -382,3 +385,37 @@ def test_the_order_of_rows_in_buckets_tells_no_value(postgres: str) -> None:
     assert 100 < sum(who < 300 for who, _ in exact[:300]) < 200
     assert 100 < sum(letter == "a" for _, letter, _ in values[:300]) < 200
     assert 100 < sum(bucket <= 150 for _, bucket in exact[:300]) < 200
+
+
+def test_fragments_have_the_rows_of_the_source_in_orders_of_their_own(postgres: str) -> None:
+    rows = sorted(random_rows(1, 200, BUCKET_COLUMNS), key=lambda row: str(row[-2]))
+    con = made(rows[:50], CONFIDENTIAL, BUCKET_COLUMNS, kind="TABLE", method="fragments")
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    tables = [(TARGET[0], f"{TARGET[1]}_{number}") for number in (1, 2, 3)]
+    names = [column.name for column in BUCKET_COLUMNS]
+    apart = ("dis'ease", "order by", 'sel"ect')
+    shown = []
+    second = con.duckdb.execute(f"DESCRIBE {quoted(RELEASE + '_2')}").fetchall()[0][0]
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows, BUCKET_COLUMNS)
+        source = texts(there, SOURCE)
+        begin, check, end = text.partition("-- The check:")
+        for change in (
+            'DELETE FROM "sqlanon_candidate_3"',
+            f'UPDATE "sqlanon_candidate_2" SET {quoted(second)} = NULL',
+            'INSERT INTO "sqlanon_candidate" TABLE "sqlanon_candidate"',
+        ):
+            with pytest.raises(psycopg.errors.RaiseException, match="nothing is published"):
+                run(there, f"{begin}{change};\n{check}{end}")
+            there.execute("ROLLBACK")
+        run(there, text)
+        for table in tables:
+            cursor = there.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(*table)))
+            columns = [part.name for part in cursor.description or ()]
+            shown += columns
+            assert len(set(columns) & set(apart)) == 1
+            published_rows = texts(there, table)
+            wanted = [tuple(row[names.index(name)] for name in columns) for row in source]
+            assert Counter(published_rows) == Counter(wanted)
+            assert published_rows != wanted
+        assert sorted(shown) == sorted(names)

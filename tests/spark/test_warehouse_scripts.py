@@ -17,6 +17,7 @@ from tests.support.names import quoted
 from tests.support.warehouses import (
     BUCKET_COLUMNS,
     BUCKETS,
+    CONFIDENTIAL,
     MODELS,
     REGION_COLUMNS,
     REGIONS,
@@ -132,6 +133,21 @@ def test_rows_are_dealt_out_to_buckets(schemas: SparkSession) -> None:
     assert_buckets(exact, values, texts("clinic.patients", last="dis'ease"), wanted)
     assert len({bucket for bucket, _, _ in values}) > 2
     assert schemas.sql("SHOW TABLES IN private").filter("NOT isTemporary").count() == 0
+
+
+def test_fragments_have_the_rows_of_the_source(schemas: SparkSession) -> None:
+    columns = finite(BUCKET_COLUMNS)
+    con = made(random_rows(1, 60, columns), CONFIDENTIAL, columns, kind="TABLE", method="fragments")
+    source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
+    schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
+    run(schemas, script(con, "spark", **PLACES))
+    shown = []
+    for number in (1, 2, 3):
+        rows = schemas.table(f"published.release_{number}")
+        shown += rows.columns
+        names = [f"`{name.replace('`', '``')}`" for name in rows.columns]
+        assert Counter(rows.collect()) == Counter(schemas.table("clinic.patients").selectExpr(*names).collect())
+    assert sorted(shown) == sorted(column.name for column in columns)
 
 
 def test_a_source_with_another_type_than_text_is_refused(schemas: SparkSession) -> None:

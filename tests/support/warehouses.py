@@ -21,6 +21,7 @@ __all__ = [
     "BUCKETS",
     "BUCKET_COLUMNS",
     "COLUMNS",
+    "CONFIDENTIAL",
     "MODELS",
     "REGIONS",
     "REGION_COLUMNS",
@@ -208,6 +209,10 @@ def assert_buckets(
         assert len(counts) >= wanted.l if wanted.distinct else max(counts.values()) * wanted.l <= size
 
 
+# What is not to be seen together: the sensitive column beside two others, nor these.
+CONFIDENTIAL = """CONFIDENTIAL ("dis'ease", "order by"), ("sel""ect", "order by"), ("dis'ease", "sel""ect")"""
+
+
 def crossed(rows: Sequence[tuple[Any, ...]], seed: int, count: int) -> list[tuple[Any, ...]]:
     """Rows whose values are each one of these rows' in its column, so that most combinations are new ones."""
     random = Random(seed)
@@ -221,7 +226,10 @@ def made(
     kind: str = "VIEW",
     method: str = "generalization(suppression => 1)",
 ) -> Connection:
-    """A database with the rows as a source, a policy on them, and a release of it."""
+    """A database with the rows as a source, a policy on them, and a release of it.
+
+    What is required are models, or what is CONFIDENTIAL.
+    """
     con = sqlanon.connect()
     con.duckdb.execute("CREATE TABLE towns (town VARCHAR, region VARCHAR)")
     con.duckdb.executemany("INSERT INTO towns VALUES (?, ?)", list(TOWNS.items()))
@@ -229,7 +237,8 @@ def made(
     con.duckdb.execute(f"CREATE TABLE {quoted(TABLE)} ({', '.join(f'{quoted(c.name)} {c.kind}' for c in columns)})")
     insert(con, rows)
     roles = ", ".join(f"{quoted(c.name)} {c.role}" for c in columns)
-    con.execute(f"CREATE POLICY p ON {quoted(TABLE)} ({roles}) REQUIRE {require}")
+    required = require if require.startswith("CONFIDENTIAL") else f"REQUIRE {require}"
+    con.execute(f"CREATE POLICY p ON {quoted(TABLE)} ({roles}) {required}")
     con.execute(f"CREATE ANONYMIZED {kind} {quoted(RELEASE)} AS POLICY p METHOD {method}")
     return con
 
