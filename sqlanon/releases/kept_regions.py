@@ -13,10 +13,10 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.release.region_rows import Placed
 
-__all__ = ["keep_regions", "region_tables"]
+__all__ = ["keep_regions", "kept_names", "region_tables"]
 
 
-def _kept_names(placed: Placed, release_id: str) -> Placed:
+def kept_names(placed: Placed, release_id: str) -> Placed:
     """The regions' tables under the names that those of a live view have in the catalog's schema."""
 
     def named(kind: str) -> QualifiedName:
@@ -33,7 +33,7 @@ def region_tables(placed: Placed) -> list[QualifiedName]:
 
 def keep_regions(engine: Engine, placed: Placed, release_id: str) -> Placed:
     """Copies what a live view reads of the regions beside it, and returns the names of the copies."""
-    copies = _kept_names(placed, release_id)
+    copies = kept_names(placed, release_id)
     for table, copy in zip(region_tables(placed), region_tables(copies), strict=True):
         columns = [column("value"), column(rank_name(0))] if table in placed.ranks else [exp.Star()]
         engine.run(create_table(copy, exp.select(*columns).from_(relation(table))))

@@ -40,7 +40,8 @@ def compile_(
 ) -> None:
     """Write a script that makes a release again in another warehouse, from the source that lies there.
 
-    It holds the values that the policy's hierarchies list. Nothing is written to the database.
+    It may hold values of the source: those that hierarchies list, or the ends of regions. Nothing is written to the
+    database.
     """
     from sqlanon.engines.duckdb import DuckDBEngine
     from sqlanon.terminal.command_arguments import release_name

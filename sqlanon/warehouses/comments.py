@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from sqlanon import __version__
 from sqlanon.domain.values import QualifiedName, written
+from sqlanon.inputs.target_names import fragment_name
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.warehouses.dialects import Dialect
 from sqlanon.warehouses.plan import ReleasePlan
+from sqlanon.warehouses.regions import RegionMap
 
 __all__ = ["comment", "header"]
 
@@ -21,6 +23,28 @@ _PROMISE = (
     "Withheld are the rows of classes that do not satisfy the requirements when the script runs, however many these",
     "are, and rows with values that a hierarchy does not list. The requirements are then asked anew, of the rows that",
     "are to be published. If they are not satisfied the script ends with an error, and nothing is published.",
+)
+_REGIONS_PROMISE = (
+    "",
+    "Withheld are the rows that lie in no region, and those of regions that do not satisfy the requirements when the",
+    "script runs, however many these are. The requirements are then asked anew, of the rows that are to be published.",
+    "If they are not satisfied the script ends with an error, and nothing is published.",
+)
+_BUCKETS_PROMISE = (
+    "",
+    "All rows are dealt out to buckets by draws of the warehouse's: the buckets are others than those of the release.",
+    "The quasi-identifiers stay as they are, so who is in the table can be told; which sensitive value of a bucket is",
+    "whose cannot. The requirements are then asked of the tables that were written, and these are compared with the",
+    "source. If they are not satisfied the script ends with an error, and nothing is published.",
+    "",
+    "Publish one dealing of the same rows, this one or that of the release: of two, a row has only the values that the",
+    "buckets of both have.",
+)
+_FRAGMENTS_PROMISE = (
+    "",
+    "All rows are published, each table in an order of its own: nothing says which rows of two tables are one. The",
+    "tables are compared with the source. If they have other rows the script ends with an error, and nothing is",
+    "published.",
 )
 _STAGED = (
     "",
@@ -45,11 +69,26 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
     yield f"Written by sqlanon {__version__}."
     yield ""
     yield f"Reads     {source}"
-    yield f"Writes    {target}, which must not be there yet"
-    yield from _listed("Requires ", [str(requirement) for requirement in plan.requirements])
-    yield from _listed("Levels   ", [_level(recoding) for recoding in plan.recodings])
-    yield f"Method    {_method(plan)}, which chose the levels by {release.source_rows:,} rows"
-    yield from _PROMISE
+    tables = [fragment_name(target, publication.fragment) for publication in plan.publications]
+    yield f"Writes    {' and '.join(map(str, tables))}, which must not be there yet"
+    confidential = [f"no table with {' and '.join(together)}" for together in plan.policy.confidential]
+    yield from _listed("Requires ", confidential or [str(requirement) for requirement in plan.requirements])
+    if plan.regions is not None:
+        by = ", ".join(bound.column for bound in plan.bound.quasi_identifiers)
+        yield f"Regions   {len(plan.regions.regions.rows):,}, by {by}"
+        yield f"Method    {_method(plan)}, which cut them by {release.source_rows:,} rows"
+        yield from _REGIONS_PROMISE
+        yield from _regions_kept(plan, plan.regions)
+    elif plan.fragments:
+        yield f"Method    {_method(plan)}"
+        yield from _FRAGMENTS_PROMISE
+    elif plan.buckets is not None:
+        yield f"Method    {_method(plan)}"
+        yield from _BUCKETS_PROMISE
+    else:
+        yield from _listed("Levels   ", [_level(recoding) for recoding in plan.recodings])
+        yield f"Method    {_method(plan)}, which chose the levels by {release.source_rows:,} rows"
+        yield from _PROMISE
     if plan.mappings:
         yield ""
         yield "The script holds the values that these hierarchies list, which may be values of the source: keep it as"
@@ -59,6 +98,21 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
         yield f"Tables of {dialect.title} have no order, so that none is given to the rows."
     if dialect.is_staged:
         yield from _STAGED
+
+
+def _regions_kept(plan: ReleasePlan, regions: RegionMap) -> Iterator[str]:
+    """What the script holds of the source: the ends of ranges, and the values of columns that have ranks."""
+    quasi = plan.bound.quasi_identifiers
+    counts = [f"{len(table.rows):,} values of {quasi[index].column}" for index, table in regions.ranks.items()]
+    yield ""
+    yield f"The script holds values of the source, so keep it as you keep the source: the ends of {_regions(regions)}"
+    if counts:
+        yield f"and, for the order of their hierarchies, {', '.join(counts)}."
+
+
+def _regions(regions: RegionMap) -> str:
+    count = len(regions.regions.rows)
+    return f"{count:,} region{'' if count == 1 else 's'}{'' if regions.ranks else '.'}"
 
 
 def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -26,6 +26,8 @@ class Dialect:
     - `collates`: a database may compare the texts of new columns otherwise than by their bytes.
     - `draw` is a random number or text for each row, by which published rows are ordered; None where tables have no
       order.
+    - `deal` is a text for each row that nobody can compute, by which rows are dealt out to buckets, and the published
+      ones are ordered then; None where numbers that are drawn follow from a few bits, or where tables have no order.
     - `analyzes`: joins of new tables are planned by guesses, and may compare all pairs, until their rows are sampled.
     - `is_staged`: there are no temporary tables, so that steps are tables of a schema that nobody else reads.
     - `replaces`: CREATE OR REPLACE takes away what a run before has left.
@@ -45,6 +47,7 @@ class Dialect:
     by_bytes: Callable[[exp.Expr], exp.Expr]
     by_default: Callable[[exp.Expr], exp.Expr] | None = None
     draw: Callable[[], exp.Expr] | None = None
+    deal: Callable[[], exp.Expr] | None = None
     collates: bool = True
     analyzes: bool = False
     is_staged: bool = False
@@ -79,8 +82,8 @@ def _uncollated(value: exp.Expr) -> exp.Expr:
     return f.call("COLLATE", as_text(value), "")
 
 
-def _call(name: str) -> Callable[[], exp.Expr]:
-    return lambda: f.call(name)
+def _call(name: str, *arguments: str) -> Callable[[], exp.Expr]:
+    return lambda: f.call(name, *arguments)
 
 
 DIALECTS: Mapping[str, Dialect] = {
@@ -92,6 +95,7 @@ DIALECTS: Mapping[str, Dialect] = {
             _postgres_bytes,
             by_default=lambda value: _collate(value, "default"),
             draw=_call("GEN_RANDOM_UUID"),
+            deal=_call("GEN_RANDOM_UUID"),
             collates=False,
             analyzes=True,
             has_identical=False,
@@ -109,7 +113,15 @@ DIALECTS: Mapping[str, Dialect] = {
             escaped=re.compile(r"(['\\\x00-\x1f\x7f])"),
             longest_name=127,
         ),
-        Dialect("snowflake", "Snowflake", _uncollated, draw=_call("UUID_STRING"), replaces=True, folds_names=True),
+        Dialect(
+            "snowflake",
+            "Snowflake",
+            _uncollated,
+            draw=_call("UUID_STRING"),
+            deal=_call("UUID_STRING"),
+            replaces=True,
+            folds_names=True,
+        ),
         Dialect("bigquery", "BigQuery", _uncollated, replaces=True),
         Dialect(
             "spark",
@@ -117,6 +129,8 @@ DIALECTS: Mapping[str, Dialect] = {
             _spark_bytes,
             by_default=as_text,
             draw=_call("UUID"),
+            # The session's own draws follow from 48 bits; these are 122 of java.security.SecureRandom.
+            deal=_call("REFLECT", "java.util.UUID", "randomUUID"),
             is_staged=True,
             substitutes=True,
         ),

@@ -1,6 +1,6 @@
 """The labels of a stored hierarchy at one level, as a script carries them.
 
-They are the one thing of the catalog that a script has to hold itself, so they are read, row by row, into its text.
+A script has to hold them itself, so they are read, row by row, into its text.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.sqlgen.build.expressions import as_text, ascending
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import level_name, listed_values
 from sqlanon.sqlgen.release.recode import Recoding
+from sqlanon.warehouses.listed_tables import ListedTable
 from sqlanon.warehouses.sizes import sizes
 
-__all__ = ["Mapping", "mapping_of"]
+__all__ = ["Mapping", "listed_labels", "mapping_name", "mapping_of"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,20 @@ class Mapping:
     hierarchy: str
     level: int
     rows: tuple[tuple[str | None, str | None], ...]
+
+
+def mapping_name(index: int) -> str:
+    """The table with the labels of the quasi-identifier at an index, where a hierarchy lists them."""
+    return f"label_of_{index}"
+
+
+def listed_labels(index: int, bound: BoundAttribute, mapping: Mapping) -> ListedTable:
+    """The values, and their labels if the level has any, as a table of the script."""
+    columns = (("value", bound.published_type), ("label", "VARCHAR"))
+    # Labels of level 0 are the values.
+    width = 2 if mapping.level else 1
+    said = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
+    return ListedTable(mapping_name(index), said, columns[:width], tuple(row[:width] for row in mapping.rows))
 
 
 def mapping_of(engine: Engine, recoding: Recoding) -> Mapping:

@@ -22,17 +22,25 @@ from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import BoundSource
 from sqlanon.methods.registry import promised_by
+from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, sensitive_names
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.recorded import require_same_hierarchy
+from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sqlgen.release.recode import Recoding
-from sqlanon.warehouses.mappings import Mapping, mapping_of
+from sqlanon.sqlgen.release.region_rows import ENDS
+from sqlanon.warehouses.buckets import BucketPlan, bucket_plan, unmade_buckets
+from sqlanon.warehouses.fragment_steps import Fragment, fragments_of
+from sqlanon.warehouses.listed_tables import ListedTable
+from sqlanon.warehouses.mappings import Mapping, listed_labels, mapping_of
+from sqlanon.warehouses.regions import RegionMap, regions_of, unmade_regions
 
-__all__ = ["ReleasePlan", "plan_of"]
+__all__ = ["Publication", "ReleasePlan", "plan_of"]
 
 # Types whose values all warehouses compare alike and, where they are texts, print alike.
 _COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
 # Those that are only passed on.
 _PASSED = re.compile(rf"{_COMPARED.pattern}|FLOAT|DOUBLE")
+_METHODS = ("generalization", "mondrian", "anatomy", "fragments")
 # What a requirement may read that is no column of the source.
 _BESIDE = {
     "public_class": "it compares with a public table",
@@ -43,11 +51,24 @@ _BESIDE = {
 
 
 @dataclass(frozen=True)
+class Publication:
+    """A table of a release: the step with its rows, its columns, and whether each is a text.
+
+    Its name is that of the release, behind which stands the `fragment` where there are several tables.
+    """
+
+    step: str
+    fragment: str | None
+    columns: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True)
 class ReleasePlan:
-    """A release of one table whose columns are each at one level, with what a script needs of it.
+    """A release, with what a script needs of it.
 
     `recodings` has each quasi-identifier at its level, in the policy's order; `mappings` the labels that stored
-    hierarchies list at these levels, by the quasi-identifier's index.
+    hierarchies list at these levels, by the quasi-identifier's index. Where rows are recoded by `regions`, dealt out to
+    `buckets`, or torn into `fragments`, both are empty.
     """
 
     release: Release
@@ -55,6 +76,14 @@ class ReleasePlan:
     requirements: tuple[BoundRequirement, ...]
     recodings: tuple[Recoding, ...]
     mappings: dict[int, Mapping]
+    regions: RegionMap | None = None
+    buckets: BucketPlan | None = None
+    fragments: tuple[Fragment, ...] = ()
+
+    @property
+    def hides_order(self) -> bool:
+        """Whether the order of published rows would tell what the tables do not say."""
+        return self.buckets is not None or bool(self.fragments)
 
     @property
     def policy(self) -> Policy:
@@ -68,10 +97,62 @@ class ReleasePlan:
     @property
     def needed(self) -> tuple[BoundAttribute, ...]:
         """The columns of the source that the release is made of, each once."""
+        if self.fragments:
+            return tuple(bound for fragment in self.fragments for bound in fragment.columns)
         unread = {recoding.bound.column for recoding in self.recodings if not recoding.is_read}
         respondents = [self.bound.entity] if self.bound.entity else []
         columns = {b.column: b for b in (*self.bound.published, *respondents) if b.column not in unread}
         return tuple(columns.values())
+
+    @property
+    def listed(self) -> tuple[ListedTable, ...]:
+        """The tables whose rows the script brings."""
+        if self.regions is not None:
+            return self.regions.tables
+        if self.buckets is not None:
+            return (self.buckets.trials,)
+        return tuple(listed_labels(i, self.recodings[i].bound, mapping) for i, mapping in self.mappings.items())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The published columns by whose values a reader tells classes apart."""
+        return tuple(name for bound in self.bound.quasi_identifiers for name in (bound.column, *self.ends_of(bound)))
+
+    @property
+    def publications(self) -> tuple[Publication, ...]:
+        """The tables of the release."""
+        if self.fragments:
+            return tuple(Publication(each.step, each.name, self._as_they_are(each.columns)) for each in self.fragments)
+        if self.buckets is None:
+            return (Publication("candidate", None, self.columns),)
+        (bound,) = self.bound.sensitive
+        values = ((BUCKET, False), (VALUE, bound.published_type == "VARCHAR"), (COUNT, False))
+        return (
+            Publication("candidate", QUASI_IDENTIFIERS, (*self._as_they_are(self.buckets.carried), (BUCKET, False))),
+            Publication("candidate_value", sensitive_names([bound.column])[bound.column], values),
+        )
+
+    @staticmethod
+    def _as_they_are(bounds: Sequence[BoundAttribute]) -> tuple[tuple[str, bool], ...]:
+        return tuple((bound.column, bound.published_type == "VARCHAR") for bound in bounds)
+
+    @property
+    def columns(self) -> tuple[tuple[str, bool], ...]:
+        """The published columns of a release of one table in their order, and whether each is a text."""
+        levels = {recoding.bound.column: recoding.level for recoding in self.recodings}
+        columns: list[tuple[str, bool]] = []
+        for bound in self.bound.published:
+            is_text = bound.published_type == "VARCHAR"
+            is_recoded = bound.role is Role.QUASI_IDENTIFIER and self.regions is not None
+            columns.append((bound.column, is_text or is_recoded or bool(levels.get(bound.column))))
+            columns += [(name, is_text) for name in self.ends_of(bound)]
+        return tuple(columns)
+
+    def ends_of(self, bound: BoundAttribute) -> tuple[str, ...]:
+        """The columns with the ends of the ranges of a quasi-identifier, where these are published."""
+        if self.regions is None or not self.regions.placed.bounds or bound.role is not Role.QUASI_IDENTIFIER:
+            return ()
+        return tuple(f"{bound.column}_{end}" for end in ENDS)
 
 
 def plan_of(engine: Engine, release: Release) -> ReleasePlan:
@@ -83,13 +164,26 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
     policy = policy_of(release)
     for reason in _refusals(engine, release, policy):
         raise _refused(release, reason)
+    if release.method == "mondrian" and (unmade := unmade_regions(release)):
+        raise _refused(release, *unmade)
     hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
     bound = _bound(release, policy, hierarchies)
     promised = promised_by(release.method, release.method_arguments)
     requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
+    if release.method == "fragments":
+        _require_types(release, bound, (), bound.published)
+        return ReleasePlan(release, bound, (), (), {}, fragments=fragments_of(release, bound))
     _require_askable(release, bound, requirements)
+    if release.method == "mondrian":
+        _require_types(release, bound, bound.quasi_identifiers)
+        return ReleasePlan(release, bound, requirements, (), {}, regions_of(engine, release, bound))
+    if release.method == "anatomy":
+        if unmade := unmade_buckets(release, bound):
+            raise _refused(release, *unmade)
+        _require_types(release, bound, (), bound.quasi_identifiers)
+        return ReleasePlan(release, bound, requirements, (), {}, buckets=bucket_plan(release, bound, requirements))
     recodings = tuple(_recoding(release, attribute) for attribute in bound.quasi_identifiers)
-    _require_types(release, bound, recodings)
+    _require_types(release, bound, [recoding.bound for recoding in recodings if recoding.is_read])
     mappings: dict[int, Mapping] = {}
     for index, recoding in enumerate(recodings):
         if recoding.is_read and recoding.bound.stored:
@@ -100,8 +194,8 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
 
 
 def _refusals(engine: Engine, release: Release, policy: Policy) -> Iterator[str]:
-    if release.method != "generalization":
-        yield f"it was made by METHOD {release.method}, and scripts are written for METHOD generalization only"
+    if release.method not in _METHODS:
+        yield f"it was made by METHOD {release.method}, and scripts are written for {', '.join(_METHODS)} only"
     if releases.rounds(engine, release):
         yield "its rows are at several levels (recoding => 'local'), and a script gives each column one"
     if policy.related:
@@ -115,7 +209,7 @@ def _refusals(engine: Engine, release: Release, policy: Policy) -> Iterator[str]
     for attribute in policy.attributes:
         if attribute.pseudonym is not None:
             yield f"{attribute.name} has pseudonyms, and a script never holds the key that they are made with"
-    if not policy.quasi_identifiers:
+    if not policy.quasi_identifiers and release.method != "fragments":
         yield "its policy has no quasi-identifier, so that there are no classes to check"
     if not types_of(release):
         yield "the types of its columns were not recorded when it was made"
@@ -157,9 +251,14 @@ def _recoding(release: Release, bound: BoundAttribute) -> Recoding:
     raise _refused(release, f"it does not state a level of {bound.column}")
 
 
-def _require_types(release: Release, bound: BoundPolicy, recodings: Sequence[Recoding]) -> None:
-    """Raises PolicyError for a column whose values other warehouses may compare or print otherwise."""
-    compared = [*(r.bound for r in recodings if r.is_read), *bound.sensitive, *([bound.entity] if bound.entity else [])]
+def _require_types(
+    release: Release, bound: BoundPolicy, quasi: Sequence[BoundAttribute], passed: Sequence[BoundAttribute] = ()
+) -> None:
+    """Raises PolicyError for a column whose values other warehouses may compare or print otherwise.
+
+    `quasi` are the quasi-identifiers that are read, `passed` those that are published as they are.
+    """
+    compared = [*quasi, *bound.sensitive, *([bound.entity] if bound.entity else [])]
     for attribute in compared:
         if not _COMPARED.fullmatch(attribute.published_type):
             raise _refused(
@@ -168,6 +267,6 @@ def _require_types(release: Release, bound: BoundPolicy, recodings: Sequence[Rec
                 "differently",
                 hint="cast it in a view, name the view as the policy's source, and release that",
             )
-    for attribute in bound.having(Role.INSENSITIVE):
+    for attribute in (*bound.having(Role.INSENSITIVE), *passed):
         if not _PASSED.fullmatch(attribute.published_type):
             raise _refused(release, f"{attribute.column} is of type {attribute.published_type}, which not all have")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,17 +11,18 @@ from sqlglot import exp
 from sqlanon.assets import listing, read
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
+from sqlanon.inputs.target_names import fragment_name
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.warehouses.comments import comment, header
 from sqlanon.warehouses.dialects import Dialect
-from sqlanon.warehouses.listed_labels import filled, listed_rows, typed_labels
+from sqlanon.warehouses.listed_tables import ListedTable, filled, listed_rows, typed_rows
 from sqlanon.warehouses.plan import ReleasePlan
-from sqlanon.warehouses.script_step import ScriptStep
+from sqlanon.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
 from sqlanon.warehouses.source_columns import SOURCE_COLUMN, requirements_of_texts, source_columns
-from sqlanon.warehouses.steps import CANDIDATE, SOURCE, check_steps, mapping_name, release_steps
+from sqlanon.warehouses.steps import check_steps, release_steps
 from sqlanon.warehouses.translation import script_sql, translated
 
 __all__ = ["Locations", "script_of"]
@@ -46,12 +47,13 @@ def script_of(plan: ReleasePlan, dialect: Dialect, locations: Locations) -> str:
     Raises UserError, naming the part, for what the dialect is not known to answer as DuckDB does, and where a name or
     the staging schema is missing or cannot be used.
     """
-    _require_locations(dialect, locations)
+    targets = [fragment_name(locations.target, publication.fragment) for publication in plan.publications]
+    _require_locations(dialect, locations, targets)
     return "\n\n".join(part for part in _Script(plan, dialect, locations).parts() if part) + "\n"
 
 
-def _require_locations(dialect: Dialect, locations: Locations) -> None:
-    for option, name in (("source", locations.source), ("target", locations.target)):
+def _require_locations(dialect: Dialect, locations: Locations, targets: Sequence[QualifiedName]) -> None:
+    for option, name in (("source", locations.source), *(("target", target) for target in targets)):
         if not all(name.parts):
             raise UserError(f"a part of the name {name} is empty", hint=f"write --{option} schema.table")
         if dialect.has_search_path and len(name.parts) < 2:
@@ -65,8 +67,8 @@ def _require_locations(dialect: Dialect, locations: Locations) -> None:
             raise UserError(f"{name} has too many parts", hint="write table, schema.table or database.schema.table")
         if name.name.lower().startswith(_PREFIX):
             raise UserError(f"{name}: names that begin with {_PREFIX} are those of the script's own tables")
-    if locations.source == locations.target:
-        raise UserError(f"{locations.target} is the source and the release", hint="name another table with --target")
+    if locations.source in targets:
+        raise UserError(f"{locations.source} is the source and the release", hint="name another table with --target")
     if dialect.is_staged and locations.staging is None:
         raise UserError(
             f"{dialect.title} has no temporary tables, and rows are written before they are checked",
@@ -91,17 +93,18 @@ class _Script:
         """The parts of the text, between which there are empty lines."""
         plan = self.plan
         steps, checks = release_steps(plan), check_steps(plan)
-        names = [SOURCE, *(mapping_name(i) for i in plan.mappings), *(step.name for step in (*steps, *checks))]
+        names = [SOURCE, *(listed.name for listed in plan.listed), *(step.name for step in (*steps, *checks))]
         yield self._fixed("first")
         yield header(plan, self.dialect, self._folded(self.locations.source), self._folded(self.locations.target))
         yield self._fixed("begin")
         yield from self._source_columns()
-        for index in plan.mappings:
-            yield from self._mapping(index)
+        for listed in plan.listed:
+            yield from self._listed(listed)
         yield from self._step(self._source(), names)
         for step in steps:
             yield from self._step(step, names)
-        yield comment("The check: of the rows that were written, and of nothing else.")
+        against = "against those of the source" if plan.hides_order else "and of nothing else"
+        yield comment(f"The check: of the rows that were written, {against}.")
         for step in checks:
             yield from self._step(step, names)
         if self.dialect.is_staged:
@@ -111,9 +114,9 @@ class _Script:
         yield comment("How many rows there were, and how many are published.")
         yield self._sql(self._counts())
         yield comment("What the script made for itself.")
-        listed = [f"{mapping_name(i)}_listed" for i in plan.mappings]
         columns = [SOURCE_COLUMN] if self.dialect.has_search_path and plan.needed else []
-        yield "\n".join(self._sql(self._drop(name)) for name in (*columns, *listed, *names))
+        dropped = (*columns, *(listed.listed_name for listed in plan.listed), *names)
+        yield "\n".join(self._sql(self._drop(name)) for name in dropped)
         yield self._fixed("end")
 
     def _sql(self, tree: exp.Expr) -> str:
@@ -159,31 +162,27 @@ class _Script:
             if checked := requirements_of_texts(self._table(self.locations.source, as_="original"), texts):
                 yield said + "\n" + self._sql(checked)
 
-    def _mapping(self, index: int) -> Iterator[str]:
-        """The labels that a hierarchy lists, as a table of texts, and in their types."""
-        bound, mapping = self.plan.recodings[index].bound, self.plan.mappings[index]
-        name = mapping_name(index)
-        listed = f"{name}_listed"
-        said = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
+    def _listed(self, listed: ListedTable) -> Iterator[str]:
+        """Rows that the script brings, as a table of texts, and in their types."""
+        table, said = self._step_table(listed.listed_name), comment(listed.comment)
         if self.dialect.is_staged:
-            yield (
-                comment(said)
-                + "\n"
-                + "\n".join(map(self._sql, self._made(listed, listed_rows(bound, mapping, self.dialect))))
-            )
+            made = self._made(listed.listed_name, listed_rows(listed, self.dialect))
+            yield said + "\n" + "\n".join(map(self._sql, made))
         else:
-            first, *others = map(self._sql, filled(self._step_table(listed), bound, mapping, self.dialect))
-            yield comment(said) + "\n" + first
+            first, *others = map(self._sql, filled(table, listed, self.dialect))
+            yield said + "\n" + first
             yield from others
-        typed = typed_labels(self._step_table(listed), bound, mapping, self.dialect)
-        yield "\n".join(map(self._sql, self._made(name, typed)))
+        yield "\n".join(map(self._sql, self._made(listed.name, typed_rows(table, listed, self.dialect))))
 
     def _step(self, step: ScriptStep, names: list[str]) -> Iterator[str]:
         query = step.query
         if step.name != SOURCE:
             query = translated(self._prefixed(query, names), self.dialect)
-        if step.name == "recoded":
+        if step.name == "recoded" and self.plan.recodings:
             self._compare_by_bytes(query)
+        if step.drawn:
+            assert isinstance(query, exp.Select)
+            query.select(alias(self._deal(), step.drawn), copy=False)
         said = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
         yield said + "\n".join(map(self._sql, self._made(step.name, query)))
 
@@ -237,29 +236,43 @@ class _Script:
             query = exp.select(exp.Star()).from_(self._step_table(name))
             yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
 
+    def _deal(self) -> exp.Expr:
+        """A draw that nobody can repeat. Raises UserError where there is none, or where tables have no order."""
+        if self.dialect.deal is None:
+            why = "its random numbers can be drawn again"
+            if self.dialect.draw is None:
+                why = "its tables have no order, and rows that lie as they were read may tell which are one"
+            raise UserError(
+                f"{self.dialect.title} cannot make this release: {why}",
+                hint="export the release, and load it there",
+            )
+        return self.dialect.deal()
+
     def _publication(self) -> Iterator[str]:
-        """The candidate's published columns under the release's name, in a random order."""
-        quasi = {recoding.bound.column: recoding.level for recoding in self.plan.recodings}
-        query = exp.select().from_(self._step_table(CANDIDATE))
-        for bound in self.plan.bound.published:
-            value: exp.Expr = column(bound.column)
-            if self.dialect.by_default and (bound.published_type == "VARCHAR" or quasi.get(bound.column)):
-                value = self.dialect.by_default(value)
-            query.select(alias(value, self._spelled(bound.column)), copy=False)
-        violating, checked, candidates = (
-            exp.select(f.count()).from_(self._step_table(name)).subquery()
-            for name in ("check_violation", "check_row", CANDIDATE)
-        )
-        query = query.where(violating.eq(literal(0)), checked.eq(candidates), copy=False)
-        if self.dialect.draw:
-            query = query.order_by(exp.Ordered(this=self.dialect.draw()), copy=False)
+        """The candidates' published columns under the release's names, each table in a random order of its own."""
         said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
-        create = self._permanent(self._table(self.locations.target), query)
-        yield comment(said) + "\n" + self._sql(create)
+        for publication in self.plan.publications:
+            query = exp.select().from_(self._step_table(publication.step))
+            for name, is_text in publication.columns:
+                value: exp.Expr = column(name)
+                if self.dialect.by_default and is_text:
+                    value = self.dialect.by_default(value)
+                query.select(alias(value, self._spelled(name)), copy=False)
+            violating, checked, candidates = (
+                exp.select(f.count()).from_(self._step_table(name)).subquery()
+                for name in ("check_violation", "check_row", CANDIDATE)
+            )
+            query = query.where(violating.eq(literal(0)), checked.eq(candidates), copy=False)
+            draw = self._deal() if self.plan.hides_order else self.dialect.draw and self.dialect.draw()
+            if draw is not None:
+                query = query.order_by(exp.Ordered(this=draw), copy=False)
+            target = fragment_name(self.locations.target, publication.fragment)
+            yield comment(said) + "\n" + self._sql(self._permanent(self._table(target), query))
 
     def _counts(self) -> exp.Select:
         source = exp.select(f.count()).from_(self._step_table(SOURCE)).subquery()
-        target = exp.select(f.count()).from_(self._table(self.locations.target)).subquery()
+        written = fragment_name(self.locations.target, self.plan.publications[0].fragment)
+        target = exp.select(f.count()).from_(self._table(written)).subquery()
         return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
 
     def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:

@@ -11,10 +11,14 @@ __all__ = ["Sizes", "sizes"]
 
 @dataclass(frozen=True)
 class Sizes:
-    """A script has at most `mapped_values` values of one hierarchy, and inserts `rows_together` of them at once."""
+    """A script has at most `mapped_values` values of one hierarchy, and inserts `rows_together` of them at once.
+
+    It tries `bucket_sizes` sizes of buckets before it makes one of all rows.
+    """
 
     mapped_values: int = 50_000
     rows_together: int = 500
+    bucket_sizes: int = 6
 
 
 sizes = Adjustable(Sizes())

@@ -14,19 +14,30 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.sizes import sizes
 from tests.support import warehouses
+from tests.support.names import quoted
 from tests.support.warehouses import (
+    BUCKET_COLUMNS,
+    BUCKETS,
     COLUMNS,
+    CONFIDENTIAL,
     MODELS,
+    REGION_COLUMNS,
+    REGIONS,
+    RELEASE,
     TABLE,
     TOWNS,
+    Buckets,
     Column,
     as_texts,
+    assert_buckets,
     columns_for,
+    crossed,
     made,
     random_rows,
     released,
     replace_rows,
     script,
+    skewed_rows,
 )
 
 SOURCE, TARGET = ("cli nic", TABLE), ("public", 're"lease')
@@ -90,6 +101,102 @@ def test_rows_are_those_of_a_snapshot_and_unseen_values_are_withheld(postgres: s
         assert sum(published(there).values()) == len(rows)
 
 
+@pytest.mark.parametrize(("method", "model"), REGIONS)
+def test_rows_lie_in_the_regions_in_which_duckdb_places_them(postgres: str, method: str, model: str) -> None:
+    """Combinations that the regions were cut by, others that lie in their ranges, and values that nobody had."""
+    rows = random_rows(1, 240, REGION_COLUMNS)
+    with sizes.replaced(guard_rounds=4):
+        con = made(rows, model, REGION_COLUMNS, method=method)
+        text = script(con, "postgres", source=SOURCE, target=TARGET)
+    replace_rows(con, rows[::2])
+    of_old_combinations = sum(released(con).values())
+    grown = [*rows[::2], *crossed(rows, 1, 200), *random_rows(101, 40, REGION_COLUMNS, later=True)]
+    replace_rows(con, grown)
+    assert of_old_combinations < sum(released(con).values()) < len(grown)
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, grown, REGION_COLUMNS)
+        run(there, text)
+        assert published(there) == released(con)
+
+
+def test_regions_of_no_rows_take_no_row_in(postgres: str) -> None:
+    rows = random_rows(2, 20, REGION_COLUMNS)
+    con = made([], "k_anonymity(k => 2)", REGION_COLUMNS, method="mondrian")
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows, REGION_COLUMNS)
+        run(there, script(con, "postgres", source=SOURCE, target=TARGET))
+        assert not published(there)
+
+
+BUCKET_TABLES = tuple((TARGET[0], f"{TARGET[1]}_{name}") for name in ("qi", "sensitive"))
+
+
+def texts(con: psycopg.Connection[Any], table: Sequence[str], last: str | None = None) -> list[tuple[Any, ...]]:
+    """The rows of a table as texts, the `last` column moved behind the others."""
+    cursor = con.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(*table)))
+    names = sorted((part.name for part in cursor.description or ()), key=lambda name: name == last)
+    parts = [sql.SQL("{}::text").format(sql.Identifier(name)) for name in names]
+    query = sql.SQL("SELECT {} FROM {}").format(sql.SQL(", ").join(parts), sql.Identifier(*table))
+    return con.execute(query).fetchall()
+
+
+@pytest.mark.parametrize(("method", "model", "wanted"), BUCKETS)
+def test_rows_are_dealt_out_to_buckets(postgres: str, method: str, model: str, wanted: Buckets) -> None:
+    rows = skewed_rows(1, 90, BUCKET_COLUMNS)
+    con = made(rows, model, BUCKET_COLUMNS, kind="TABLE", method=method)
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    other_rows = skewed_rows(2, 145, BUCKET_COLUMNS)
+    dealings = set()
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, other_rows, BUCKET_COLUMNS)
+        source = texts(there, SOURCE, last="dis'ease")
+        for _ in range(2):
+            run(there, text)
+            exact, values = (texts(there, table) for table in BUCKET_TABLES)
+            assert_buckets(exact, values, source, wanted)
+            dealings.add(tuple(sorted(map(str, exact))))
+            for table in BUCKET_TABLES:
+                there.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(*table)))
+        assert len(dealings) == 2
+        # More than two buckets: all rows as one would satisfy, too.
+        assert len({bucket for bucket, _, _ in values}) > 2
+        load(there, [], BUCKET_COLUMNS)
+        run(there, text)
+        assert [texts(there, table) for table in BUCKET_TABLES] == [[], []]
+
+
+TAMPERED = (
+    'UPDATE "sqlanon_candidate" SET "bucket" = 1',
+    'UPDATE "sqlanon_candidate" SET "note" = 9',
+    'DELETE FROM "sqlanon_candidate" WHERE "bucket" = 1; DELETE FROM "sqlanon_candidate_value" WHERE "bucket" = 1',
+    'UPDATE "sqlanon_candidate_value" SET "value" = \'other\' WHERE "value" = \'Flu\'',
+    'UPDATE "sqlanon_candidate_value" SET "count" = 0 WHERE "bucket" = 1',
+    'INSERT INTO "sqlanon_candidate_value" SELECT "bucket", "value", 0 FROM "sqlanon_candidate_value" LIMIT 1',
+)
+
+
+def test_buckets_that_are_not_what_they_should_be_are_not_published(postgres: str) -> None:
+    rows = skewed_rows(1, 60, BUCKET_COLUMNS)
+    con = made(rows, "k_anonymity(k => 2)", BUCKET_COLUMNS, kind="TABLE", method="anatomy(l => 2)")
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    begin, check, end = text.partition("-- The check:")
+    too_alike = [(*row[:-2], "Flu" if n else "Cold", row[-1]) for n, row in enumerate(rows)]
+    with psycopg.connect(postgres, autocommit=True) as there:
+        attempts = [(rows, f"{begin}{change};\n{check}{end}") for change in TAMPERED]
+        # The tables fit together, and a requirement is violated: by what was dealt out, and by any buckets there are.
+        one_value = 'UPDATE "sqlanon_dealt" SET "slot" = CASE WHEN "value" = \'Flu\' THEN 0 ELSE 1 END;\n'
+        mark = "-- The buckets, each with a draw."
+        attempts += [(rows, text.replace(mark, one_value + mark)), (too_alike, text)]
+        for source, attempt in attempts:
+            load(there, source, BUCKET_COLUMNS)
+            with pytest.raises(psycopg.errors.RaiseException, match="do not satisfy the requirements"):
+                run(there, attempt)
+            there.execute("ROLLBACK")
+            for table in BUCKET_TABLES:
+                found = "SELECT 1 FROM information_schema.tables WHERE table_name = %s"
+                assert not there.execute(found, [table[1]]).fetchall()
+
+
 def test_respondents_are_counted_and_not_published(postgres: str) -> None:
     columns = (
         Column("__sqlanon_entity", "VARCHAR", "QUASI IDENTIFIER MIN LEVEL 0 MAX LEVEL 0", ("a", "b", None)),
@@ -102,6 +209,24 @@ def test_respondents_are_counted_and_not_published(postgres: str) -> None:
         load(there, rows, columns)
         run(there, script(con, "postgres", source=SOURCE, target=TARGET))
         assert 0 < sum(published(there).values()) < len(rows)
+        assert published(there) == released(con)
+
+
+def test_respondents_are_counted_in_regions(postgres: str) -> None:
+    columns = (
+        Column("age", "INTEGER", "QUASI IDENTIFIER", tuple(range(40))),
+        Column("who", "BIGINT", "ENTITY", tuple(range(12))),
+        # The name of a column with an end of a range, had the others one.
+        Column("note_low", "VARCHAR", "INSENSITIVE", ("x", None)),
+    )
+    rows = [(n * 7 % 40, n * 5 % 12, "x" if n % 3 else None) for n in range(120)]
+    con = made(rows, "k_anonymity(k => 4)", columns, method="mondrian(bounds => true)")
+    fewer = [row for row in rows if row[0] < 8 or row[0] % 5 == 0]
+    replace_rows(con, fewer)
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, fewer, columns)
+        run(there, script(con, "postgres", source=SOURCE, target=TARGET))
+        assert 0 < sum(published(there).values()) < len(fewer)
         assert published(there) == released(con)
 
 
@@ -242,3 +367,55 @@ def test_the_order_of_rows_is_drawn(postgres: str) -> None:
             assert collations == [('"default"',)]
             there.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(*TARGET)))
     assert len(orders) == 2
+
+
+def test_the_order_of_rows_in_buckets_tells_no_value(postgres: str) -> None:
+    columns = (
+        Column("who", "INTEGER", "QUASI IDENTIFIER", tuple(range(600))),
+        Column("letter", "VARCHAR", "SENSITIVE", ("a", "b")),
+    )
+    rows = [(n, "a" if n < 300 else "b") for n in range(600)]
+    con = made(rows, "k_anonymity(k => 2)", columns, kind="TABLE", method="anatomy(l => 2)")
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows, columns)
+        run(there, script(con, "postgres", source=SOURCE, target=TARGET))
+        exact, values = (
+            there.execute(sql.SQL("TABLE {}").format(sql.Identifier(*t))).fetchall() for t in BUCKET_TABLES
+        )
+    assert 100 < sum(who < 300 for who, _ in exact[:300]) < 200
+    assert 100 < sum(letter == "a" for _, letter, _ in values[:300]) < 200
+    assert 100 < sum(bucket <= 150 for _, bucket in exact[:300]) < 200
+
+
+def test_fragments_have_the_rows_of_the_source_in_orders_of_their_own(postgres: str) -> None:
+    rows = sorted(random_rows(1, 200, BUCKET_COLUMNS), key=lambda row: str(row[-2]))
+    con = made(rows[:50], CONFIDENTIAL, BUCKET_COLUMNS, kind="TABLE", method="fragments")
+    text = script(con, "postgres", source=SOURCE, target=TARGET)
+    tables = [(TARGET[0], f"{TARGET[1]}_{number}") for number in (1, 2, 3)]
+    names = [column.name for column in BUCKET_COLUMNS]
+    apart = ("dis'ease", "order by", 'sel"ect')
+    shown = []
+    second = con.duckdb.execute(f"DESCRIBE {quoted(RELEASE + '_2')}").fetchall()[0][0]
+    with psycopg.connect(postgres, autocommit=True) as there:
+        load(there, rows, BUCKET_COLUMNS)
+        source = texts(there, SOURCE)
+        begin, check, end = text.partition("-- The check:")
+        for change in (
+            'DELETE FROM "sqlanon_candidate_3"',
+            f'UPDATE "sqlanon_candidate_2" SET {quoted(second)} = NULL',
+            'INSERT INTO "sqlanon_candidate" TABLE "sqlanon_candidate"',
+        ):
+            with pytest.raises(psycopg.errors.RaiseException, match="nothing is published"):
+                run(there, f"{begin}{change};\n{check}{end}")
+            there.execute("ROLLBACK")
+        run(there, text)
+        for table in tables:
+            cursor = there.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(*table)))
+            columns = [part.name for part in cursor.description or ()]
+            shown += columns
+            assert len(set(columns) & set(apart)) == 1
+            published_rows = texts(there, table)
+            wanted = [tuple(row[names.index(name)] for name in columns) for row in source]
+            assert Counter(published_rows) == Counter(wanted)
+            assert published_rows != wanted
+        assert sorted(shown) == sorted(names)

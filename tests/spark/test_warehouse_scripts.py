@@ -15,17 +15,25 @@ from sqlanon.engines.spark import SparkEngine
 from sqlanon.sqlgen.sizes import sizes
 from tests.support.names import quoted
 from tests.support.warehouses import (
+    BUCKET_COLUMNS,
+    BUCKETS,
+    CONFIDENTIAL,
     MODELS,
+    REGION_COLUMNS,
+    REGIONS,
     TABLE,
     Column,
     as_texts,
+    assert_buckets,
     columns_for,
+    crossed,
     finite,
     made,
     random_rows,
     released,
     replace_rows,
     script,
+    skewed_rows,
 )
 
 pytestmark = pytest.mark.spark
@@ -89,6 +97,57 @@ def test_rows_are_those_of_duckdb(schemas: SparkSession, seed: int) -> None:
     assert published(schemas) == released(con)
     assert 0 < sum(published(schemas).values()) < source.num_rows
     assert schemas.sql("SHOW TABLES IN private").filter("NOT isTemporary").count() == 0
+
+
+def test_rows_lie_in_the_regions_in_which_duckdb_places_them(schemas: SparkSession) -> None:
+    method, model = REGIONS[1]
+    columns = finite(REGION_COLUMNS)
+    rows = random_rows(1, 240, columns)
+    con = made(rows, model, columns, method=method)
+    text = script(con, "spark", **PLACES)
+    replace_rows(con, rows[::2])
+    of_old_combinations = sum(released(con).values())
+    replace_rows(con, [*rows[::2], *crossed(rows, 1, 200), *random_rows(101, 40, columns, later=True)])
+    source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
+    schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
+    run(schemas, text)
+    assert published(schemas) == released(con)
+    assert of_old_combinations < sum(published(schemas).values()) < source.num_rows
+
+
+def test_rows_are_dealt_out_to_buckets(schemas: SparkSession) -> None:
+    method, model, wanted = BUCKETS[1]
+    columns = finite(BUCKET_COLUMNS)
+    con = made(skewed_rows(1, 90, columns), model, columns, kind="TABLE", method=method)
+    replace_rows(con, skewed_rows(2, 145, columns))
+    source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
+    schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
+    run(schemas, script(con, "spark", **PLACES))
+
+    def texts(table: str, last: str | None = None) -> list[tuple[Any, ...]]:
+        rows = schemas.table(table)
+        names = [name.replace("`", "``") for name in sorted(rows.columns, key=lambda name: name == last)]
+        return [tuple(row) for row in rows.selectExpr(*(f"CAST(`{name}` AS STRING)" for name in names)).collect()]
+
+    exact, values = texts("published.release_qi"), texts("published.release_sensitive")
+    assert_buckets(exact, values, texts("clinic.patients", last="dis'ease"), wanted)
+    assert len({bucket for bucket, _, _ in values}) > 2
+    assert schemas.sql("SHOW TABLES IN private").filter("NOT isTemporary").count() == 0
+
+
+def test_fragments_have_the_rows_of_the_source(schemas: SparkSession) -> None:
+    columns = finite(BUCKET_COLUMNS)
+    con = made(random_rows(1, 60, columns), CONFIDENTIAL, columns, kind="TABLE", method="fragments")
+    source = con.duckdb.sql(f"FROM {quoted(TABLE)}").to_arrow_table()
+    schemas.createDataFrame(source).write.saveAsTable("clinic.patients")
+    run(schemas, script(con, "spark", **PLACES))
+    shown = []
+    for number in (1, 2, 3):
+        rows = schemas.table(f"published.release_{number}")
+        shown += rows.columns
+        names = [f"`{name.replace('`', '``')}`" for name in rows.columns]
+        assert Counter(rows.collect()) == Counter(schemas.table("clinic.patients").selectExpr(*names).collect())
+    assert sorted(shown) == sorted(column.name for column in columns)
 
 
 def test_a_source_with_another_type_than_text_is_refused(schemas: SparkSession) -> None:

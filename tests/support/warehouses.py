@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,20 +18,30 @@ from sqlanon.warehouses.compiled import compiled
 from tests.support.names import quoted
 
 __all__ = [
+    "BUCKETS",
+    "BUCKET_COLUMNS",
     "COLUMNS",
+    "CONFIDENTIAL",
     "MODELS",
+    "REGIONS",
+    "REGION_COLUMNS",
     "RELEASE",
     "TABLE",
+    "Buckets",
     "Column",
     "as_texts",
+    "assert_buckets",
     "columns_for",
+    "crossed",
     "finite",
     "made",
     "random_rows",
     "released",
     "replace_rows",
     "script",
+    "skewed_rows",
     "using",
+    "without_levels",
 ]
 
 TABLE = 'pa;ti"ents'
@@ -46,6 +57,15 @@ class Column:
     role: str
     values: tuple[Any, ...]
     later: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """What the buckets of a release have to be: l-diverse, by shares or by `distinct` values, of so many rows."""
+
+    l: int  # noqa: E741 - the papers' name
+    least: int
+    distinct: bool = False
 
 
 TOWNS = {"it's": "o'ne", 'qu"ote': "o'ne", "back\\slash": "tw\\o", "new\nline": "tw\\o", "": "é中文", "Ünï": "é中文"}
@@ -114,6 +134,14 @@ MODELS = (
 )
 
 
+# Methods that cut regions, each with what is required of them.
+REGIONS = (
+    ("mondrian", "k_anonymity(k => 20)"),
+    ("mondrian(publish => 'ancestor', hierarchy => 'tree')", "l_diversity(l => 3), k_anonymity(k => 14)"),
+    ("mondrian(bounds => true)", "t_closeness(t => 0.4, distance => 'ordered'), k_anonymity(k => 8)"),
+)
+
+
 def random_rows(
     seed: int, count: int, columns: Sequence[Column] = COLUMNS, *, later: bool = False
 ) -> list[tuple[Any, ...]]:
@@ -132,10 +160,76 @@ def random_rows(
     return rows
 
 
+def without_levels(columns: Sequence[Column] = COLUMNS) -> tuple[Column, ...]:
+    """The columns without the levels that a policy may prescribe, for methods that have none."""
+    return tuple(replace(c, role=re.sub(r" MIN LEVEL \d MAX LEVEL \d", "", c.role)) for c in columns)
+
+
+# Few enough that the rows of another day lie in regions, too: ordered by values and by hierarchies, with NULLs.
+REGION_COLUMNS = without_levels((*COLUMNS[:5], *COLUMNS[7:]))
+
+
+# Methods that deal rows out, what is required of the buckets, and what that comes to.
+BUCKETS = (
+    ("anatomy(l => 2)", "k_anonymity(k => 2)", Buckets(2, 2)),
+    # The most frequent value has more rows than there are buckets of so many.
+    ("anatomy(l => 2)", "k_anonymity(k => 3)", Buckets(2, 3)),
+    ("anatomy(l => 3, variant => 'distinct')", "t_closeness(t => 0.3)", Buckets(3, 3, distinct=True)),
+)
+BUCKET_COLUMNS = without_levels((*COLUMNS[:5], *COLUMNS[7:]))
+
+
+def skewed_rows(seed: int, count: int, columns: Sequence[Column]) -> list[tuple[Any, ...]]:
+    """Rows of which a third or more, and less than half, have one sensitive value."""
+    at = next(index for index, column in enumerate(columns) if column.role.startswith("SENSITIVE"))
+    rows = random_rows(seed, count, columns)
+    return [(*row[:at], "Flu" if n % 4 < 1 else row[at], *row[at + 1 :]) for n, row in enumerate(rows)]
+
+
+def assert_buckets(
+    rows: Sequence[Sequence[Any]], values: Sequence[Sequence[Any]], source: Sequence[Sequence[Any]], wanted: Buckets
+) -> None:
+    """Raises AssertionError unless the tables are those of Anatomy (Xiao and Tao 2006, definition 3) of a source.
+
+    `rows` have the bucket last, and `source` has the sensitive value last; `values` are bucket, value and count.
+    """
+    assert Counter(tuple(row[:-1]) for row in rows) == Counter(tuple(row[:-1]) for row in source)
+    by_value: Counter[Any] = Counter()
+    in_bucket: dict[Any, Counter[Any]] = {}
+    for bucket, value, count in values:
+        assert int(count) >= 1
+        assert value not in in_bucket.setdefault(bucket, Counter())
+        in_bucket[bucket][value] = int(count)
+        by_value[value] += int(count)
+    assert by_value == Counter(row[-1] for row in source)
+    assert Counter(row[-1] for row in rows) == {bucket: sum(counts.values()) for bucket, counts in in_bucket.items()}
+    for counts in in_bucket.values():
+        size = sum(counts.values())
+        assert size >= wanted.least
+        assert len(counts) >= wanted.l if wanted.distinct else max(counts.values()) * wanted.l <= size
+
+
+# What is not to be seen together: the sensitive column beside two others, nor these.
+CONFIDENTIAL = """CONFIDENTIAL ("dis'ease", "order by"), ("sel""ect", "order by"), ("dis'ease", "sel""ect")"""
+
+
+def crossed(rows: Sequence[tuple[Any, ...]], seed: int, count: int) -> list[tuple[Any, ...]]:
+    """Rows whose values are each one of these rows' in its column, so that most combinations are new ones."""
+    random = Random(seed)
+    return [tuple(random.choice(rows)[index] for index in range(len(rows[0]))) for _ in range(count)]
+
+
 def made(
-    rows: Sequence[tuple[Any, ...]], require: str, columns: Sequence[Column] = COLUMNS, kind: str = "VIEW"
+    rows: Sequence[tuple[Any, ...]],
+    require: str,
+    columns: Sequence[Column] = COLUMNS,
+    kind: str = "VIEW",
+    method: str = "generalization(suppression => 1)",
 ) -> Connection:
-    """A database with the rows as a source, a policy on them, and a release of it."""
+    """A database with the rows as a source, a policy on them, and a release of it.
+
+    What is required are models, or what is CONFIDENTIAL.
+    """
     con = sqlanon.connect()
     con.duckdb.execute("CREATE TABLE towns (town VARCHAR, region VARCHAR)")
     con.duckdb.executemany("INSERT INTO towns VALUES (?, ?)", list(TOWNS.items()))
@@ -143,8 +237,9 @@ def made(
     con.duckdb.execute(f"CREATE TABLE {quoted(TABLE)} ({', '.join(f'{quoted(c.name)} {c.kind}' for c in columns)})")
     insert(con, rows)
     roles = ", ".join(f"{quoted(c.name)} {c.role}" for c in columns)
-    con.execute(f"CREATE POLICY p ON {quoted(TABLE)} ({roles}) REQUIRE {require}")
-    con.execute(f"CREATE ANONYMIZED {kind} {quoted(RELEASE)} AS POLICY p METHOD generalization(suppression => 1)")
+    required = require if require.startswith("CONFIDENTIAL") else f"REQUIRE {require}"
+    con.execute(f"CREATE POLICY p ON {quoted(TABLE)} ({roles}) {required}")
+    con.execute(f"CREATE ANONYMIZED {kind} {quoted(RELEASE)} AS POLICY p METHOD {method}")
     return con
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "ROW",
     "Placed",
     "box_name",
+    "boxed",
     "high_name",
     "label_name",
     "low_name",
@@ -77,12 +78,18 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
     ]
     unseen = exp.select(*values).distinct(copy=False).from_(relation("source"))
     unseen.join(relation(placed.region_map, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
-    inside = exp.select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
-    inside.from_(unseen.subquery("unseen"), copy=False)
-    conditions = [_inside(inside, index, placed) for index in range(len(quasi))]
-    inside.join(relation(placed.regions, as_="box"), on=exp.and_(*conditions), copy=False)
-    inside.group_by(*(column(name, "unseen") for name in names), copy=False)
+    inside = boxed(unseen.subquery("unseen"), len(quasi), placed)
     return exp.union(known, inside, distinct=False, copy=False)
+
+
+def boxed(unseen: exp.Table | exp.Subquery, count: int, placed: Placed) -> exp.Select:
+    """value_0, ..., region: the combinations of `unseen`, of so many values, that lie in a region's ranges."""
+    names = [f"value_{index}" for index in range(count)]
+    inside = exp.select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
+    inside.from_(unseen, copy=False)
+    conditions = [_inside(inside, index, placed) for index in range(count)]
+    inside.join(relation(placed.regions, as_="box"), on=exp.and_(*conditions), copy=False)
+    return inside.group_by(*(column(name, "unseen") for name in names), copy=False)
 
 
 def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
