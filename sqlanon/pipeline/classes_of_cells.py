@@ -1,7 +1,7 @@
 """Which classes may be published, and what each value becomes, found from the cells rather than from the rows.
 
-The guard of a snapshot does not read the rows: the cells are a summary of all that it asks about, and the methods work on
-them. The rows are then joined with what has been found, so that a row whose class is not among those that may be
+The guard of a snapshot does not read the rows: the cells are a summary of all that it asks about, and the methods work
+on them. The rows are then joined with what has been found, so that a row whose class is not among those that may be
 published is withheld.
 """
 
