@@ -176,9 +176,10 @@ def test_groups_of_a_grid_are_large_enough_and_meet_once(sizes, data) -> None:
     st.data(),
     st.sampled_from([((3, 2), (2, 2)), ((1, 4), (2, 3)), ((2, 2, 1), (2, 1, 3)), ((2, 2, 1), (2, 2, 2))]),
     st.integers(0, 3),
-    st.sampled_from([1, 1_000_000]),
+    st.sampled_from([0, 1_000_000]),
+    st.sampled_from([0, 1_000_000]),
 )
-def test_rows_known_by_draws(table, data, laid, spare, most) -> None:
+def test_rows_known_by_draws(table, data, laid, spare, numbered, moved) -> None:
     """The way of Spark, on an engine that stands for it."""
     split, sizes = laid
     names, start, fragments = [name for name, _ in table.columns], 0, []
@@ -186,7 +187,7 @@ def test_rows_known_by_draws(table, data, laid, spare, most) -> None:
         fragments.append(tuple(names[start : start + width]))
         start += width
     constraints = data.draw(constraints_of(names, fragments))
-    with drawn_sizes.replaced(min_blocks_dealt_again=spare, max_rows_numbered=most):
+    with drawn_sizes.replaced(min_blocks_dealt_again=spare, max_rows_numbered=numbered, max_rows_moved=moved):
         made = make_drawn(table, fragments, constraints, sizes)
     holds(made, table, fragments, constraints)
     are_a_class(made, table, fragments, constraints, made.association.k)

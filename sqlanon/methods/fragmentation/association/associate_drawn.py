@@ -1,9 +1,10 @@
 """Loose associations of rows that lie on another engine than the summaries: the steering of `drawn_rows_sql`.
 
 Where rows have to differ in one key, the closed form of `fill_blocks_sql` fills as many blocks as there can be. Where
-they have to in several, the same is done by the key that allows fewest blocks. Blocks with rows that are alike in
-another key are then dealt again in DuckDB, together with some of the others, by the numbers of their keys: rows change
-places there until they fit, which an engine of many parts does not do well.
+they have to in several, the same is done by the key that allows fewest blocks, and once more with the rows of blocks
+that have some alike in another key, while these become fewer. The last of them are dealt again in DuckDB, together
+with as many others, by the numbers of their keys: rows change places there until they fit, which an engine of many
+parts does not do well.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sqlanon.methods.fragmentation.association import drawn_rows_sql as sql
 from sqlanon.methods.fragmentation.association.associate import Association, Grouping, keys_of, promised
 from sqlanon.methods.fragmentation.association.block_grids import Grid, grid
 from sqlanon.methods.fragmentation.association.deal_rows import Dealt, Wanted, deal
+from sqlanon.methods.fragmentation.association.drawn_grids_sql import Round
 from sqlanon.methods.fragmentation.association.left_out import (
     Keys,
     choose,
@@ -30,6 +32,7 @@ from sqlanon.methods.fragmentation.association.left_out import (
 )
 from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.udfs import registered, registered_for_summaries
 
@@ -101,6 +104,7 @@ class _Dealing:
         self._scratch = scratch
         self._engine = keys.engine
         self._count = len(keys.counts)
+        self._key = 0
 
     def blocks(self) -> _Blocks:
         """The blocks, unless more rows than are wanted have to be left out."""
@@ -112,15 +116,52 @@ class _Dealing:
             nothing = drawn_grids_sql.in_no_block(keys.keyed)
             return _Blocks(scratch.rows("in_blocks", nothing), None, least)
         aside = self._aside(blocks, least)
-        key = min(range(self._count), key=lambda index: possible[index])
-        dealt, filled = self._dealt(aside, key)
-        in_none = keys.rows - _rows_of(self._engine, aside) - filled * wanted.size
-        again = self._again(dealt, key, filled, in_none)
-        if again is None:
-            return _Blocks(scratch.rows("in_blocks", drawn_grids_sql.in_blocks(dealt, None, None, 0)), aside, least)
-        anew = self._anew(dealt, again, aside)
-        placed = scratch.rows("in_blocks", drawn_grids_sql.in_blocks(dealt, again, anew.placed, filled))
+        self._key = min(range(self._count), key=lambda index: possible[index])
+        rounds, fits = self._rounds(aside)
+        if fits:
+            return _Blocks(scratch.rows("in_blocks", drawn_grids_sql.in_blocks(rounds)), aside, least)
+        last = rounds[-1]
+        anew = self._anew(last, aside)
+        moved = drawn_grids_sql.moved_rows(last.dealt, anew.placed, last.offset + last.blocks)
+        placed = scratch.rows("in_blocks", union_all([drawn_grids_sql.in_blocks(rounds), moved]))
         return _Blocks(placed, anew.left, least)
+
+    def _rounds(self, aside: str) -> tuple[list[Round], bool]:
+        """Rows dealt out at once, then those of blocks with rows that are alike, while these become few.
+
+        True besides if all rows fit, and none is to be dealt again in DuckDB.
+        """
+        keys, scratch, size = self._keys, self._scratch, self._wanted.size
+        rounds: list[Round] = []
+        rows, counts = sql.remaining(keys.keyed, self._count, aside), keys.counts[self._key]
+        without: str | None = aside
+        count, offset = keys.rows - _rows_of(self._engine, aside), 0
+        while True:
+            dealt, blocks = self._dealt(rows, counts, without)
+            alike = scratch.table("alike", sql.all_blocks(self._alike(dealt)))
+            broken, in_none = _rows_of(self._engine, alike), count - blocks * size
+            if not broken and not in_none:
+                return [*rounds, Round(dealt, None, blocks, offset)], True
+            if broken * size <= sizes().max_rows_moved or 2 * broken > blocks:
+                return [*rounds, Round(dealt, self._with_others(alike, broken, blocks), blocks, offset)], False
+            rounds.append(Round(dealt, alike, blocks, offset))
+            rows, without = (
+                sql.rows_dealt_again(dealt, ["row", "cell", *fill_blocks_sql.all_keys(self._count)], alike),
+                None,
+            )
+            counts = scratch.table("counts", sql.counts_of(rows, self._key))
+            count, offset = broken * size + in_none, offset + blocks
+
+    def _alike(self, dealt: str) -> list[str]:
+        """The tables of the blocks with rows that are alike in a key that they were not dealt by."""
+        others = [index for index in range(self._count) if index != self._key]
+        return [self._scratch.table("alike", sql.alike_blocks(dealt, index)) for index in others]
+
+    def _with_others(self, alike: str, broken: int, blocks: int) -> str:
+        """These blocks and as many others, drawn from all."""
+        step = max(1, blocks // max(broken, sizes().min_blocks_dealt_again, 1))
+        first = 1 + secrets.randbelow(min(step, blocks))
+        return self._scratch.table("again", sql.with_others(alike, blocks, first, step))
 
     def _aside(self, blocks: int, count: int) -> str:
         """The rows that are left out from the beginning, `count` of them or fewer, drawn from all."""
@@ -143,12 +184,14 @@ class _Dealing:
             rows = sql.without_names(collected, self._count, draw, first)
             return self._scratch.growing_table(purpose, rows)
 
-    def _dealt(self, aside: str, key: int) -> tuple[str, int]:
-        """The rows that are not set aside with their blocks by one key, and how many blocks there are."""
-        keys, scratch, size = self._keys, self._scratch, self._wanted.size
-        rows = sql.remaining(keys.keyed, self._count, aside)
+    def _dealt(self, rows: exp.Select, counts: str, aside: str | None) -> tuple[str, int]:
+        """The rows with their blocks by one key, and how many blocks there are.
+
+        `counts` says how many rows have each value, those that are set `aside` among them.
+        """
+        scratch, size, key = self._scratch, self._wanted.size, self._key
         turn = secrets.randbelow(_TURN_LIMIT)
-        query = sql.starts_of(keys.counts[key], aside, key, size, turn, sizes().max_rows_numbered)
+        query = sql.starts_of(counts, aside, key, size, turn, sizes().max_rows_numbered)
         starts = scratch.table("starts", query)
         divided = _number(self._engine, sql.divided(starts))
         beginnings = scratch.table("beginnings", sql.beginnings(rows, starts, key) if divided else sql.no_beginnings())
@@ -156,24 +199,15 @@ class _Dealing:
         dealt = scratch.rows("dealt", sql.dealt(rows, starts, parts, self._count, key, size))
         return dealt, _number(self._engine, sql.blocks_of(starts))
 
-    def _again(self, dealt: str, key: int, blocks: int, in_none: int) -> str | None:
-        """The blocks that are to be dealt again: those with rows that are alike, and as many others.
+    def _anew(self, last: Round, aside: str) -> Dealt:
+        """The rows of the blocks that are to be dealt again, and those in none, dealt out in DuckDB.
 
-        None where there are no such blocks, and no rows are `in_none`.
+        The rows left out, with those set aside, are a class.
         """
-        others = [index for index in range(self._count) if index != key]
-        alike = [self._scratch.table("alike", sql.alike_blocks(dealt, index)) for index in others]
-        broken = sum(_rows_of(self._engine, table) for table in alike)
-        if not broken and not in_none:
-            return None
-        step = max(1, blocks // max(broken, sizes().min_blocks_dealt_again, 1))
-        first = 1 + secrets.randbelow(min(step, blocks))
-        return self._scratch.table("again", sql.blocks_dealt_again(alike, blocks, first, step))
-
-    def _anew(self, dealt: str, again: str, aside: str) -> Dealt:
-        """The rows of these blocks and those in none, dealt out in DuckDB, such that the rows left out are a class."""
         keys, wanted, scratch = self._keys, self._wanted, self._scratch
-        pool = self._local("pool", sql.rows_dealt_again(dealt, self._count, again), 2 * keys.rows)
+        names = ["row", *fill_blocks_sql.all_keys(self._count)]
+        assert last.again is not None
+        pool = self._local("pool", sql.rows_dealt_again(last.dealt, names, last.again), 2 * keys.rows)
         pooled = Keys.of(self._engine, pool, self._count, scratch)
         with registered_for_summaries(self._engine, "random_draw") as draw:
             anew = deal(pooled, replace(wanted, most=None), draw, scratch)

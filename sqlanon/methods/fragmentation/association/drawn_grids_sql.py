@@ -6,6 +6,7 @@ The blocks are numbered in each fragment in the order of a draw, and the rows of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -15,7 +16,29 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import big, is_not_null, is_null, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["beginnings_of_blocks", "block_numbers", "drawn_blocks", "grouped_rows", "in_blocks", "in_no_block"]
+__all__ = [
+    "Round",
+    "beginnings_of_blocks",
+    "block_numbers",
+    "drawn_blocks",
+    "grouped_rows",
+    "in_blocks",
+    "in_no_block",
+    "moved_rows",
+]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Rows that were dealt out at once: the relation of `drawn_rows_sql.dealt`, with so many blocks.
+
+    Their numbers go on behind `offset`. Those in the table `again` were dealt again, and all rows in none.
+    """
+
+    dealt: str
+    again: str | None
+    blocks: int
+    offset: int
 
 
 def in_no_block(keyed: str) -> exp.Select:
@@ -24,23 +47,28 @@ def in_no_block(keyed: str) -> exp.Select:
     return query.where(exp.false(), copy=False)
 
 
-def in_blocks(dealt: str, again: str | None, placed: str | None, offset: int) -> exp.Select:
-    """row, cell, block: the rows that have a block, those of the blocks `again` as they were dealt again.
+def in_blocks(rounds: Sequence[Round]) -> exp.Query:
+    """row, cell, block: the rows that have a block, without those that were dealt again."""
+    parts: list[exp.Query] = []
+    for each in rounds:
+        block = column("block", "dealt") + literal(each.offset)
+        query = exp.select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
+        query.from_(relation(each.dealt, as_="dealt"), copy=False)
+        query = query.where(is_not_null(column("block", "dealt")), copy=False)
+        if each.again is not None:
+            on = same("block", "dealt", "again")
+            query.join(relation(each.again, as_="again"), on=on, join_type="LEFT", copy=False)
+            query = query.where(is_null(column("block", "again")), copy=False)
+        parts.append(query)
+    return union_all(parts)
 
-    `placed` has row and block of these, whose numbers go on from `offset`.
-    """
-    known = [column(name, "dealt") for name in ("row", "cell")]
-    first = exp.select(*known, column("block", "dealt")).from_(relation(dealt, as_="dealt"))
-    first = first.where(is_not_null(column("block", "dealt")), copy=False)
-    if again is None or placed is None:
-        return first
-    first.join(relation(again, as_="again"), on=same("block", "dealt", "again"), join_type="LEFT", copy=False)
-    first = first.where(is_null(column("block", "again")), copy=False)
-    moved = column("block", "placed") + literal(offset)
-    second = exp.select(*(part.copy() for part in known), alias(big(moved), "block"))
-    second.from_(relation(dealt, as_="dealt"), copy=False)
-    second.join(relation(placed, as_="placed"), on=same("row", "dealt", "placed"), copy=False)
-    return union_all([first, second])  # type: ignore[return-value]
+
+def moved_rows(dealt: str, placed: str, offset: int) -> exp.Select:
+    """row, cell, block: the rows of the table `placed`, whose blocks are numbered from `offset` on."""
+    block = column("block", "placed") + literal(offset)
+    query = exp.select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
+    query.from_(relation(dealt, as_="dealt"), copy=False)
+    return query.join(relation(placed, as_="placed"), on=same("row", "dealt", "placed"), copy=False)
 
 
 def drawn_blocks(in_blocks: str, fragments: int, draw: str) -> exp.Select:

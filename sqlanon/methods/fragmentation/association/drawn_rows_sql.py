@@ -41,12 +41,13 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 __all__ = [
     "DRAW_LIMIT",
     "alike_blocks",
+    "all_blocks",
     "before",
     "beginning",
     "beginnings",
-    "blocks_dealt_again",
     "blocks_of",
     "candidates",
+    "counts_of",
     "dealt",
     "divided",
     "drawn_rows",
@@ -58,6 +59,7 @@ __all__ = [
     "rows_dealt_again",
     "starts_of",
     "tuples",
+    "with_others",
     "without_names",
 ]
 
@@ -246,20 +248,35 @@ def alike_blocks(dealt: str, key: int) -> exp.Select:
     return exp.select(column("block")).distinct(copy=False).from_(alike.subquery("alike"), copy=False)
 
 
-def blocks_dealt_again(alike: Sequence[str], blocks: int, first: int, step: int) -> exp.Select:
-    """block: those of the tables of `alike_blocks`, and each `step`th of the numbers from `first` up to `blocks`."""
+def all_blocks(tables: Sequence[str]) -> exp.Query:
+    """block: those of all these tables of `alike_blocks`, each once."""
+    nothing = exp.select(alias(big(literal(0)), "block")).where(exp.false(), copy=False)
+    return union_all([nothing, *(_blocks(table) for table in tables)], distinct=True)
+
+
+def with_others(alike: str, blocks: int, first: int, step: int) -> exp.Query:
+    """block: those of the table, and each `step`th of the numbers from `first` up to `blocks`."""
     numbers = f.unnest(exp.GenerateSeries(start=literal(first), end=literal(blocks), step=literal(step)))
-    parts: list[exp.Query] = [exp.select(column("block")).from_(relation(table)) for table in alike]
-    return union_all([*parts, exp.select(alias(big(numbers), "block"))], distinct=True)  # type: ignore[return-value]
+    return union_all([_blocks(alike), exp.select(alias(big(numbers), "block"))], distinct=True)
 
 
-def rows_dealt_again(dealt: str, keys: int, blocks: str) -> exp.Select:
-    """row, key_0, ...: the rows in these blocks and those in none."""
-    query = exp.select(*(column(name, "dealt") for name in ("row", *all_keys(keys))))
-    query.from_(relation(dealt, as_="dealt"), copy=False)
+def rows_dealt_again(dealt: str, names: Sequence[str], blocks: str) -> exp.Select:
+    """These columns of the rows that are in these blocks, and of those in none."""
+    query = exp.select(*(column(name, "dealt") for name in names)).from_(relation(dealt, as_="dealt"))
     query.join(relation(blocks, as_="again"), on=same("block", "dealt", "again"), join_type="LEFT", copy=False)
     anew = exp.or_(is_null(column("block", "dealt")), is_not_null(column("block", "again")))
     return query.where(anew, copy=False)
+
+
+def counts_of(rows: exp.Select, key: int) -> exp.Select:
+    """chunk, value, n: how many of these rows have each number of a key, as `key_counts`."""
+    value = column(key_name(key))
+    query = exp.select(alias(literal(0), "chunk"), alias(value, "value"), alias(f.count(), "n"))
+    return query.from_(rows.subquery("keyed"), copy=False).group_by(value.copy(), copy=False)
+
+
+def _blocks(table: str) -> exp.Select:
+    return exp.select(column("block")).from_(relation(table))
 
 
 def beginning(draw: exp.Expr) -> exp.Expr:
