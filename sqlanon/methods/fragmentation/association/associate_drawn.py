@@ -145,10 +145,8 @@ class _Dealing:
             if broken * size <= sizes().max_rows_moved or 2 * broken > blocks:
                 return [*rounds, Round(dealt, self._with_others(alike, broken, blocks), blocks, offset)], False
             rounds.append(Round(dealt, alike, blocks, offset))
-            rows, without = (
-                sql.rows_dealt_again(dealt, ["row", "cell", *fill_blocks_sql.all_keys(self._count)], alike),
-                None,
-            )
+            names = ["row", "cell", *fill_blocks_sql.all_keys(self._count)]
+            rows, without = sql.rows_dealt_again(dealt, names, alike), None
             counts = scratch.table("counts", sql.counts_of(rows, self._key))
             count, offset = broken * size + in_none, offset + blocks
 
@@ -168,8 +166,8 @@ class _Dealing:
         keys, k, scratch, before = self._keys, self._wanted.k, self._scratch, 0
         chosen = ""
         for limit in limits_of_draws(max(keys.rows, 1), self._wanted.size, count, sql.DRAW_LIMIT):
-            query = sql.candidates(keys.keyed, self._count, limit)
-            pool = self._local("candidates", query if count else query.where(exp.false()), before)
+            candidates = sql.candidates(keys.keyed, self._count, limit) if count else sql.no_candidates(self._count)
+            pool = self._local("candidates", candidates, before)
             chosen = chosen or scratch.growing_table("aside", left_out_sql.nothing(pool))
             alike = count if k is None else count // k
             if not count or choose(keys, pool, chosen, blocks, alike, count) == count:

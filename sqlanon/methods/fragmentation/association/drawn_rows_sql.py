@@ -54,6 +54,7 @@ __all__ = [
     "key_counts",
     "keyed",
     "no_beginnings",
+    "no_candidates",
     "numbered_tuples",
     "remaining",
     "rows_dealt_again",
@@ -129,6 +130,12 @@ def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
     """row, key_0, ...: the rows whose draw begins with a number `below` this one, or all."""
     query = exp.select(*map(column, ["row", *all_keys(keys)])).from_(relation(keyed))
     return query if below is None else query.where(column("row") < literal(f"{below:0{_NUMBER_DIGITS}x}"), copy=False)
+
+
+def no_candidates(keys: int) -> exp.Select:
+    """No rows with the columns of `candidates`."""
+    columns = [alias(literal(""), "row"), *(alias(big(literal(0)), name) for name in all_keys(keys))]
+    return exp.select(exp.Star()).from_(exp.select(*columns).subquery("nothing")).where(exp.false(), copy=False)
 
 
 def without_names(collected: str, keys: int, draw: str, first: int) -> exp.Select:
