@@ -122,7 +122,7 @@ class _Dealing:
             return _Blocks(scratch.rows("in_blocks", drawn_grids_sql.in_blocks(rounds)), aside, least)
         last = rounds[-1]
         anew = self._anew(last, aside)
-        moved = drawn_grids_sql.moved_rows(last.dealt, anew.placed, last.offset + last.blocks)
+        moved = drawn_grids_sql.moved_rows(last.dealt_rows, anew.placed, last.offset + last.blocks)
         placed = scratch.rows("in_blocks", union_all([drawn_grids_sql.in_blocks(rounds), moved]))
         return _Blocks(placed, anew.left, least)
 
@@ -137,23 +137,23 @@ class _Dealing:
         without: str | None = aside
         count, offset = keys.rows - _rows_of(self._engine, aside), 0
         while True:
-            dealt, blocks = self._dealt(rows, counts, without)
-            alike = scratch.table("alike", sql.all_blocks(self._alike(dealt)))
+            dealt_rows, blocks = self._dealt_rows(rows, counts, without)
+            alike = scratch.table("alike", sql.all_blocks(self._alike(dealt_rows)))
             broken, in_none = _rows_of(self._engine, alike), count - blocks * size
             if not broken and not in_none:
-                return [*rounds, Round(dealt, None, blocks, offset)], True
+                return [*rounds, Round(dealt_rows, None, blocks, offset)], True
             if broken * size <= sizes().max_rows_moved or 2 * broken > blocks:
-                return [*rounds, Round(dealt, self._with_others(alike, broken, blocks), blocks, offset)], False
-            rounds.append(Round(dealt, alike, blocks, offset))
+                return [*rounds, Round(dealt_rows, self._with_others(alike, broken, blocks), blocks, offset)], False
+            rounds.append(Round(dealt_rows, alike, blocks, offset))
             names = ["row", "cell", *fill_blocks_sql.all_keys(self._count)]
-            rows, without = sql.rows_dealt_again(dealt, names, alike), None
+            rows, without = sql.rows_dealt_again(dealt_rows, names, alike), None
             counts = scratch.table("counts", sql.counts_of(rows, self._key))
             count, offset = broken * size + in_none, offset + blocks
 
-    def _alike(self, dealt: str) -> list[str]:
+    def _alike(self, dealt_rows: str) -> list[str]:
         """The tables of the blocks with rows that are alike in a key that they were not dealt by."""
         others = [index for index in range(self._count) if index != self._key]
-        return [self._scratch.table("alike", sql.alike_blocks(dealt, index)) for index in others]
+        return [self._scratch.table("alike", sql.alike_blocks(dealt_rows, index)) for index in others]
 
     def _with_others(self, alike: str, broken: int, blocks: int) -> str:
         """These blocks and as many others, drawn from all."""
@@ -182,7 +182,7 @@ class _Dealing:
             rows = sql.without_names(collected, self._count, draw, first)
             return self._scratch.growing_table(purpose, rows)
 
-    def _dealt(self, rows: exp.Select, counts: str, aside: str | None) -> tuple[str, int]:
+    def _dealt_rows(self, rows: exp.Select, counts: str, aside: str | None) -> tuple[str, int]:
         """The rows with their blocks by one key, and how many blocks there are.
 
         `counts` says how many rows have each value, those that are set `aside` among them.
@@ -194,8 +194,8 @@ class _Dealing:
         divided = _number(self._engine, sql.divided(starts))
         beginnings = scratch.table("beginnings", sql.beginnings(rows, starts, key) if divided else sql.no_beginnings())
         parts = scratch.table("parts", sql.before(beginnings, ["value"]))
-        dealt = scratch.rows("dealt", sql.dealt(rows, starts, parts, self._count, key, size))
-        return dealt, _number(self._engine, sql.blocks_of(starts))
+        dealt_rows = scratch.rows("dealt", sql.dealt_rows(rows, starts, parts, self._count, key, size))
+        return dealt_rows, _number(self._engine, sql.blocks_of(starts))
 
     def _anew(self, last: Round, aside: str) -> Dealt:
         """The rows of the blocks that are to be dealt again, and those in none, dealt out in DuckDB.
@@ -205,7 +205,7 @@ class _Dealing:
         keys, wanted, scratch = self._keys, self._wanted, self._scratch
         names = ["row", *fill_blocks_sql.all_keys(self._count)]
         assert last.again is not None
-        pool = self._local("pool", sql.rows_dealt_again(last.dealt, names, last.again), 2 * keys.rows)
+        pool = self._local("pool", sql.rows_dealt_again(last.dealt_rows, names, last.again), 2 * keys.rows)
         pooled = Keys.of(self._engine, pool, self._count, scratch)
         with registered_for_summaries(self._engine, "random_draw") as draw:
             anew = deal(pooled, replace(wanted, most=None), draw, scratch)

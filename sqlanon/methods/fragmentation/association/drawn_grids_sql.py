@@ -30,12 +30,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Round:
-    """Rows that were dealt out at once: the relation of `drawn_rows_sql.dealt`, with so many blocks.
+    """Rows that were dealt out at once: the relation of `drawn_rows_sql.dealt_rows`, with so many blocks.
 
     Their numbers go on behind `offset`. Those in the table `again` were dealt again, and all rows in none.
     """
 
-    dealt: str
+    dealt_rows: str
     again: str | None
     blocks: int
     offset: int
@@ -53,7 +53,7 @@ def in_blocks(rounds: Sequence[Round]) -> exp.Query:
     for each in rounds:
         block = column("block", "dealt") + literal(each.offset)
         query = exp.select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
-        query.from_(relation(each.dealt, as_="dealt"), copy=False)
+        query.from_(relation(each.dealt_rows, as_="dealt"), copy=False)
         query = query.where(is_not_null(column("block", "dealt")), copy=False)
         if each.again is not None:
             on = same("block", "dealt", "again")
@@ -63,11 +63,11 @@ def in_blocks(rounds: Sequence[Round]) -> exp.Query:
     return union_all(parts)
 
 
-def moved_rows(dealt: str, placed: str, offset: int) -> exp.Select:
+def moved_rows(dealt_rows: str, placed: str, offset: int) -> exp.Select:
     """row, cell, block: the rows of the table `placed`, whose blocks are numbered from `offset` on."""
     block = column("block", "placed") + literal(offset)
     query = exp.select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
-    query.from_(relation(dealt, as_="dealt"), copy=False)
+    query.from_(relation(dealt_rows, as_="dealt"), copy=False)
     return query.join(relation(placed, as_="placed"), on=same("row", "dealt", "placed"), copy=False)
 
 

@@ -48,7 +48,7 @@ __all__ = [
     "blocks_of",
     "candidates",
     "counts_of",
-    "dealt",
+    "dealt_rows",
     "divided",
     "drawn_rows",
     "key_counts",
@@ -207,7 +207,7 @@ def before(beginnings: str, of: Sequence[str] = ()) -> exp.Select:
     return query.select(alias(big(reached) - column("n"), "before"), copy=False).from_(relation(beginnings), copy=False)
 
 
-def dealt(rows: exp.Select, starts: str, parts: str, keys: int, key: int, size: int) -> exp.Select:
+def dealt_rows(rows: exp.Select, starts: str, parts: str, keys: int, key: int, size: int) -> exp.Select:
     """row, cell, key_0, ..., block: the rows in the blocks of `size` rows that the closed form fills.
 
     It is that of `fill_blocks_sql`. `parts` is the table that `before` makes of `beginnings`. `block` is NULL for the
@@ -246,10 +246,10 @@ def blocks_of(starts: str) -> exp.Select:
     return exp.select(f.max(column("blocks"))).from_(relation(starts))
 
 
-def alike_blocks(dealt: str, key: int) -> exp.Select:
+def alike_blocks(dealt_rows: str, key: int) -> exp.Select:
     """block: the blocks with rows that are alike in this key."""
     names = [column("block"), column(key_name(key))]
-    alike = exp.select(*names).from_(relation(dealt))
+    alike = exp.select(*names).from_(relation(dealt_rows))
     alike = alike.where(is_not_null(column("block")), column(key_name(key)) > ALONE, copy=False)
     alike.group_by(*(name.copy() for name in names), copy=False).having(f.count() > 1, copy=False)
     return exp.select(column("block")).distinct(copy=False).from_(alike.subquery("alike"), copy=False)
@@ -267,9 +267,9 @@ def with_others(alike: str, blocks: int, first: int, step: int) -> exp.Query:
     return union_all([_blocks(alike), exp.select(alias(big(numbers), "block"))], distinct=True)
 
 
-def rows_dealt_again(dealt: str, names: Sequence[str], blocks: str) -> exp.Select:
+def rows_dealt_again(dealt_rows: str, names: Sequence[str], blocks: str) -> exp.Select:
     """These columns of the rows that are in these blocks, and of those in none."""
-    query = exp.select(*(column(name, "dealt") for name in names)).from_(relation(dealt, as_="dealt"))
+    query = exp.select(*(column(name, "dealt") for name in names)).from_(relation(dealt_rows, as_="dealt"))
     query.join(relation(blocks, as_="again"), on=same("block", "dealt", "again"), join_type="LEFT", copy=False)
     anew = exp.or_(is_null(column("block", "dealt")), is_not_null(column("block", "again")))
     return query.where(anew, copy=False)
