@@ -29,7 +29,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.names import alias, column, relation
 
-__all__ = ["MINIMUM_KEY_BYTES", "load", "names", "registered", "release_key", "tokens"]
+__all__ = ["MINIMUM_KEY_BYTES", "load", "names", "registered", "registered_for_summaries", "release_key", "tokens"]
 
 MINIMUM_KEY_BYTES = 16
 _DRAWN_KEY_BYTES = 32
@@ -75,6 +75,19 @@ def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
     if native := engine.native_function(name):
         yield native
         return
+    with _registered(engine, name, bound) as sql_name:
+        yield sql_name
+
+
+@contextmanager
+def registered_for_summaries(engine: Engine, name: str) -> Iterator[str]:
+    """As `registered`, for queries on summaries alone, where the engine of the rows has a function of its own."""
+    with _registered(engine, name, {}) as sql_name:
+        yield sql_name
+
+
+@contextmanager
+def _registered(engine: Engine, name: str, bound: dict[str, object]) -> Iterator[str]:
     module = load(name)
     failures: list[str] = []
     sql_name = f"udf_{secrets.token_hex(16)}"

@@ -13,7 +13,7 @@ __all__ = ["METHODS", "require_possible"]
 
 # The methods that work on summaries of the source and whose releases are one SELECT, and the one whose rows get numbers
 # that no order of them is read for.
-METHODS = ("generalization", "mondrian", "anatomy")
+METHODS = ("generalization", "mondrian", "anatomy", "fragments", "loose")
 
 # What an argument of a method asks for that rows on Spark cannot have, by its value.
 _ARGUMENTS = {
@@ -45,6 +45,8 @@ def _refused(
     for name, value in create.method.arguments:
         if why := _ARGUMENTS.get((method, name, str(value))):
             yield ("method", method), f"{name} => '{value}' {why}"
+    if method == "loose" and dict(create.method.arguments).get("near"):
+        yield ("method", method), "near rows are moved between temporary tables of DuckDB's until they fit"
     if create.series is not None:
         yield ("series",), "a series keeps who was in which class, as rows of the catalog"
     if policy.joined is not None:

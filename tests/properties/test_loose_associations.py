@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.methods.fragmentation.association.block_grids import Grid, grid
+from sqlanon.methods.fragmentation.association.sizes import sizes as drawn_sizes
 from tests.oracles.left_out import fewest, worst
 from tests.support.draws import draws
-from tests.support.loose import Made, Table, agrees, database, judged, left_over, make, multiset, selected
+from tests.support.loose import Made, Table, agrees, database, judged, left_over, make, make_drawn, multiset, selected
 
 pytestmark = pytest.mark.drawn
 
@@ -167,3 +168,26 @@ def test_groups_of_a_grid_are_large_enough_and_meet_once(sizes, data) -> None:
         assert laid.rows == sizes[0] * sizes[1]
     if len(sizes) == 3:
         assert laid.rows == sorted(sizes)[1] * sorted(sizes)[2]
+
+
+@BUDGET
+@given(
+    tables(5, most=60),
+    st.data(),
+    st.sampled_from([((3, 2), (2, 2)), ((1, 4), (2, 3)), ((2, 2, 1), (2, 1, 3)), ((2, 2, 1), (2, 2, 2))]),
+    st.integers(0, 3),
+    st.sampled_from([0, 1_000_000]),
+    st.sampled_from([0, 1_000_000]),
+)
+def test_rows_known_by_draws(table, data, laid, spare, numbered, moved) -> None:
+    """The way of Spark, on an engine that stands for it."""
+    split, sizes = laid
+    names, start, fragments = [name for name, _ in table.columns], 0, []
+    for width in split:
+        fragments.append(tuple(names[start : start + width]))
+        start += width
+    constraints = data.draw(constraints_of(names, fragments))
+    with drawn_sizes.replaced(min_blocks_dealt_again=spare, max_rows_numbered=numbered, max_rows_moved=moved):
+        made = make_drawn(table, fragments, constraints, sizes)
+    holds(made, table, fragments, constraints)
+    are_a_class(made, table, fragments, constraints, made.association.k)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.fragmentation.association.block_grids import grid
-from sqlanon.methods.fragmentation.association.grid_proof import are_grids
+from sqlanon.methods.fragmentation.association.grid_proof import are_grids, are_grids_by_groups
 from sqlanon.methods.fragmentation.association.looseness import looseness
 from tests.support.draws import draws
 from tests.support.loose import Table, database, make, published_as
@@ -24,6 +24,7 @@ SHAPES = (
     ((("a",), ("c",), ("b",)), (("a", "b"), ("b", "c")), (2, 2, 2)),
     ((("a",), ("c",), ("b",)), (("a", "b", "c"),), (1, 3, 2)),
 )
+PROOFS = (are_grids, are_grids_by_groups)
 COLUMNS = (("a", "INTEGER"), ("b", "INTEGER"), ("c", "VARCHAR"))
 # The first makes the rows of a block alike, each other one changes a row.
 EDITS = (
@@ -56,34 +57,39 @@ def test_edited_or_not_it_finds_what_looking_pair_by_pair_finds(
         published = published_as(fragments)
         if made.association.placed:
             parts = [[list(one)] for one in fragments]
-            assert are_grids(engine, published, parts if len(fragments) == 3 else [[["a"]], [["b"]]], laid)
+            parts = parts if len(fragments) == 3 else [[["a"]], [["b"]]]
+            assert all(prove(engine, published, parts, laid) for prove in PROOFS)
         assert looseness(engine, published, constraints, laid) == made.found
         for edit, row, number in edits:
             engine.run(edit.format(row=row, number=number))
-        assert looseness(engine, published, constraints, laid) == looseness(engine, published, constraints)
+        pair_by_pair = looseness(engine, published, constraints)
+        for engine.distributed in (False, True):
+            assert looseness(engine, published, constraints, laid) == pair_by_pair
 
 
-def proven(engine: DuckDBEngine, edit: str = "SELECT 1") -> bool:
+def proven(engine: DuckDBEngine, edit: str = "SELECT 1", prove: Any = are_grids) -> bool:
     rows = [(number, number % 7, "c") for number in range(28)]
     make(engine, Table(COLUMNS, rows), *SHAPES[0])
     engine.run(edit)
-    return are_grids(engine, published_as(SHAPES[0][0]), [[["a"]], [["b"]]], grid((2, 2)))
+    return prove(engine, published_as(SHAPES[0][0]), [[["a"]], [["b"]]], grid((2, 2)))
 
 
-def test_every_single_edit_is_seen() -> None:
+@pytest.mark.parametrize("prove", PROOFS)
+def test_every_single_edit_is_seen(prove: Any) -> None:
     with database() as engine:
-        assert proven(engine)
+        assert proven(engine, prove=prove)
         for edit in EDITS:
-            assert not proven(engine, edit.format(row=3, number=0)), edit
+            assert not proven(engine, edit.format(row=3, number=0), prove), edit
         # Whole numbers are needed to tell blocks by them.
-        assert not proven(engine, 'ALTER TABLE association ALTER "group 0" TYPE VARCHAR')
-        assert not proven(engine, "DELETE FROM association")
+        assert not proven(engine, 'ALTER TABLE association ALTER "group 0" TYPE VARCHAR', prove)
+        assert not proven(engine, "DELETE FROM association", prove)
 
 
-def test_two_blocks_that_exchange_groups_are_no_grids() -> None:
+@pytest.mark.parametrize("prove", PROOFS)
+def test_two_blocks_that_exchange_groups_are_no_grids(prove: Any) -> None:
     """Each row, group and pair is as frequent as before: only which groups are linked has changed."""
     swap = 'UPDATE association SET "group 1" = CASE "group 1" WHEN {} THEN {} WHEN {} THEN {} ELSE "group 1" END'
     with database() as engine:
         # A whole block for another is a grid again.
-        assert proven(engine, f"{swap.format(1, 3, 3, 1)}; {swap.format(2, 4, 4, 2)}")
-        assert not proven(engine, swap.format(1, 3, 3, 1))
+        assert proven(engine, f"{swap.format(1, 3, 3, 1)}; {swap.format(2, 4, 4, 2)}", prove)
+        assert not proven(engine, swap.format(1, 3, 3, 1), prove)

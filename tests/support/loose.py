@@ -12,13 +12,19 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
+from sqlanon.engines.base import Query
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.portable import require_portable
+from sqlanon.engines.random_order import RANDOM_DRAW, without_draws
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate, covered
-from sqlanon.methods.fragmentation.association.block_grids import association_rows, fragment_rows
+from sqlanon.methods.fragmentation.association.associate_drawn import associate_drawn
+from sqlanon.methods.fragmentation.association.block_grids import association_rows, fragment_rows, own_rows
+from sqlanon.methods.fragmentation.association.drawn_rows_sql import drawn_rows
 from sqlanon.methods.fragmentation.association.looseness import Looseness, looseness
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.association.tuple_keys import numbered
+from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.udfs import registered
@@ -97,6 +103,67 @@ def make(
         engine.connection.execute("FROM association").fetchall(),
         looseness(engine, published, constraints),
     )
+
+
+class PartedEngine(DuckDBEngine):
+    """DuckDB in the place of Spark: rows get texts as their draws, and what reads rows has to be portable.
+
+    Names of the relations of rows are in `copies`.
+    """
+
+    distributed = True
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(connection)
+        self.copies: set[str] = set()
+        connection.execute(f"CREATE MACRO {RANDOM_DRAW}(x) AS CAST(uuid() AS VARCHAR)")
+
+    def native_function(self, name: str) -> str | None:
+        return RANDOM_DRAW if name == "random_draw" else None
+
+    def copy_rows(self, name: str, query: exp.Query) -> str:
+        require_portable(without_draws(query)[0])
+        self.copies.add(name)
+        super().run(create_temporary("TABLE", name, query))
+        return "TABLE"
+
+    def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        made = query.expression if isinstance(query, exp.Create) else query
+        if isinstance(made, exp.Query) and any(table.name in self.copies for table in made.find_all(exp.Table)):
+            named = isinstance(query, exp.Create) and query.this.name in self.copies
+            require_portable(without_draws(made)[0] if named else made)
+        return super().rows(query, parameters)
+
+
+def make_drawn(
+    table: Table,
+    fragments: Sequence[Sequence[str]],
+    constraints: Sequence[Sequence[str]],
+    sizes: Sequence[int],
+    k: int | None = None,
+) -> Made:
+    """What `make` returns, of rows that are known by draws, on another engine than the summaries."""
+    columns = [name for fragment in fragments for name in fragment]
+    with duckdb.connect() as connection:
+        engine = PartedEngine(connection)
+        store(engine, "source", table)
+        with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
+            values = [column(name, "source") for name in columns]
+            rows = scratch.rows("rows", drawn_rows(values, relation("source", as_="source"), draw))
+            grouping = Grouping(fragments, constraints, sizes, (), k)
+            made = associate_drawn(engine, rows, len(table.rows), grouping, scratch)
+            for number, fragment in enumerate(fragments):
+                named = [(columns.index(name), name) for name in fragment]
+                keep(engine, f"fragment_{number}", own_rows(made.groups, named, number, "a group"))
+            keep(engine, "association", association_rows(made.groups, [f"group {i}" for i in range(len(fragments))]))
+            truth = connection.execute(f"FROM {quoted(made.groups)}").fetchall()
+        return Made(
+            made,
+            truth,
+            tuple(connection.execute(f"FROM fragment_{number}").fetchall() for number in range(len(fragments))),
+            connection.execute("FROM association").fetchall(),
+            looseness(engine, published_as(fragments), constraints),
+        )
 
 
 def left_out(

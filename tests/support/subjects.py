@@ -24,10 +24,13 @@ _FILES = {
         "definetti estimate_anatomy estimates_dealt methods methods_killed steps"
     ),
     "m_invariance": "limits m_invariance m_invariance_ranges methods methods_killed",
-    "fragments": "apart constraints estimate_fragments estimates_fragments fragments methods methods_killed steps",
+    "fragments": (
+        "apart constraints estimate_fragments estimates_fragments fragment_releases fragments methods methods_killed "
+        "steps"
+    ),
     "loose": (
-        "apart estimate_fragments estimates_fragments groups left_out loose_associations loose_estimates loose_grids "
-        "limits methods methods_killed steps"
+        "apart estimate_fragments estimates_fragments fragment_releases groups left_out loose_associations "
+        "loose_estimates loose_grids limits methods methods_killed steps"
     ),
     "slicing": (
         "estimates_fragments estimates_sliced pivot similarity slicing slicing_columns slicing_correlation "

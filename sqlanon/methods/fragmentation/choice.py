@@ -17,7 +17,8 @@ class Fragmented:
     number of rows in a group of each fragment, `k` says how loose it is, None where no
     constraint lies across fragments, and `groups` is the temporary table of each row's groups
     (row, group_0, ...), the row being its number in the source, or in `copied`, a
-    temporary copy with the columns value_0, ... in the order of the fragments. At most `limit`
+    temporary copy with the columns value_0, ... in the order of the fragments; with
+    `has_values` it has these columns itself. At most `limit`
     rows may be in no group; they are suppressed, and at most `alike` of them have the same
     values of a constraint in a fragment. The loss is that of what is not published; no value is coarser.
     """
@@ -34,6 +35,7 @@ class Fragmented:
     k: int | None = None
     groups: str = ""
     copied: str = ""
+    has_values: bool = False
     loss: Fraction = Fraction(0)
     loss_name: str = "granularity_loss"
 

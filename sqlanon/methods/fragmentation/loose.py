@@ -15,20 +15,15 @@ from fractions import Fraction
 from functools import partial
 from math import isqrt, prod
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
-from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
-from sqlanon.methods.fragmentation.association.associate import Grouping, associate, promised
-from sqlanon.methods.fragmentation.association.block_grids import value_name
+from sqlanon.methods.fragmentation.association.associate import Grouping, promised
 from sqlanon.methods.fragmentation.association.refusal import refusal
-from sqlanon.methods.fragmentation.association.sizes import sizes as draw_sizes
 from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.fragmentation.constraints import (
     Sets,
@@ -37,14 +32,12 @@ from sqlanon.methods.fragmentation.constraints import (
     limits_of_fragments,
     loss_of,
 )
+from sqlanon.methods.fragmentation.draw_association import drawn_association
 from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import (
     GROUP,
     apart,
-    hides_numbers,
-    numbered_rows,
     require_free_tables,
-    values_of,
 )
 from sqlanon.methods.fragmentation.verify import FIGURES, loosely_associated
 from sqlanon.methods.fragmentation.wording import PUBLISHED
@@ -53,9 +46,7 @@ from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.methods.shared.source_rows import rows_of_source
-from sqlanon.sqlgen.build.names import alias, relation
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
-from sqlanon.udfs import registered
 
 __all__ = [
     "OPTIONS",
@@ -197,7 +188,7 @@ def choose(task: Task, options: Options) -> Fragmented:
     Raises PolicyError where they cannot be published, PrivacyViolation where no row can be in a group, or more rows
     are left out than may be.
     """
-    engine, policy, named, scratch = task.engine, task.policy, task.sets, task.scratch
+    engine, policy, named = task.engine, task.policy, task.sets
     fragmentation = fragments_of(policy, named, "loose")
     fragments, constraints = fragmentation.fragments, constraints_of(policy.policy)
     _require_free_name(fragments)
@@ -205,18 +196,8 @@ def choose(task: Task, options: Options) -> Fragmented:
     sizes = options.sizes(len(fragments))
     near = _near(policy, fragments) if options.near else []
     rows = rows_of_source(engine, policy)
-    columns = [name for fragment in fragments for name in fragment]
-    copied = _copied(policy, columns, scratch) if hides_numbers(policy) else ""
     most = options.allowed(rows)
-    with registered(engine, "random_draw") as draw:
-        numbered = numbered_rows(policy, columns, near, copied)
-        grouping = Grouping(fragments, constraints, sizes, near, k, most)
-        made = associate(engine, numbered, grouping, draw, scratch)
-        for _ in range(_more_draws(rows)):
-            # What each key by itself forbids, no draw allows.
-            if made.least is None or made.least > most or (made.placed and made.left_out <= most):
-                break
-            made = associate(engine, numbered, grouping, draw, scratch)
+    made, copied = drawn_association(task, Grouping(fragments, constraints, sizes, near, k, most), rows, most)
     if rows and (not made.placed or made.left_out > most):
         shapes = partial(options.shapes, fragments=len(fragments))
         raise refusal(made, k, most, options.suppression, shapes, near=options.near)
@@ -233,20 +214,11 @@ def choose(task: Task, options: Options) -> Fragmented:
         k=made.k,
         groups=made.groups,
         copied=copied,
+        has_values=engine.distributed,
         loss=loss_of(policy, fragments, rows, made.left_out),
     )
     require_free_tables(task, chosen)
     return chosen
-
-
-def _more_draws(rows: int) -> int:
-    """How often a draw that leaves out too many rows may be followed by another."""
-    return draw_sizes().max_draws - 1 if rows <= draw_sizes().max_rows_drawn_again else 0
-
-
-def _copied(policy: BoundPolicy, columns: Sequence[str], scratch: Scratch) -> str:
-    values = [alias(value, value_name(index)) for index, value in enumerate(values_of(policy, columns))]
-    return scratch.table("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
 
 
 def _require_free_name(fragments: Sets) -> None:

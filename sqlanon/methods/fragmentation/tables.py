@@ -17,6 +17,7 @@ from sqlanon.methods.fragmentation.association.block_grids import (
     ROW_NUMBER,
     association_rows,
     fragment_rows,
+    own_rows,
     value_name,
 )
 from sqlanon.methods.fragmentation.association.tuple_keys import numbered
@@ -99,8 +100,7 @@ def apart(policy: BoundPolicy, choice: Fragmented, release_id: str) -> TablesQue
         if not choice.groups:
             tables.append(PublishedTable(names[index], tuple(published), source_rows(policy, fragment)))
             continue
-        rows = numbered_rows(policy, columns, [], choice.copied)
-        query = fragment_rows(rows, choice.groups, [(columns.index(name), name) for name in fragment], index, GROUP)
+        query = _grouped(policy, choice, columns, index)
         group = PublishedColumn(GROUP, Role.INSENSITIVE, Reading.GROUP)
         tables.append(PublishedTable(names[index], (*published, group), query))
     if choice.groups:
@@ -109,6 +109,14 @@ def apart(policy: BoundPolicy, choice: Fragmented, release_id: str) -> TablesQue
         links = tuple(PublishedColumn(name, Role.INSENSITIVE, Reading.LINK) for name in groups)
         tables.append(PublishedTable(ASSOCIATION, links, query))
     return TablesQuery(policy, release_id, tuple(tables))
+
+
+def _grouped(policy: BoundPolicy, choice: Fragmented, columns: Sequence[str], index: int) -> exp.Select:
+    """The rows of one fragment with their groups; `columns` are those of all fragments."""
+    named = [(columns.index(name), name) for name in choice.fragments[index]]
+    if choice.has_values:
+        return own_rows(choice.groups, named, index, GROUP)
+    return fragment_rows(numbered_rows(policy, columns, [], choice.copied), choice.groups, named, index, GROUP)
 
 
 def require_free_tables(task: Task, choice: Fragmented) -> None:

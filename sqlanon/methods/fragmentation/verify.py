@@ -62,7 +62,7 @@ def kept_apart(published: PublishedTables) -> Structure:
 def loosely_associated(published: PublishedTables, promise: Promise, *, as_grids: bool = True) -> Structure:
     """How many of the policy's sets the tables keep, how loose their association is, and what the rows left out tell.
 
-    With `as_grids`, for DuckDB only, tables that are as the method lays them out are read once; all others are compared
+    With `as_grids` tables that are as the method lays them out are read once; all others are compared
     pair of groups by pair. A release without rows has no association.
     """
     if ASSOCIATION not in published.tables:
@@ -76,7 +76,8 @@ def loosely_associated(published: PublishedTables, promise: Promise, *, as_grids
     association = PublishedAssociation(published.tables[ASSOCIATION], tuple(groups), fragments)
     sets, constraints = [fragment.attributes for fragment in fragments], constraints_of(published.policy)
     sizes, k = promise(sets, constraints)
-    measured = looseness(published.engine, association, constraints, grid(sizes) if as_grids else None)
+    laid = grid(sizes) if as_grids else None
+    measured = looseness(published.engine, association, constraints, laid)
     loose = Measurement(
         question=K_LOOSENESS,
         attribute=None,

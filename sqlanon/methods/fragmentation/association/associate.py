@@ -32,7 +32,7 @@ from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["Association", "Grouping", "associate", "covered", "promised"]
+__all__ = ["Association", "Grouping", "associate", "covered", "keys_of", "promised"]
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,14 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, s
     """
     fragments, constraints, sizes, near = grouping.fragments, grouping.constraints, grouping.sizes, grouping.near
     columns = [name for fragment in fragments for name in fragment]
-    across = covered(fragments, constraints)
-    require_correct(fragments, columns, [constraint for constraint, _ in across])
+    all_keys = keys_of(fragments, constraints)
     promise = promised(fragments, constraints, sizes)
     k = grouping.k if grouping.k is not None and promise is not None else promise
     first = _near_fragment(fragments, near)
     index = {name: number for number, name in enumerate(columns)}
     parts: list[tuple[str, ...]] = []
     alike: list[tuple[list[int], str]] = []
-    for key in _keys([part for _, parts in across for part in parts.values()]):
+    for key in all_keys:
         indexes = [index[name] for name in key]
         repeated = scratch.table("repeated", tuple_keys.repeated(rows, indexes))
         # A key in which no two rows are alike requires nothing; if there is no other, all rows differ.
@@ -193,8 +192,15 @@ def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> i
     return touched[0] if touched else 0
 
 
-def _keys(parts: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The parts that no other is within: rows that differ in fewer attributes differ in more."""
+def keys_of(fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """The sets of attributes in each of which rows of a block have to differ.
+
+    They are what constraints have in a fragment, without those that contain another: rows that differ in fewer
+    attributes differ in more. Raises PolicyError for fragments that a constraint does not allow.
+    """
+    across = covered(fragments, constraints)
+    require_correct(fragments, [name for fragment in fragments for name in fragment], [names for names, _ in across])
+    parts = [part for _, parts in across for part in parts.values()]
     distinct = sorted({frozenset(part) for part in parts}, key=lambda part: (len(part), sorted(part)))
     minimal = [part for i, part in enumerate(distinct) if not any(other <= part for other in distinct[:i])]
     return [tuple(sorted(part)) for part in minimal]

@@ -34,12 +34,14 @@ __all__ = [
     "exchanged",
     "fragment_rows",
     "grid",
+    "group_columns",
     "group_name",
     "grouped",
     "in_order",
     "key_name",
     "located",
     "numbered_rows",
+    "own_rows",
     "renumbered",
     "row_index",
     "value_name",
@@ -187,18 +189,28 @@ def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
     that of a block in the last fragment.
     """
     cell = paren(column("number", "cell") % literal(laid.rows))
+    last = len(laid.slopes) - 1
+    names = ["number" if index == last else _number_name(index) for index in range(len(laid.slopes))]
+    query = exp.select(column("row", "cell")).from_(numbered_rows(cells).subquery("cell"))
+    query.select(*group_columns(cell, [column(name, "numbered") for name in names], laid, first), copy=False)
+    on = same("block", "cell", "numbered")
+    return query.join(numbered_rows(numbers).subquery("numbered"), on=on, copy=False)
+
+
+def group_columns(cell: exp.Expr, numbers: Sequence[exp.Expr], laid: Grid, first: int) -> list[exp.Expr]:
+    """group_0, ...: the groups of a row, which has this cell of its block, counted from 0.
+
+    One cell after the other fills a group of the fragment `first`. The block has one of `numbers` in each fragment.
+    """
     size = literal(laid.size(first))
     ends = (cell // size), (cell % size)
     line, across = ends if laid.slopes[first] is None else ends[::-1]
-    query = exp.select(column("row", "cell")).from_(numbered_rows(cells).subquery("cell"))
-    last = len(laid.slopes) - 1
-    for index, slope in enumerate(laid.slopes):
-        number = column("number" if index == last else _number_name(index), "numbered")
+    groups: list[exp.Expr] = []
+    for index, (slope, number) in enumerate(zip(laid.slopes, numbers, strict=True)):
         before = number * literal(laid.groups(index))
         group = added([before, paren(_local(slope, laid.columns, line, across)), literal(1)])
-        query.select(alias(group, group_name(index)), copy=False)
-    on = same("block", "cell", "numbered")
-    return query.join(numbered_rows(numbers).subquery("numbered"), on=on, copy=False)
+        groups.append(alias(group, group_name(index)))
+    return groups
 
 
 def _local(slope: int | None, columns: int, line: exp.Expr, across: exp.Expr) -> exp.Expr:
@@ -217,6 +229,12 @@ def fragment_rows(
         query.select(alias(column(value_name(index), "row"), name), copy=False)
     query.select(alias(column(group_name(fragment), "grouped"), group), copy=False)
     return query.join(relation(groups, as_="grouped"), on=same("row", "row", "grouped"), copy=False)
+
+
+def own_rows(groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str) -> exp.Select:
+    """As `fragment_rows`, from rows that have their values beside their groups."""
+    columns = [alias(column(value_name(index)), name) for index, name in named]
+    return exp.select(*columns, alias(column(group_name(fragment)), group)).from_(relation(groups))
 
 
 def association_rows(groups: str, named: Sequence[str]) -> exp.Select:

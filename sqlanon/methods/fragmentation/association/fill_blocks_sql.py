@@ -51,6 +51,7 @@ __all__ = [
     "rows_of_blocks",
     "some_blocks",
     "sorted_rows",
+    "starts",
 ]
 
 # The value under which rows that share their value with no other are counted together; they differ all the same.
@@ -202,6 +203,12 @@ def _starts() -> exp.Select:
     turn = big((drawn % all_spread + all_spread) % all_spread)
     query = exp.select(exp.Star(), alias(first, "first"), alias(all_spread, "all_spread"), alias(turn, "turn"))
     return query.from_(joined.subquery("joined"), copy=False)
+
+
+def starts(counts: exp.Select, size: int) -> exp.Select:
+    """What `filled_blocks` knows of each value, from chunk, value, n and drawn: a number from which `turn` is made."""
+    steps = [("counts", counts), *_block_counts(size), ("starts", _starts())]
+    return with_steps(exp.select(exp.Star()).from_(relation("starts")), steps)
 
 
 def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.methods.fragmentation.association import grid_groups_sql
 from sqlanon.methods.fragmentation.association import grid_proof_sql as sql
 from sqlanon.methods.fragmentation.association.block_grids import Grid
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
 from sqlanon.sqlgen.build.names import column
 
-__all__ = ["are_grids"]
+__all__ = ["are_grids", "are_grids_by_groups"]
 
 # Rows of larger blocks are not compared one by one.
 _MOST_ROWS = 62
@@ -42,6 +44,34 @@ def are_grids(
             return False
     wrong, *linked = engine.rows(sql.broken_grids(published, laid))[0]
     return not wrong and all(count == blocks for count in linked)
+
+
+def are_grids_by_groups(
+    engine: Engine, published: PublishedAssociation, parts: Sequence[Sequence[Sequence[str]]], laid: Grid
+) -> bool:
+    """As `are_grids`, on an engine whose tables have no order."""
+    if not _numbered(engine, published):
+        return False
+    rows, blocks, *figures = map(_whole, engine.rows(grid_groups_sql.linked_blocks(published, laid))[0])
+    if not blocks or rows != blocks * laid.rows or figures[:2] != [laid.rows, laid.rows]:
+        return False
+    for index in range(len(published.fragments)):
+        # Each row has a group, the groups have the numbers up to the greatest, and blocks are linked one to one.
+        if figures[5 * index + 2 : 5 * index + 7] != [rows, 1, blocks * laid.groups(index), 0, blocks]:
+            return False
+    for index, fragment in enumerate(published.fragments):
+        size, groups = laid.size(index), laid.groups(index)
+        counted = list(map(_whole, engine.rows(grid_groups_sql.groups_of(fragment))[0]))
+        if counted != [rows, rows, 1, blocks * groups, size, size]:
+            return False
+        if any(_whole(engine.rows(grid_groups_sql.alike_in_block(fragment, p, groups))[0][0]) for p in parts[index]):
+            return False
+    pairs = combinations(range(len(published.fragments)), 2)
+    return not any(_whole(engine.rows(grid_groups_sql.repeated(published, pair))[0][0]) for pair in pairs)
+
+
+def _whole(figure: object) -> int | None:
+    return None if figure is None else int(str(figure))
 
 
 def _numbered(engine: Engine, published: PublishedAssociation) -> bool:

@@ -18,7 +18,7 @@ from sqlanon.methods.fragmentation.association.lacking_values import lacking, pr
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 
-__all__ = ["Keys", "most_alike", "set_aside", "with_dissolved"]
+__all__ = ["Keys", "choose", "limits_of_draws", "most_alike", "set_aside", "with_dissolved"]
 
 # The numbers of blocks that the first statement tries.
 _FIRST_TRIED = 256
@@ -90,16 +90,24 @@ def set_aside(keys: Keys, size: int, k: int | None, most: int, scratch: Scratch)
     chosen = scratch.growing_table("aside", left_out_sql.nothing(keys.keyed))
     if not wanted:
         return chosen
-    below = (4 * size * wanted + _SPARE_ROWS) * _DRAW_LIMIT // keys.rows
-    for limit in [below, None] if below < _DRAW_LIMIT else [None]:
+    for limit in limits_of_draws(keys.rows, size, wanted, _DRAW_LIMIT):
         pool = scratch.table("candidates", left_out_sql.candidates(keys.keyed, len(keys.counts), limit))
-        if _choose(keys, pool, chosen, most, wanted if k is None else wanted // k, wanted) == wanted:
+        if choose(keys, pool, chosen, most, wanted if k is None else wanted // k, wanted) == wanted:
             break
     engine.run(_without(keys.keyed, chosen))
     return chosen
 
 
-def _choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: int) -> int:
+def limits_of_draws(rows: int, size: int, wanted: int, limit: int) -> list[int | None]:
+    """Below which draws the rows to set aside are looked for, one bound after the other; None for all rows.
+
+    A draw is below `limit`.
+    """
+    below = (4 * size * wanted + _SPARE_ROWS) * limit // rows
+    return [below, None] if below < limit else [None]
+
+
+def choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: int) -> int:
     """Chooses rows of the pool until there are as many as wanted or no more fit, `alike` of a value at most.
 
     Returns how many there are.
