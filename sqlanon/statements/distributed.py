@@ -19,7 +19,6 @@ _FILES = "files of an export are DuckDB's to read and write"
 REFUSED: dict[type, tuple[str, str]] = {
     s.ProposeHierarchy: ("CREATE HIERARCHY ... FROM", _READS_SOURCE),
     s.Profile: ("PROFILE", _READS_SOURCE),
-    s.CreateWorkload: ("CREATE WORKLOAD", _READS_SOURCE),
     s.CreateSeries: ("CREATE SERIES", _TOGETHER),
     s.CheckSeries: ("CHECK ... IN SERIES", _TOGETHER),
     s.CheckJoined: ("CHECK ... JOINED WITH", _TOGETHER),
@@ -28,8 +27,6 @@ REFUSED: dict[type, tuple[str, str]] = {
     s.CheckRelation: ("CHECK of a relation", _RELATION),
     s.CheckExport: ("CHECK of an export", _FILES),
     s.Attack: ("ATTACK", _READS_RELEASE),
-    s.Estimate: ("ESTIMATE", _READS_RELEASE),
-    s.Measure: ("MEASURE", _READS_RELEASE),
     s.MeasureFigures: ("MEASURE", _READS_RELEASE),
     s.MeasureTask: ("MEASURE", _READS_RELEASE),
     s.Frontier: ("FRONTIER", "it makes many releases, which are rolled back"),
@@ -39,6 +36,9 @@ REFUSED: dict[type, tuple[str, str]] = {
 
 def require_possible(statement: s.Statement) -> None:
     """Raises UserError, with the reason, for a statement that does not run where rows are on another engine."""
-    if type(statement) in REFUSED:
-        name, reason = REFUSED[type(statement)]
+    refused = REFUSED.get(type(statement))
+    if isinstance(statement, s.Estimate) and statement.file is not None:
+        refused = ("ESTIMATE of an export", _FILES)
+    if refused is not None:
+        name, reason = refused
         raise UserError(f"{name} does not run with engine => 'spark': {reason}", hint=ELSEWHERE)
