@@ -18,11 +18,14 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import UserError
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.expressions import infix, paren
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["CountedRelease", "CountedSource", "counted_source", "counted_table", "free_name"]
 
 _NUMBER = "n"
+# So many rows are repeated at a time.
+_BLOCK = 1024
 
 
 class CountedRelease:
@@ -82,8 +85,8 @@ def counted(model: ReleaseModel, columns: Collection[str], scratch: Scratch) -> 
         bucketed.append(replace(part, values=_counted_values(part, scratch)) if read else part)
     number = free_name(list(names))
     rows = counted_table(model.rows.copy().subquery("released"), list(names), number, scratch)
-    every = exp.select(exp.Star()).from_(relation(rows))
-    return replace(model, rows=every, counted=number, bucketed=tuple(bucketed))
+    counted_rows = exp.select(exp.Star()).from_(relation(rows))
+    return replace(model, rows=counted_rows, counted=number, bucketed=tuple(bucketed))
 
 
 def counted_source(source: exp.Table, columns: Sequence[str], number: str, scratch: Scratch) -> CountedSource:
@@ -95,9 +98,7 @@ def counted_source(source: exp.Table, columns: Sequence[str], number: str, scrat
         groups = counted_table(source, columns, number, scratch)
     except TooManyRows:
         raise _too_many(f"the source, in {', '.join(columns)},") from None
-    numbers = f.unnest(f.call("range", column(number)))
-    repeated = exp.select(*map(column, columns), alias(numbers, number)).from_(relation(groups))
-    return CountedSource(scratch.view("rows", repeated), groups, number)
+    return CountedSource(scratch.view("rows", _repeated(groups, columns, number)), groups, number)
 
 
 def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, scratch: Scratch) -> str:
@@ -126,6 +127,19 @@ def _too_many(rows: str) -> UserError:
         f"{rows} has more different rows in the columns that are asked about than may be collected from Spark",
         hint="ask about fewer columns at once, or raise the bound: summary_rows => ... of connect()",
     )
+
+
+def _repeated(groups: str, columns: Sequence[str], number: str) -> exp.Select:
+    """The rows of a table of `counted_table`, each as often as it occurs, in blocks: DuckDB lists what it unnests."""
+    block = free_name([*columns, number])
+    blocks = infix(paren(column(number) + (_BLOCK - 1)), "//", literal(_BLOCK))
+    numbered = exp.select(*map(column, columns), column(number), alias(_numbers(blocks), block)).from_(relation(groups))
+    left = f.least(literal(_BLOCK), column(number) - column(block) * _BLOCK)
+    return exp.select(*map(column, columns), alias(_numbers(left), number)).from_(numbered.subquery("numbered"))
+
+
+def _numbers(count: exp.Expr) -> exp.Expr:
+    return f.unnest(f.call("range", count))
 
 
 def _counted_values(bucketed: BucketedColumns, scratch: Scratch) -> exp.Select:

@@ -11,24 +11,20 @@ ELSEWHERE = "run it on DuckDB, with a table of the rows there: CREATE TABLE ... 
 
 _READS_SOURCE = "it reads the rows of its source with functions that Spark does not have alike"
 _READS_RELEASE = "it reads the rows of a release with functions that Spark does not have alike"
-_RELATION = "it reads a relation of DuckDB's"
 _TOGETHER = "it counts the rows of several releases in the transaction of one"
 _FILES = "files of an export are DuckDB's to read and write"
 
 # The statements that make or read nothing but the catalog, and those that know where their rows are, are not here.
 REFUSED: dict[type, tuple[str, str]] = {
-    s.ProposeHierarchy: ("CREATE HIERARCHY ... FROM", _READS_SOURCE),
-    s.Profile: ("PROFILE", _READS_SOURCE),
+    s.ProposeHierarchy: ("CREATE HIERARCHY ... AUTO", _READS_SOURCE),
     s.CreateSeries: ("CREATE SERIES", _TOGETHER),
     s.CheckSeries: ("CHECK ... IN SERIES", _TOGETHER),
     s.CheckJoined: ("CHECK ... JOINED WITH", _TOGETHER),
     s.CreateStream: ("CREATE ANONYMIZED STREAM", "it publishes rows in batches, which are moved between tables"),
     s.Advance: ("ADVANCE", "it publishes rows in batches, which are moved between tables"),
-    s.CheckRelation: ("CHECK of a relation", _RELATION),
     s.CheckExport: ("CHECK of an export", _FILES),
     s.Attack: ("ATTACK", _READS_RELEASE),
-    s.MeasureFigures: ("MEASURE", _READS_RELEASE),
-    s.MeasureTask: ("MEASURE", _READS_RELEASE),
+    s.MeasureTask: ("MEASURE ... WITH TASK", _READS_RELEASE),
     s.Frontier: ("FRONTIER", "it makes many releases, which are rolled back"),
     s.Advise: ("ADVISE", "it makes many releases, which are rolled back"),
 }

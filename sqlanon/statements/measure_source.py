@@ -106,8 +106,8 @@ class AskSource:
 
     def _ask_plain(self, plain: Sequence[WorkloadQuery], source: _SourceRows, into: Results) -> None:
         """Adds the results of queries with a single row each, over distinct rows with counts if the rows repeat."""
-        every = exp.select(exp.Star()).from_(source.each.copy())
-        kinds = {fold(name): kind for name, kind in self.engine.columns(every)}
+        rows_of_source = exp.select(exp.Star()).from_(source.each.copy())
+        kinds = {fold(name): kind for name, kind in self.engine.columns(rows_of_source)}
         # Queries of one template share a parsed query.
         for query in {id(query.query): query for query in plain}.values():
             if missing := [name for name in columns_of([query.query]) if fold(name) not in kinds]:

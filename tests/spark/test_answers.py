@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sqlanon import Connection, UserError, connect
+from sqlanon import Connection, PolicyError, UserError, connect
 from sqlanon.engines.spark import SparkEngine
 
 pytestmark = pytest.mark.spark
@@ -143,6 +143,56 @@ def test_buckets_answer_as_the_export_does(connections: tuple[Connection, Connec
     theirs.execute("MEASURE drawn WITH WORKLOAD b")
     measured = "SELECT estimated, spread, low, high FROM anon.query_error WHERE workload = 'b' ORDER BY query_id"
     assert rounded(theirs.execute(measured).fetchall()) == rounded(answers)
+
+
+def test_figures_are_the_same(connections: tuple[Connection, Connection]) -> None:
+    ours, theirs = (
+        rounded(
+            [
+                row
+                for release in ("labels", "regions")
+                for row in connection.execute(f"MEASURE {release}").fetchall()
+                if row[1] not in ("u_loss", "populations")
+            ]
+        )
+        for connection in connections
+    )
+    assert ours == theirs
+    assert all(any(name in row for row in theirs) for name in ("granularity_loss", "prosecutor_risk", "a_know"))
+    with pytest.raises(PolicyError, match="it gives numbers to rows, which are on Spark"):
+        connections[1].execute("MEASURE labels WITH FIGURES (u_loss)")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        """CHECK asked_of (n, "zip ""é") SENSITIVE disease AGAINST asked_of
+            REQUIRE k_anonymity(k => 2, on => (n)), l_diversity(l => 2), t_closeness(t => 0.4), k_map(k => 2)""",
+        'CHECK asked_of ("order", n) SENSITIVE disease',
+        "CHECK nothing (n) SENSITIVE disease REQUIRE k_anonymity(k => 2), l_diversity(l => 2)",
+        "PROFILE asked_of",
+        'PROFILE nothing (n, "zip ""é")',
+    ],
+)
+def test_relations_are_described_alike(statement: str, connections: tuple[Connection, Connection]) -> None:
+    ours, theirs = (rounded(connection.execute(statement).fetchall()) for connection in connections)
+    assert ours == theirs
+
+
+def test_more_rows_than_can_be_collected_are_checked_on_spark(
+    spark: SparkEngine, connections: tuple[Connection, Connection], tmp_path: Path
+) -> None:
+    """Of files, too: a name with a slash is their path."""
+    path = tmp_path / "files of 'people'"
+    spark.connection.createDataFrame(SOURCE).write.parquet(str(path))
+    asked = "(n) SENSITIVE disease REQUIRE k_anonymity(k => 2), l_diversity(l => 2)"
+    expected = connections[0].execute(f"CHECK asked_of {asked}").fetchall()
+    with connect(engine="spark", session=spark.connection, releases=tmp_path, summary_rows=9) as bounded:
+        checked = bounded.execute(f'CHECK "{path}" {asked}').fetchall()
+        assert [row[1:] for row in checked] == [row[1:] for row in expected]
+        # Nine values of n, NULL too; twenty pairs and more.
+        profiled = bounded.execute(f'PROFILE "{path}" (n, "order")').fetchall()
+        assert [row[1] for row in profiled if row[0] == "columns"] == ["n", "order"]
 
 
 def test_what_cannot_be_collected_is_an_error(

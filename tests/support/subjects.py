@@ -72,8 +72,8 @@ _FILES = {
         "estimate_null_labels lookup_keys loose_estimates steps"
     ),
     "measure": (
-        "add_a_figure answers counted_rows estimate_fragments exact_bounds figures frontier granularity_loss level_losses "
-        "masks measure "
+        "add_a_figure answers counted_rows estimate_fragments exact_bounds figures frontier granularity_loss "
+        "level_losses masks measure "
         "measure_figures measure_task learning_task linked_rows measure_together membership "
         "pages_in_a_browser policy_page ratings report "
         "report_columns report_words rounding templates u_loss workloads"

@@ -121,7 +121,7 @@ class FederatedEngine:
         """
         if source.name is None:
             raise UserError(
-                "a query after ON is one of DuckDB's, and releases on Spark are made of what is there",
+                "a query is one of DuckDB's, and what is on Spark is read as a table, a view or Parquet files",
                 hint="make it a view of the Spark session, createOrReplaceTempView('people'), and name that",
             )
         table, schema, database = (*reversed(source.name.parts), None, None)[:3]
