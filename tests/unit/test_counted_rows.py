@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, connect
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError
+from sqlanon.estimates.counted_rows import counted_source
+from sqlanon.sqlgen.build.names import relation
 
 # Rows of few values, so that many are equal; NULLs, a column `n`, a name with a quote, and a group of one row.
 SOURCE = """
@@ -90,3 +93,18 @@ def test_counted_rows_answer_alike(name: str, connection: Connection, monkeypatc
     monkeypatch.setattr(DuckDBEngine, "distributed", True)
     found = answers(connection, name)
     assert list(map(repr, found)) == list(map(repr, expected))
+
+
+def test_rows_are_repeated_as_often_as_they_occur() -> None:
+    """In blocks of 1,024, of which the last may have fewer; and no rows are none, whatever columns are asked about."""
+    database = open_database(":memory:")
+    database.execute("CREATE TABLE r AS SELECT nullif(i % 3, 2) AS n, 'x' AS n_ FROM range(7000) t(i)")
+    database.execute("CREATE TABLE nothing AS FROM r LIMIT 0")
+    with Scratch(DuckDBEngine(database)) as scratch:
+        for table in ("r", "nothing"):
+            for columns in (["n", "n_"], ["n"], []):
+                made = counted_source(relation(table), columns, "number", scratch)
+                counts = f"SELECT {', '.join([*columns, 'count(*)'])} FROM {{}} GROUP BY ALL ORDER BY ALL"
+                found, expected = (database.execute(counts.format(rows)).fetchall() for rows in (made.rows, table))
+                assert found == expected
+    database.close()
