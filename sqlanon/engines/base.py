@@ -10,11 +10,16 @@ from typing import Any, NamedTuple, Protocol
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.errors import UserError
 
-__all__ = ["Column", "Engine", "Query", "Reading"]
+__all__ = ["Column", "Engine", "Query", "Reading", "TooManyRows"]
 
 Query = str | exp.Expr
 Column = tuple[str, str]
+
+
+class TooManyRows(UserError):
+    """A table has more rows than may go from one engine to the other."""
 
 
 class Reading(NamedTuple):

@@ -88,6 +88,8 @@ class ReleaseModel:
     withheld: int | None = 0
     # The folded names of columns that are ENUMs in the source.
     enums: frozenset[str] = frozenset()
+    # The column of `rows` with how many rows of the release each stands for; None where each is one.
+    counted: str | None = None
 
     @property
     def bucket(self) -> str | None:

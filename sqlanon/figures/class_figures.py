@@ -94,7 +94,8 @@ def class_figures(
     answers: dict[int, Mapping[str, Any]] = {}
     for part in classes.rows(sources, bound):
         statistics = [bound[index] for index in part.indexes]
-        rows = statistics_of(engine, statistics, part.rows, None, scratch, labelled=False)
+        # Rows that are elsewhere cannot be numbered by their class.
+        rows = statistics_of(engine, statistics, part.rows, None, scratch, labelled=engine.distributed)
         answers |= dict(zip(part.indexes, (row for (row,) in rows), strict=True))
     figures: list[list[ClassFigure]] = [[] for _ in requested]
     for index, (number, statistic_of_subject) in enumerate(zip(numbers, bound, strict=True)):

@@ -100,13 +100,13 @@ def leaves_of_labels(
 
 def released_labels(scratch: Scratch, model: ReleaseModel, generalized: Generalized) -> str:
     """The table of the labels of a column: label, shown (its text), n (its rows) and code, a number."""
-    key = label_of(generalized)
-    text = text_of(generalized, key.copy())
-    outputs = [alias(key, "label"), alias(text, "shown"), alias(f.count(), "n")]
-    group_by = [key.copy(), text.copy()]
-    labels = select(*outputs, of=model.rows.copy().subquery(ROW, copy=False), group_by=group_by)
+    rows = select(alias(label_of(generalized), "label"), of=model.rows.copy().subquery(ROW, copy=False))
+    outputs = [column("label"), alias(f.count(), "n")]
+    # Where rows are elsewhere, they are counted there, and texts and numbers are given to the labels here.
+    counted = scratch.table("shown", select(*outputs, of=rows.subquery("released"), group_by=[column("label")]))
+    text = alias(text_of(generalized, column("label")), "shown")
     code = alias(window(f.row_number()), "code")
-    return scratch.table("label", select(exp.Star(), code, of=labels.subquery("labels", copy=False)))
+    return scratch.table("label", select(column("label"), text, column("n"), code, of=relation(counted)))
 
 
 def _listed(

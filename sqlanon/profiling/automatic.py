@@ -34,7 +34,10 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["Proposal", "definition", "instead", "propose"]
+__all__ = ["WRITTEN", "Proposal", "definition", "instead", "propose"]
+
+# What to do about values for which no hierarchy can be found.
+WRITTEN = "write one yourself, AS LEVELS (SELECT value, level_1, ...)"
 
 # Codes of places, which are written from the largest area to the smallest: 94141, and EC1A 1BB.
 _CODE_OF_PLACE = re.compile(r"zip|postal|postcode|post_code|plz", re.IGNORECASE)
@@ -94,7 +97,7 @@ def instead(column_type: str, name: str) -> str:
     if column_type == "TIMESTAMP WITH TIME ZONE":
         in_utc = f"{to_sql(column(name))} AT TIME ZONE 'UTC'"
         return f"its day depends on who asks; a view, or the policy's query, with {in_utc} in its place has a calendar"
-    return "write one yourself, AS LEVELS (SELECT value, level_1, ...)"
+    return WRITTEN
 
 
 def definition(

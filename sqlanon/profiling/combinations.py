@@ -10,7 +10,7 @@ from math import comb
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.profiling.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
@@ -90,7 +90,8 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
     """The sets of columns, from single ones on, and the minimal ones that tell nearly all rows apart.
 
     A set that has a key in it is a key too, and not looked at: its supersets tell nothing new. Sets of a size are left
-    out where counting them all would read more cells than `sizes().set_cells`.
+    out where counting them all would read more cells than `sizes().set_cells`, and where rows are elsewhere and have
+    more combinations than may be collected.
     """
     looked_at = [column.columns[0] for column in columns[: sizes().columns]]
     alone = tuple(columns[: sizes().columns])
@@ -98,7 +99,12 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
     by_size = [alone]
     rows = alone[0].rows if alone else 0
     parts = [name for name in looked_at if (name,) not in {key.columns for key in keys}]
-    cells = _encoded(scratch, table, parts) if len(parts) > 1 else ""
+    cells = ""
+    if len(parts) > 1:
+        try:
+            cells = _encoded(scratch, table, parts)
+        except TooManyRows:
+            parts = []
     for size in range(2, sizes().set_columns + 1):
         known = {key.columns for key in keys}
         if len(parts) < size or comb(len(parts), size) * rows > sizes().set_cells:

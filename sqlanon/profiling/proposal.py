@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import prod
@@ -12,7 +12,7 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.profiling.automatic import definition, instead, propose
+from sqlanon.profiling.automatic import WRITTEN, definition, instead, propose
 from sqlanon.profiling.roles import ProposedRole, Values
 from sqlanon.profiling.sizes import sizes
 from sqlanon.syntax.render import to_sql
@@ -47,7 +47,7 @@ class ProposedColumn:
 
 def proposed_columns(
     engine: Engine,
-    table: QualifiedName,
+    tables: Mapping[str, QualifiedName],
     source: Source,
     roles: Sequence[tuple[Values, ProposedRole]],
     policy: str,
@@ -56,8 +56,9 @@ def proposed_columns(
     """The columns of a table with their roles, each quasi-identifier with the hierarchy that fits its values.
 
     A hierarchy is named after the `policy` and the column, so that scripts for two tables do not collide; `taken` are
-    the names of hierarchies that there are, in lower case. Groups of values are read from a table by the
-    statement that makes them, so a source that is a query has none.
+    the names of hierarchies that there are, in lower case, and `tables` has for each column the relation that it is
+    read from. Groups of values are read from a table by the statement that makes them, so a source that is a query has
+    none.
     """
     names = set(taken)
     columns: list[ProposedColumn] = []
@@ -67,7 +68,7 @@ def proposed_columns(
             columns.append(ProposedColumn(values, Attribute(values.name, role), why, may_be_entity=entity))
             continue
         name = free_name(f"{policy}_{values.name}", names)
-        statement, lacking, between = _hierarchy(engine, table, source, values, name)
+        statement, lacking, between = _hierarchy(engine, tables[values.name], source, values, name)
         if statement:
             names.add(fold(name))
         attribute = Attribute(values.name, role, hierarchy=name if statement else None)
@@ -88,6 +89,8 @@ def _hierarchy(
     between = len(fitting.groups or fitting.arguments)
     if not fitting.groups:
         return CreateHierarchy(definition(name, fitting, table, values.name, values.type)), "", between
+    if engine.distributed:
+        return None, f"; no hierarchy of groups is read from Spark: {WRITTEN}", 0
     if source.name is None:
         return None, f"; no hierarchy is proposed: {_TABLE_FIRST}", 0
     return ProposeHierarchy(name, source.name, values.name), "", between

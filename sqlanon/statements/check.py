@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -31,7 +31,7 @@ from sqlanon.pipeline.check import measured, reported
 from sqlanon.questions.ask import BoundRequirement, with_names
 from sqlanon.questions.every_model import SensitiveColumn, every_model
 from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
-from sqlanon.releases.classes import rows_of_each, rows_with_keys
+from sqlanon.releases.classes import rows_of_each
 from sqlanon.releases.companion_views import content_view, report_view
 from sqlanon.releases.content import has_checked_rows, has_fingerprint
 from sqlanon.releases.joined import joined_measurements
@@ -40,10 +40,9 @@ from sqlanon.releases.unreadable import unreadable
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.sqlgen.classes.normal_relations import Background
-from sqlanon.sqlgen.classes.rows import class_label
-from sqlanon.statements.check_figures import check_figures
+from sqlanon.sqlgen.classes.rows import Rows, class_label
+from sqlanon.statements.check_figures import check_figures, checked_columns, checked_rows
 from sqlanon.syntax.statements import CheckRelation
 
 __all__ = ["attacks_beyond", "check_relation", "check_release", "require_no_table"]
@@ -212,36 +211,35 @@ def check_relation(engine: Engine, statement: CheckRelation) -> tuple[PrivacyRep
                 guards=guards_of(requirements),
                 public_class=_public_class(bound, bound.public) if bound.public else None,
             )
-            guards = {name: name for name in bound.guarding}
+            rows_in = checked_rows(engine, bound, scratch)
             if not statement.requirements:
-                keys = [b.column for b in bound.quasi_identifiers]
-                rows = rows_with_keys(bound, _columns(bound), keys, guards)
+                rows = rows_in([b.column for b in bound.quasi_identifiers])
                 report = PrivacyReport(check_figures(engine, requirements, rows, background, scratch))
             else:
-                report = PrivacyReport(_measured(engine, bound, requirements, background))
+                report = PrivacyReport(_measured(engine, bound, requirements, background, rows_in))
             return report, tuple(requirements)
         except EngineError as error:
             raise PolicyError(f"{statement.source.called} cannot be checked: {error.message}") from None
 
 
 def _measured(
-    engine: Engine, bound: BoundPolicy, requirements: Sequence[BoundRequirement], background: Background
+    engine: Engine,
+    bound: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    background: Background,
+    rows_in: Callable[[Sequence[str]], Rows],
 ) -> tuple[Measurement, ...]:
-    """The measurements of a relation's requirements, in their order."""
+    """The measurements of a relation's requirements, in their order; `rows_in` has its rows in classes of columns."""
     keys = [(b.column, b.published_type) for b in bound.quasi_identifiers]
-    guards = {name: name for name in bound.guarding}
-    parts = rows_of_each(
-        requirements,
-        range(len(requirements)),
-        keys,
-        lambda names: rows_with_keys(bound, _columns(bound), names, guards),
-    )
+    parts = rows_of_each(requirements, range(len(requirements)), keys, rows_in)
     measurements: dict[int, Measurement] = {}
     for part in parts:
         answered = [requirements[index] for index in part.indexes]
         for requirement in answered:
             if requirement.of_itemsets:
-                require_countable(engine, _columns(bound), list_column(requirement, keys), most_items(requirement))
+                require_countable(
+                    engine, checked_columns(bound), list_column(requirement, keys), most_items(requirement)
+                )
         measured_part = measured(engine, answered, part.rows, background.at(part.indexes))
         measurements |= dict(zip(part.indexes, measured_part, strict=True))
     return tuple(measurements[index] for index in sorted(measurements))
@@ -271,13 +269,6 @@ def _requirements(policy: Policy, source: BoundSource) -> tuple[Requirement, ...
         for a in policy.having(Role.SENSITIVE)
     ]
     return every_model(sensitive, has_public_table=policy.against is not None)
-
-
-def _columns(bound: BoundPolicy) -> exp.Subquery:
-    """The rows in the types in which a release would show them: an ENUM's values are compared as texts."""
-    columns = [alias(published_value(b), b.column) for b in bound.attributes]
-    others = [column(name) for name in bound.guarding]
-    return exp.select(*columns, *others).from_(relation(bound.relation)).subquery("checked")
 
 
 def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:

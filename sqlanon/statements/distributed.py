@@ -11,27 +11,20 @@ ELSEWHERE = "run it on DuckDB, with a table of the rows there: CREATE TABLE ... 
 
 _READS_SOURCE = "it reads the rows of its source with functions that Spark does not have alike"
 _READS_RELEASE = "it reads the rows of a release with functions that Spark does not have alike"
-_RELATION = "it reads a relation of DuckDB's"
 _TOGETHER = "it counts the rows of several releases in the transaction of one"
 _FILES = "files of an export are DuckDB's to read and write"
 
 # The statements that make or read nothing but the catalog, and those that know where their rows are, are not here.
 REFUSED: dict[type, tuple[str, str]] = {
-    s.ProposeHierarchy: ("CREATE HIERARCHY ... FROM", _READS_SOURCE),
-    s.Profile: ("PROFILE", _READS_SOURCE),
-    s.CreateWorkload: ("CREATE WORKLOAD", _READS_SOURCE),
+    s.ProposeHierarchy: ("CREATE HIERARCHY ... AUTO", _READS_SOURCE),
     s.CreateSeries: ("CREATE SERIES", _TOGETHER),
     s.CheckSeries: ("CHECK ... IN SERIES", _TOGETHER),
     s.CheckJoined: ("CHECK ... JOINED WITH", _TOGETHER),
     s.CreateStream: ("CREATE ANONYMIZED STREAM", "it publishes rows in batches, which are moved between tables"),
     s.Advance: ("ADVANCE", "it publishes rows in batches, which are moved between tables"),
-    s.CheckRelation: ("CHECK of a relation", _RELATION),
     s.CheckExport: ("CHECK of an export", _FILES),
     s.Attack: ("ATTACK", _READS_RELEASE),
-    s.Estimate: ("ESTIMATE", _READS_RELEASE),
-    s.Measure: ("MEASURE", _READS_RELEASE),
-    s.MeasureFigures: ("MEASURE", _READS_RELEASE),
-    s.MeasureTask: ("MEASURE", _READS_RELEASE),
+    s.MeasureTask: ("MEASURE ... WITH TASK", _READS_RELEASE),
     s.Frontier: ("FRONTIER", "it makes many releases, which are rolled back"),
     s.Advise: ("ADVISE", "it makes many releases, which are rolled back"),
 }
@@ -39,6 +32,9 @@ REFUSED: dict[type, tuple[str, str]] = {
 
 def require_possible(statement: s.Statement) -> None:
     """Raises UserError, with the reason, for a statement that does not run where rows are on another engine."""
-    if type(statement) in REFUSED:
-        name, reason = REFUSED[type(statement)]
+    refused = REFUSED.get(type(statement))
+    if isinstance(statement, s.Estimate) and statement.file is not None:
+        refused = ("ESTIMATE of an export", _FILES)
+    if refused is not None:
+        name, reason = refused
         raise UserError(f"{name} does not run with engine => 'spark': {reason}", hint=ELSEWHERE)

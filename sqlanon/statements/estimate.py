@@ -16,6 +16,7 @@ from sqlanon.domain.values import variable_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, StatementError, UserError
+from sqlanon.estimates.counted_rows import CountedRelease
 from sqlanon.estimates.labels.marginal_tables import Marginals, with_marginals
 from sqlanon.estimates.query.parse import AggregateQuery, Lookup, parsed
 from sqlanon.estimates.release_model import ReleaseModel
@@ -36,6 +37,7 @@ __all__ = [
     "readable",
     "require_parsed",
     "require_same_source",
+    "source_columns",
     "source_names",
 ]
 
@@ -53,16 +55,15 @@ def estimate_release(engine: Engine, release: Release, text: str, marginals: Mar
     query = parsed(text)
     require_parsed(engine, text)
     with engine.transaction(), Scratch(engine) as scratch:
-        model = readable(engine, release, [query])
+        counted = CountedRelease(engine, source_columns([query]), scratch)
+        model = counted.of(readable(engine, release, [query]))
         return estimate(engine, query, model, scratch, policy_of(release), marginals)
 
 
 def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> ReleaseModel:
     """A release in this database as these queries read it; raises PolicyError as `estimate_release` does."""
     require_own_columns(engine, release)
-    # Queries of a workload that differ in constants alone are one object.
-    different = {id(query): query for query in queries}.values()
-    known = recorded(engine, release, {name for query in different for name in _columns_of(query)})
+    known = recorded(engine, release, source_columns(queries))
     return published(known, [*source_names(known.policy), release.name.name])
 
 
@@ -84,13 +85,16 @@ def estimate(
         raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
 
 
-def answer_alone(engine: Engine, release: Release, query: AggregateQuery, scratch: Scratch) -> Rows:
+def answer_alone(
+    engine: Engine, release: Release, query: AggregateQuery, counted: CountedRelease, scratch: Scratch
+) -> Rows:
     """What one query of a workload comes to, as a table of this connection, in a transaction that is open already.
 
     Raises PolicyError for what the release cannot answer.
     """
     try:
-        return _answer(engine, query, readable(engine, release, [query]), scratch, policy_of(release))
+        model = counted.of(readable(engine, release, [query]))
+        return _answer(engine, query, model, scratch, policy_of(release))
     except EngineError as error:
         raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
 
@@ -122,6 +126,13 @@ def source_names(policy: Policy) -> list[str]:
     table = [policy.source.name.name] if policy.source.name else []
     variables = filter(None, map(variable_of, table))
     return [*variables, *table, policy.name]
+
+
+def source_columns(queries: Sequence[AggregateQuery]) -> set[str]:
+    """The columns that queries name, by their folded names: those of the source, and of tables that they join."""
+    # Queries of a workload that differ in constants alone are one object.
+    different = {id(query): query for query in queries}.values()
+    return {name for query in different for name in _columns_of(query)}
 
 
 def _columns_of(query: AggregateQuery) -> set[str]:

@@ -21,6 +21,7 @@ from sqlanon.estimates.batch.on_release import ReleaseAggregates, kinds_of
 from sqlanon.estimates.batch.on_separate_tables import SeparateTableCounts
 from sqlanon.estimates.batch.one_scan import repeats
 from sqlanon.estimates.batch.satisfying_values import Constants, constants
+from sqlanon.estimates.counted_rows import CountedRelease
 from sqlanon.estimates.error import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, summary
 from sqlanon.estimates.query.conjunctions import Conjunctions, ConjunctiveAggregate
 from sqlanon.estimates.query.parse import Aggregate
@@ -30,7 +31,7 @@ from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.inputs.source import in_file, own_object
 from sqlanon.sqlgen.build.expressions import insert
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.statements.estimate import answer_alone, readable, require_parsed, require_same_source
+from sqlanon.statements.estimate import answer_alone, readable, require_parsed, require_same_source, source_columns
 from sqlanon.statements.measure_results import Results, named, results_of
 from sqlanon.statements.measure_source import AskSource, NotAnswered, Note
 
@@ -64,7 +65,8 @@ def measure(
             actual = Results(engine, scratch, "actual", ACTUAL)
             room = Results(engine, scratch, "room", ROOM)
             without_estimate = Results(engine, scratch, "refused", REFUSED)
-            refused |= measuring.ask_release(queries, compared, scratch, estimated, room)
+            counted = CountedRelease(engine, source_columns([query.query for query in queries]), scratch)
+            refused |= measuring.ask_release(queries, compared, counted, scratch, estimated, room)
             without_estimate.add_rows((number,) for number in sorted(refused))
             note = measuring.note("ask the source", len(queries))
             AskSource(engine, policy_of(release), scratch, compared, note).ask(queries, actual)
@@ -112,7 +114,13 @@ class _Measuring:
         return queries, refused
 
     def ask_release(
-        self, queries: Sequence[WorkloadQuery], compared: Constants, scratch: Scratch, into: Results, room: Results
+        self,
+        queries: Sequence[WorkloadQuery],
+        compared: Constants,
+        counted: CountedRelease,
+        scratch: Scratch,
+        into: Results,
+        room: Results,
     ) -> set[int]:
         """Adds the estimate, spread, low and high of every query's results; returns the queries that are refused.
 
@@ -121,33 +129,41 @@ class _Measuring:
         note = self.note("estimate", len(queries))
         model = readable(self.engine, self.release, [])
         answered: set[int] = set()
-        if model.separate_tables and len(queries) >= _FEW:
+        # Tables that are apart are joined by their rows one by one.
+        apart = model.separate_tables and not self.engine.distributed
+        if apart and len(queries) >= _FEW:
             answered = self._tables_at_once(queries, model, compared, scratch, into)
             left = [query for query in queries if query.number not in answered]
             answered |= self._by_groups(left, model, scratch, into)
         elif not model.separate_tables and model.counterfeits is None:
             # What is added up over buckets has as many values as rows.
             at_once = _AtOnce(
-                self, Conjunctions(model, kinds := kinds_of(self.engine, model)), kinds, compared, scratch, into
+                self,
+                Conjunctions(model, kinds := kinds_of(self.engine, model)),
+                kinds,
+                compared,
+                counted,
+                scratch,
+                into,
             )
             answered = at_once.ask(queries)
-            if len(model.bucketed) > 1 and not model.exact and not model.generalized:
+            if len(model.bucketed) > 1 and not (model.exact or model.generalized or self.engine.distributed):
                 # The bucket of a row is that of all tables: each is a group that is linked to itself.
                 left = [query for query in queries if query.number not in answered]
                 answered |= self._by_groups(left, model, scratch, into)
         refused: set[int] = set()
         for done, query in enumerate([query for query in queries if query.number not in answered], start=len(answered)):
             note(done)
-            if not self._ask_alone(query, into, room):
+            if not self._ask_alone(query, counted, into, room):
                 refused.add(query.number)
         return refused
 
-    def _ask_alone(self, workload_query: WorkloadQuery, into: Results, room: Results) -> bool:
+    def _ask_alone(self, workload_query: WorkloadQuery, counted: CountedRelease, into: Results, room: Results) -> bool:
         """Adds the results of one query; False if it is refused."""
         query = workload_query.whole()
         with Scratch(self.engine) as scratch:
             try:
-                rows = answer_alone(self.engine, self.release, query, scratch)
+                rows = answer_alone(self.engine, self.release, query, counted, scratch)
             except PolicyError:
                 return False
             except UserError as error:
@@ -156,7 +172,7 @@ class _Measuring:
         into.add_rows(result for row in answer for result in results_of(workload_query.number, query, row, 4))
         if query.groups:
             counts = [(item.name, item.function == "count") for item in query.items if isinstance(item, Aggregate)]
-            room.add_rows((workload_query.number, name, counted, rows.room) for name, counted in counts)
+            room.add_rows((workload_query.number, name, is_count, rows.room) for name, is_count in counts)
         return True
 
     def _tables_at_once(
@@ -223,6 +239,7 @@ class _AtOnce:
     conjunctions: Conjunctions
     kinds: Mapping[str, str]
     constants: Constants
+    counted: CountedRelease
     scratch: Scratch
     into: Results
 
@@ -255,10 +272,12 @@ class _AtOnce:
         self, conjunctive: Sequence[tuple[WorkloadQuery, list[ConjunctiveAggregate]]]
     ) -> Iterator[tuple[int, exp.Query]]:
         engine, release = self.of.engine, self.of.release
-        model = readable(engine, release, [query.query for query, _ in conjunctive])
+        model = self.counted.of(readable(engine, release, [query.query for query, _ in conjunctive]))
         parts = [part for _, query_parts in conjunctive for part in query_parts]
         counts = [part for part in parts if part.at_once(model)]
-        if counts and not model.bucketed:
+        if model.counted is not None:
+            counts = []
+        elif counts and not model.bucketed:
             names = {model.exact[name] for part in counts for name in part.condition.conditions}
             if repeats(engine, model.rows.subquery("released"), sorted(names)):
                 counts = []

@@ -48,6 +48,9 @@ COMPUTED: Mapping[str, Computed] = {
     "u_loss": u_loss,
 }
 
+# Of those, what is computed from rows with numbers, which rows on another engine have not.
+_OF_NUMBERED_ROWS = ("membership", "u_loss")
+
 # Of those, what can be begun for all releases of a policy, from its source.
 OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {
     "u_loss": u_loss_of_policy,
@@ -137,7 +140,17 @@ def _measured(
         if call in of_classes:
             yield from of_classes[call]
         else:
+            _require_rows(engine, release, call.name)
             yield from computed[call.name](engine, release, dict(call.arguments), scratch)
+
+
+def _require_rows(engine: Engine, release: Release, name: str) -> None:
+    """Raises PolicyError where a figure is computed from rows that lie on another engine."""
+    if engine.distributed and name in _OF_NUMBERED_ROWS:
+        raise PolicyError(
+            f"{name} of {release.name} cannot be measured: it gives numbers to rows, which are on Spark",
+            hint="measure a release of the same policy on DuckDB, from a table of the rows there",
+        )
 
 
 def _named(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
@@ -165,6 +178,7 @@ def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[s
         return
     for name, computed in COMPUTED.items():
         try:
+            _require_rows(engine, release, name)
             figures = computed(engine, release, {}, scratch)
         except PolicyError as error:
             reason = error.message.removeprefix(f"{name} of {release.name} cannot be measured: ")

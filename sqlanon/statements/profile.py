@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
@@ -12,17 +13,19 @@ from sqlanon.domain.counts import counted, per_cent
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Role
-from sqlanon.domain.values import Source, variable_of
+from sqlanon.domain.values import QualifiedName, Source, variable_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
+from sqlanon.estimates.counted_rows import counted_source
+from sqlanon.estimates.counted_rows import free_name as free_column
 from sqlanon.inputs.source import BoundSource, bind_source
 from sqlanon.profiling.automatic import definition, propose
-from sqlanon.profiling.categories import categories
+from sqlanon.profiling.categories import Category, categories
 from sqlanon.profiling.combinations import Combinations, Search, count_alone, search
 from sqlanon.profiling.first_release import about_policy, about_release, first_release
 from sqlanon.profiling.proposal import ProposedColumn, free_name, proposed_columns, statements
-from sqlanon.profiling.roles import proposed_role, values_of
+from sqlanon.profiling.roles import Values, proposed_role, values_of
 from sqlanon.sqlgen.build import names
 from sqlanon.statements.hierarchy import create_hierarchy
 from sqlanon.syntax.render import clauses
@@ -60,17 +63,20 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
     """
     with engine.transaction(), Scratch(engine) as scratch:
         source = _bound(engine, statement.source, scratch)
-        columns = _columns(statement, source.columns)
-        table = source.relation
-        alone = count_alone(engine, table, [name for name, _ in columns])
-        values = values_of(engine, table, columns, alone)
-        recognized = categories(engine, table, columns)
+        parts = list(_relations(engine, source, _columns(statement, source.columns), scratch))
+        values: list[Values] = []
+        recognized: dict[str, tuple[Category, str]] = {}
+        for part in parts:
+            alone = count_alone(engine, part.rows, [name for name, _ in part.columns])
+            values += values_of(engine, part.rows, part.columns, alone)
+            recognized |= categories(engine, part.values, part.columns)
         roles = [(column_values, proposed_role(column_values, recognized)) for column_values in values]
         taken = {fold(name) for name in hierarchies.listing(engine)}
         name = free_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
-        proposed = proposed_columns(engine, table, statement.source, roles, name, taken)
+        tables = {column: part.rows for part in parts for column, _ in part.columns}
+        proposed = proposed_columns(engine, tables, statement.source, roles, name, taken)
         quasi = [c.values.counted for c in proposed if c.attribute.role is Role.QUASI_IDENTIFIER]
-        searched = search(scratch, table, quasi) if quasi else None
+        searched = search(scratch, source.relation, quasi) if quasi else None
         return [
             *(_of_column(column) for column in proposed),
             *(_of_sets(searched) if searched else ()),
@@ -111,6 +117,29 @@ def _readable(query: str) -> str:
     if query.startswith("FROM ") and query.endswith(")"):
         return f"{path}; columns of a table are listed without quotes or in double quotes: PROFILE people (age, zip)"
     return "the query has to run by itself"
+
+
+@dataclass(frozen=True)
+class _Relation:
+    """Columns that are read from one relation of `rows`, and one of some of their `values` that shows their form."""
+
+    columns: Sequence[Column]
+    rows: QualifiedName
+    values: QualifiedName
+
+
+def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], scratch: Scratch) -> Iterator[_Relation]:
+    """The relations of the columns: the source, or where its rows are elsewhere one for each, with its values counted.
+
+    Raises UserError for a column with more values than may be collected.
+    """
+    if not engine.distributed:
+        yield _Relation(columns, source.relation, source.relation)
+        return
+    for column in columns:
+        name, _ = column
+        counted = counted_source(names.relation(source.relation), [name], free_column([name]), scratch)
+        yield _Relation([column], QualifiedName((counted.rows,)), QualifiedName((counted.groups,)))
 
 
 def _columns(statement: Profile, columns: Sequence[Column]) -> list[Column]:

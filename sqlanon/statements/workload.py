@@ -47,7 +47,9 @@ def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
         with about("policy"):
             policy = policies.load(engine, statement.policy)
             require_one_table(policy, "a workload", "its queries count rows of the source")
-        source = policy_source(engine, policy, scratch)
+            if engine.distributed and policy.pivot:
+                raise PolicyError(f"{policy} has PIVOT, which makes columns of rows: not with engine => 'spark'")
+        source = policy_source(engine, policy, scratch, copy=not engine.distributed)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
         queried = _queried(engine, bound, options, scratch)
         # In a query, a source that is no table has the policy's name.
@@ -115,7 +117,12 @@ def _with_values(
     attributes_with_values: list[tuple[BoundAttribute, str, int, bool]] = []
     for attribute in attributes:
         if _NESTED.search(attribute.type) is None:
-            values = values_of(relation(bound.relation), attribute.column, attribute.type, is_number(attribute))
+            rows = relation(bound.relation)
+            if engine.distributed:
+                # Where the rows are, nobody writes values as SQL.
+                different = exp.select(column(attribute.column)).distinct(copy=False).from_(rows)
+                rows = relation(scratch.table("distinct", different))
+            values = values_of(rows, attribute.column, attribute.type, is_number(attribute))
             table = scratch.table("values", values)
             known = int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
             # No release shows the order of an ENUM.

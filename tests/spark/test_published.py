@@ -188,9 +188,9 @@ def test_a_check_of_more_classes_than_the_bound_runs_on_spark(
         ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD mondrian(publish => 'none')", "mixes the values"),
         ("CREATE POLICY p ON (FROM people) (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)", "one of DuckDB's"),
         ("CREATE POLICY p ON nobody (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)", "no table or view nobody"),
-        ("PROFILE people", "PROFILE does not run"),
-        ("MEASURE r WITH FIGURES (risk)", "MEASURE does not run"),
-        ("CHECK people (age) REQUIRE k_anonymity(k => 2)", "CHECK of a relation does not run"),
+        ("CREATE HIERARCHY h AUTO ON people.age", "CREATE HIERARCHY ... AUTO does not run"),
+        ("ESTIMATE SELECT count(*) FROM people FROM RELEASE 'out/'", "ESTIMATE of an export does not run"),
+        ("ATTACK r WITH linkage", "ATTACK does not run"),
     ],
 )
 def test_the_rest_is_refused_with_the_reason(statement: str, message: str, connection: Connection) -> None:

@@ -69,12 +69,14 @@ _FILES = {
     ),
     "explain": "advice assumptions explain explanation explanation_limits explanation_models remarks",
     "estimates": (
-        "anatomy_estimates estimate estimate_anatomy estimate_fragments estimates estimates_dealt estimates_exact "
+        "anatomy_estimates answers counted_rows estimate estimate_anatomy estimate_fragments estimates estimates_dealt "
+        "estimates_exact "
         "estimates_fragments estimates_marginals estimates_sliced estimates_types exact_bounds "
         "estimate_null_labels lookup_keys loose_estimates steps"
     ),
     "measure": (
-        "add_a_figure estimate_fragments exact_bounds figures frontier granularity_loss level_losses masks measure "
+        "add_a_figure answers counted_rows estimate_fragments exact_bounds figures frontier granularity_loss "
+        "level_losses masks measure "
         "measure_figures measure_task learning_task linked_rows measure_together membership "
         "pages_in_a_browser policy_page ratings report "
         "report_columns report_words rounding templates u_loss workloads"

@@ -18,14 +18,14 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.engines.base import Column, Query, Reading
+from sqlanon.engines.base import Column, Query, Reading, TooManyRows
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.federated.parquet_folder import ParquetFolder
 from sqlanon.engines.federated.parquet_releases import ParquetReleases
 from sqlanon.engines.federated.sources import Sources
 from sqlanon.engines.federated.stand_ins import stand_in
 from sqlanon.engines.federated.summaries import tables_read, with_summaries
-from sqlanon.engines.federated.transfer import TooManyRows, Transfer
+from sqlanon.engines.federated.transfer import Transfer
 from sqlanon.engines.random_order import RANDOM_DRAW, in_random_order, without_draws
 from sqlanon.engines.spark import SparkEngine, columns_of
 from sqlanon.engines.spark_errors import spark_errors
@@ -121,7 +121,7 @@ class FederatedEngine:
         """
         if source.name is None:
             raise UserError(
-                "a query after ON is one of DuckDB's, and releases on Spark are made of what is there",
+                "a query is one of DuckDB's, and what is on Spark is read as a table, a view or Parquet files",
                 hint="make it a view of the Spark session, createOrReplaceTempView('people'), and name that",
             )
         table, schema, database = (*reversed(source.name.parts), None, None)[:3]

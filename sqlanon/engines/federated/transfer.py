@@ -13,16 +13,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 from sqlglot import exp
 
-from sqlanon.engines.base import Column, Query
+from sqlanon.engines.base import Column, Query, TooManyRows
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.spark_errors import spark_errors
-from sqlanon.errors import EngineError, UserError
+from sqlanon.errors import EngineError
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["TooManyRows", "Transfer"]
+__all__ = ["Transfer"]
 
 # Types of DuckDB's that Arrow hands to Spark as they are, and as what the others go that Spark has no like of.
 _PLAIN = frozenset(
@@ -36,10 +36,6 @@ _WIDER = {
     "UBIGINT": "DECIMAL(38, 0)",
 }
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*\d+\)")
-
-
-class TooManyRows(UserError):
-    """A table has more rows than may go from one engine to the other."""
 
 
 class Transfer:
@@ -93,6 +89,9 @@ class Transfer:
                 f"the table {table.name} has more than {self._bound:,} rows, too many to be sent to Spark",
                 hint="raise the bound: summary_rows => ... of connect()",
             )
+        if not rows.num_rows:
+            # Spark takes no column of structs that has no part, not even an empty one.
+            rows = rows.schema.empty_table()
         with spark_errors():
             # Whatever the session takes a TIMESTAMP for, one of DuckDB's has no time zone.
             schema = from_arrow_schema(rows.schema, prefer_timestamp_ntz=True)

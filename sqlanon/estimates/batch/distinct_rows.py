@@ -14,7 +14,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical, integer, order_by, window
+from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical, integer, order_by, total, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -65,11 +65,12 @@ def classes(
     also: Sequence[exp.Alias] = (),
     counted: bool = True,
     dictionaries: bool = False,
+    number: str | None = None,
 ) -> DistinctRows:
     """The distinct rows of a relation by their labels, and by the columns `also`, which the result has, too.
 
     Unless rows are `counted`, each is a row of the result. `dictionaries` says that the relation is a table, which
-    stores texts that repeat in dictionaries.
+    stores texts that repeat in dictionaries. The column `number`, if there is one, says how many rows each stands for.
     """
     labelled_rows = exp.select(
         *(alias(column_label.label, _label(index)) for index, column_label in enumerate(columns)), *also
@@ -77,7 +78,7 @@ def classes(
     labelled_rows.from_(rows, copy=False)
     digests = _digests(engine, labelled_rows, len(columns), scratch) if counted and dictionaries else {}
     table = (
-        _counted(labelled_rows, digests, scratch)
+        _counted(labelled_rows, digests, number, scratch)
         if counted
         else labelled_rows.select(alias(literal(1), "n")).subquery("labelled")
     )
@@ -128,7 +129,7 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scr
     return tables
 
 
-def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], scratch: Scratch) -> exp.Expr:
+def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str | None, scratch: Scratch) -> exp.Expr:
     """The distinct rows, with n, as a table in which digests stand for the labels of columns that have them."""
     labels = [
         alias(digest([part.this]), part.alias) if index in digests else part
@@ -136,7 +137,11 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], scratch: Scr
     ]
     rows = labelled_rows.copy().select(*labels, append=False, copy=False)
     names = [column(part.alias) for part in labels]
-    query = exp.select(*names, alias(f.count(), "n")).from_(rows.subquery("labelled", copy=False))
+    count: exp.Expr = f.count()
+    if number is not None:
+        rows.select(alias(column(number), "n"), copy=False)
+        count = total(column("n"))
+    query = exp.select(*names, alias(count, "n")).from_(rows.subquery("labelled", copy=False))
     return relation(
         scratch.table("labelled", query.group_by(*(name.copy() for name in names), copy=False)), as_="labelled"
     )

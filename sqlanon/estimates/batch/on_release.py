@@ -90,7 +90,8 @@ class ReleaseAggregates:
         self._row_counts: dict[int, str] = {}
         rows = release.rows.copy().subquery(ROW)
         columns = [self._column_label(name) for name in self._names]
-        self._classes = classes(context.engine, rows, columns, context.scratch, dictionaries=dictionaries)
+        number = release.counted
+        self._classes = classes(self._engine, rows, columns, self._scratch, dictionaries=dictionaries, number=number)
         for index, name in enumerate(self._names):
             if name in release.bucketed_positions:
                 self._require_whole(index, name)

@@ -60,7 +60,10 @@ class _ColumnAggregates:
 
 
 class SourceAggregates:
-    """Answers queries on the rows of a source, which are counted first if equal rows are frequent (`repeated`)."""
+    """Answers queries on the rows of a source, which are counted first if equal rows are frequent (`repeated`).
+
+    Those that are counted already have the `number` of their equals in a column.
+    """
 
     def __init__(
         self,
@@ -70,12 +73,14 @@ class SourceAggregates:
         *,
         repeated: bool,
         dictionaries: bool,
+        number: str | None = None,
     ) -> None:
         self._context, self._engine, self._scratch = context, context.engine, context.scratch
         self._kinds, self._constants = context.kinds, context.constants
         self._parts = [part for query in queries for part in _parts(query)]
         self._names = list(dict.fromkeys(name for part in self._parts for name in part.workload_query.columns))
         self._source, self._repeated, self._dictionaries = source, repeated, dictionaries
+        self._number = number
         arguments = dict.fromkeys(part.argument for part in self._parts if part.argument is not None)
         self._arguments = {name: f"argument_{index}" for index, name in enumerate(arguments)}
 
@@ -97,6 +102,7 @@ class SourceAggregates:
             also=also,
             counted=self._repeated,
             dictionaries=self._dictionaries,
+            number=self._number,
         )
         size = WORD * max(1, min(sizes().max_words, sizes().max_rows // max(1, self._classes.count)))
         kinds: dict[str | None, list[_ColumnAggregates]] = {}

@@ -15,10 +15,8 @@ from sqlanon.sqlgen.build.expressions import filtered, is_not_null, or_zero, par
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "many", "repeats"]
+__all__ = ["as_it_is", "columns_of", "many", "repeats"]
 
-# The column with the number of equal rows, where rows are counted by the columns that the queries read.
-COUNTED = "n"
 # Rows are counted first if, on the average, each occurs this often.
 _LEAST_REPETITION = 2
 
@@ -38,14 +36,6 @@ def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
     return list(names.values())
 
 
-def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.Select:
-    """The distinct rows of the source in these columns, and in the column `weight` how often each occurs."""
-    names = [column(name) for name in columns]
-    count = alias(f.count(), weight)
-    query = exp.select(*names, count).from_(source)
-    return query.group_by(*(name.copy() for name in names)) if names else query
-
-
 def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
     """Whether equal rows are frequent in these columns, so that it pays to count them first."""
     count = f.count()
@@ -56,9 +46,10 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
 
 
 def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
-    """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`.
+    """One row: the figures of all aggregates of plain queries, in their order, over a table of rows.
 
-    Without a `weight`, each row stands for itself; sums and averages are always of such rows.
+    A row stands for as many as its column `weight` says. Without one, each row stands for itself; sums and averages
+    are always of such rows.
     """
     figures: list[exp.Expr] = []
     for query in queries:

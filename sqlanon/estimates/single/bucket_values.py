@@ -58,7 +58,8 @@ def component(release: ReleaseModel, classes: str) -> exp.Expr:
 def require_linked(engine: Engine, release: ReleaseModel) -> None:
     """Raises DataError unless each group of a table has as many rows as the release links to it, and counterfeits."""
     for bucketed in release.bucketed:
-        linked = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(literal(1), "n"))
+        count = literal(1) if release.counted is None else column(release.counted)
+        linked = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(count, "n"))
         rows: exp.Query = linked.from_(release.rows.copy().subquery("released"))
         if release.counterfeits is not None:
             rows = union_all([rows, release.counterfeits.copy()])

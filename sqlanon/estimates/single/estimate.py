@@ -109,7 +109,7 @@ def combined(
         bucket_column(release, index): bucket_of_row(bucketed_columns, ROW)
         for index, bucketed_columns in bucketed.items()
     }
-    labelled = _labelled_rows(plan, buckets, columns, released, weighed=base is not None)
+    labelled = _labelled_rows(plan, buckets, columns, released, release.counted if base is None else WEIGHT)
     rows: exp.Query = labelled
     bucket_values: dict[str, exp.Query] = {
         bucket_name(index): evaluated(
@@ -121,7 +121,7 @@ def combined(
         rows, bucket_values = _alike(
             engine, bucket_column(release, next(iter(bucketed))), labelled, bucket_values, scratch
         )
-    classes = scratch.table(CLASS, _classes(rows, [part.alias for part in labelled.selects if part.alias], columns))
+    classes = scratch.table(CLASS, _classes(rows, labelled.named_selects, columns))
     _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
     signatures: list[tuple[str, exp.Expr, str]] = []
     open_groups = False
@@ -183,19 +183,18 @@ def _labelled_rows(
     buckets: Mapping[str, exp.Expr],
     columns: dict[int, Generalized],
     released: exp.Query,
-    *,
-    weighed: bool,
+    weight: str | None,
 ) -> exp.Select:
-    """label_i, parts, arguments and perhaps the weight of each released row."""
+    """label_i, parts, arguments and the weight of each released row, if a column says it."""
     rows = join_lookups(exp.select().from_(released.subquery(ROW)), plan, ROW)
     for index, generalized in columns.items():
         rows.select(alias(label_of(generalized), f"label_{index}"), copy=False)
     rows.select(*(alias(bucket, name) for name, bucket in buckets.items()), copy=False)
     rows.select(*parts_on(plan, ROW), copy=False)
-    rows.select(*(alias(tried(weight), f"value_{index}") for index, _, weight in arguments_on(plan, ROW)), copy=False)
+    rows.select(*(alias(tried(value), f"value_{index}") for index, _, value in arguments_on(plan, ROW)), copy=False)
     if not rows.selects:
         rows.select(alias(literal(0), "nothing"), copy=False)
-    return rows.select(column(WEIGHT, ROW), copy=False) if weighed else rows
+    return rows if weight is None else rows.select(alias(column(weight, ROW), WEIGHT), copy=False)
 
 
 def _alike(
@@ -205,8 +204,8 @@ def _alike(
     rows = BucketTable(
         scratch.table("labelled", labelled),
         bucket,
-        None,
-        [part.alias for part in labelled.selects if part.alias != bucket],
+        WEIGHT if WEIGHT in labelled.named_selects else None,
+        [name for name in labelled.named_selects if name not in (bucket, WEIGHT)],
     )
     values: dict[str, BucketTable] = {}
     for name, query in values_of.items():
@@ -221,9 +220,8 @@ def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generaliz
 
     A row with a weight counts as that number of rows.
     """
-    count: exp.Expr = f.count()
-    if any(part.alias_or_name == WEIGHT for part in rows.selects):
-        count = total(column(WEIGHT))
+    count = total(column(WEIGHT)) if WEIGHT in rows.named_selects else f.count()
+    names = [name for name in names if name != WEIGHT]
     counted = exp.select(*(column(name) for name in names), alias(count, "n"))
     counted.from_(rows.subquery("labelled", copy=False), copy=False).group_by(*map(column, names), copy=False)
     texts = [alias(text_of(generalized, column(f"label_{i}")), f"text_{i}") for i, generalized in columns.items()]

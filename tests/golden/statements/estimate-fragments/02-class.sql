@@ -21,7 +21,7 @@ FROM (
           ) AS BOOLEAN)
         END
       ) AS "part_0",
-      "row"."weight"
+      "row"."weight" AS "weight"
     FROM (
       SELECT
         0 AS "bucket",
