@@ -23,4 +23,14 @@ def test_the_page_does_what_it_says(spark: SparkEngine, tmp_path: Path, monkeypa
         connection.execute("COPY patients TO 'patients/part-0.parquet'")
     reading = Reading(tmp_path, has_spark=True)
     reading.page((ROOT / PAGE).read_text(encoding="utf-8").replace('"/data/', f'"{tmp_path}/'), PAGE)
-    assert (tmp_path / "releases" / "main" / "hospital_2026").is_dir()
+    folder = tmp_path / "releases" / "main" / "hospital_2026"
+    session, releases = spark.connection, tmp_path / "releases"
+    try:
+        assert session.table("hospital_2026").count() == session.read.parquet(str(folder)).count() > 0
+        with connect("catalog.duckdb", engine="spark", session=session, releases=releases) as connection:
+            connection.execute("REFRESH ANONYMIZED TABLE hospital_2026")
+        session.sql("REFRESH TABLE hospital_2026")
+        assert session.table("hospital_2026").count() == session.read.parquet(str(folder)).count() > 0
+    finally:
+        spark.connection.sql("DROP TABLE hospital_2026")
+    assert [*folder.glob("*.parquet")]
