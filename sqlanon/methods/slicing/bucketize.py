@@ -126,7 +126,7 @@ def _merged(task: Task, rows: str, violating: Callable[[str], exp.Query | None])
     slots = scratch.rows("slots", bucket_sql.slots(rows))
     number, level = _count(task, slots), 0
     while (query := violating(slots)) is not None:
-        broken = scratch.rows("violating", query)
+        broken = scratch.table("violating", query)
         if not _count(task, broken):
             break
         if 1 << level >= number:
