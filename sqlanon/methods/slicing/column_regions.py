@@ -76,8 +76,7 @@ def _regions(task: Task, names: Sequence[str], k: int) -> ColumnRegions:
     ranks = [rank_of(index) for index in range(len(names))]
     combinations = exp.select(column("region"), *map(column, ranks)).distinct(copy=False)
     combinations.from_(relation(partition.points), copy=False)
-    query = exp.select(*(column(label_name(index), "label") for index in range(len(names))))
-    query.from_(combinations.subquery("point"), copy=False)
+    query = exp.select().from_(combinations.subquery("point"), copy=False)
     for index, ranked in enumerate(alone.encoded.ranked):
         if not task.engine.distributed:
             query.select(column(ranks[index], "point"), copy=False)
@@ -86,6 +85,7 @@ def _regions(task: Task, names: Sequence[str], k: int) -> ColumnRegions:
         query.select(alias(column("value", of), value_name(index)), copy=False)
         on = column(rank_name(0), of).eq(column(ranks[index], "point"))
         query.join(relation(ranked, as_=of), on=on, copy=False)
+    query.select(*(column(label_name(index), "label") for index in range(len(names))), copy=False)
     query.join(relation(labels, as_="label"), on=same("region", "point", "label"), copy=False)
     table = task.scratch.table("column_ranges", query)
     return ColumnRegions(tuple(names), table, partition.count, partition.smallest, partition.largest)

@@ -212,22 +212,22 @@ def choose(task: Task, options: Options) -> Sliced:
     require_feasible(bucketwise, columns, promised_diversity(options).model)
     cut = task if options.grouping == "random" else bucketwise
     bucketed, matching = _bucketed(cut, columns, options)
-    placed = with_values(task, bucketed) if bucketed.partition and task.engine.distributed else bucketed
-    numbers = bucket_numbers(task, placed.points)
+    rows = with_values(task, bucketed) if bucketed.partition and task.engine.distributed else bucketed
+    numbers = bucket_numbers(task, rows.points)
     ranges = column_regions(task, columns, options.column_k) if options.column_k > 1 else {}
     count, smallest, largest = map(int, task.engine.rows(bucket_sql.sizes(numbers))[0])
     return Sliced(
         columns=columns,
-        points=placed.points,
+        points=rows.points,
         numbers=numbers,
         count=count,
         smallest=smallest,
         largest=largest,
         # Not added up from the buckets: the stages compare it with the rows that are published.
         rows=rows_of_source(task.engine, task.policy),
-        single=placed.single,
-        by_number=placed.by_number,
-        by_value=placed.by_value,
+        single=rows.single,
+        by_number=rows.by_number,
+        by_value=rows.by_value,
         likeliest=matching.likeliest(rows_by_region(bucketed.points)) if matched and matching else None,
         reasons=(*reasons, *(("column_k", str(regions)) for regions in ranges.values())),
         ranges=ranges,

@@ -43,8 +43,8 @@ class BucketedRows:
 
     def select(self, names: Mapping[str, str]) -> exp.Select:
         """class_id, the region, and attributes of each row, under these names."""
-        places = {bound.column: (index, bound) for index, bound in enumerate(self.policy.published)}
-        columns = [alias(self._value(*places[attribute]), to) for attribute, to in names.items()]
+        attributes = {bound.column: (index, bound) for index, bound in enumerate(self.policy.published)}
+        columns = [alias(self._value(*attributes[name]), to) for name, to in names.items()]
         source = named(relation(self.policy.relation), "source")
         if self.rows is None or self.slots is None:
             return exp.select(alias(literal(0), "class_id"), *columns).from_(source, copy=False)

@@ -113,7 +113,7 @@ def _by_number(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -
 
 def _by_value(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
     """The bucket and the attributes of each row, which has its values already, or the ranges in their place."""
-    places = {bound.column: index for index, bound in enumerate(policy.published)}
+    indexes = {bound.column: index for index, bound in enumerate(policy.published)}
     query = exp.select(alias(column("bucket", "number"), BUCKET))
     query.from_(relation(choice.points, as_="point"), copy=False)
     query.join(relation(choice.numbers, as_="number"), on=same("region", "point", "number"), copy=False)
@@ -121,12 +121,12 @@ def _by_value(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) ->
     ranged = ranges.attributes if ranges else ()
     if ranges:
         on = [
-            identical(column(value_name(places[name]), "point"), column(value_name(index), "range"))
+            identical(column(value_name(indexes[name]), "point"), column(value_name(index), "range"))
             for index, name in enumerate(ranged)
         ]
         query.join(relation(ranges.table, as_="range"), on=exp.and_(*on), copy=False)
     for name in attributes:
-        value = column(value_name(places[name]), "point")
+        value = column(value_name(indexes[name]), "point")
         published = column(label_name(ranged.index(name)), "range") if name in ranged else value
         query.select(alias(published, name), copy=False)
     return query
