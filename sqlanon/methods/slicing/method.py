@@ -14,11 +14,9 @@ from functools import partial
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption, Measurement
-from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task
@@ -56,9 +54,8 @@ from sqlanon.methods.slicing.feasibility import BUCKETS, beside, require_feasibl
 from sqlanon.methods.slicing.matching import Matching
 from sqlanon.methods.slicing.matching_sql import TOLERANCE
 from sqlanon.methods.slicing.named_columns import named_columns, require_apart
-from sqlanon.methods.slicing.options import Options, options
+from sqlanon.methods.slicing.options import Options, is_matched, is_wide, options, require_fitting
 from sqlanon.methods.slicing.reasons import sliced_up
-from sqlanon.methods.slicing.sizes import sizes
 from sqlanon.methods.slicing.tables import carried_columns, coded_columns, require_names, sliced, table_names, unequal
 from sqlanon.methods.slicing.wording import FAKES, MATCHING, REPEATED, wording
 from sqlanon.questions.ask import bind_requirement
@@ -152,44 +149,12 @@ def encoding(task: Task, options: Options) -> Encoding:
     """
     policy = task.policy
     distributed = task.engine.distributed
-    require_names(policy, by_number=_is_wide(policy) and not distributed)
-    if distributed and options.diversity == "matching" and options.grouping == "random":
-        raise PolicyError(
-            "slicing: diversity => 'matching' with grouping => 'random' compares each row with all buckets, so that it "
-            "does not run with engine => 'spark'",
-            hint="leave diversity out, or grouping",
-            part=("method", "slicing", "diversity"),
-        )
-    if _is_wide(policy) and options.diversity == "matching":
-        raise PolicyError(
-            f"slicing: diversity => 'matching' looks at at most {sizes().max_coded_attributes} quasi-identifiers",
-            hint="leave diversity out",
-        )
-    if _is_wide(policy) and options.column_k > 1:
-        raise PolicyError(
-            f"slicing: column_k cuts at most {sizes().max_coded_attributes} quasi-identifiers",
-            hint="leave column_k out",
-        )
-    if options.grouping == "mondrian" and _is_wide(policy):
-        raise PolicyError(
-            f"slicing: grouping => 'mondrian' cuts at most {sizes().max_coded_attributes} quasi-identifiers",
-            hint="write grouping => 'random'",
-            part=("method", "slicing"),
-        )
+    require_names(policy, by_number=is_wide(policy) and not distributed)
+    require_fitting(policy, options, distributed=distributed)
     if task.columns:
         named_columns(policy, task.columns)
-    besides = coded_columns(task, matched=_is_matched(options)) if distributed else carried_columns(policy)
-    return Encoding(flat=True, besides=besides, quasi_identifiers=not _is_wide(policy))
-
-
-def _is_matched(options: Options) -> bool:
-    """Whether it is asked what the columns of buckets can be joined to."""
-    return options.diversity == "matching" or bool(options.fake_tuples)
-
-
-def _is_wide(policy: BoundPolicy) -> bool:
-    """Whether it has more attributes than regions can be cut in, and than cells have room for."""
-    return len(policy.quasi_identifiers) > sizes().max_coded_attributes
+    besides = coded_columns(task, matched=is_matched(options)) if distributed else carried_columns(policy)
+    return Encoding(flat=True, besides=besides, quasi_identifiers=not is_wide(policy))
 
 
 def choose(task: Task, options: Options) -> Sliced:
@@ -240,12 +205,12 @@ def _bucketed(task: Task, columns: Sequence[Sequence[str]], options: Options) ->
     parts = beside(policy, columns)
     if distributed and options.grouping == "random":
         return by_draws(task, parts, options.bucket_size), None
-    if _is_wide(policy):
+    if is_wide(policy):
         return by_number(task, parts, options.bucket_size), None
     # Rows on another engine bring along what nothing is asked about.
     others = () if distributed else carried_columns(policy)
     points = points_of(task, BUCKETS, parts, [bound.column for bound in others])
-    if not _is_matched(options):
+    if not is_matched(options):
         if options.grouping == "random":
             return at_random(task, points, options.bucket_size, None), None
         return by_regions(task, points), None
