@@ -11,9 +11,9 @@ from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["METHODS", "require_possible"]
 
-# The methods that work on summaries of the source and whose releases are one SELECT, and the one whose rows get numbers
+# The methods that work on summaries of the source and whose releases are one SELECT, and those whose rows get numbers
 # that no order of them is read for.
-METHODS = ("generalization", "mondrian", "anatomy", "fragments", "loose")
+METHODS = ("generalization", "mondrian", "anatomy", "fragments", "loose", "slicing", "trivial")
 
 # What an argument of a method asks for that rows on Spark cannot have, by its value.
 _ARGUMENTS = {

@@ -33,12 +33,12 @@ _FILES = {
         "loose_estimates loose_grids limits methods methods_killed steps"
     ),
     "slicing": (
-        "estimates_fragments estimates_sliced pivot similarity slicing slicing_columns slicing_correlation "
-        "slicing_fakes slicing_ranges"
+        "estimates_fragments estimates_sliced pivot similarity sliced_releases slicing slicing_columns "
+        "slicing_correlation slicing_fakes slicing_ranges"
     ),
     "itemsets": "itemsets methods methods_killed",
     "related_tables": "related_policy related_releases related_tables",
-    "trivial": "methods methods_killed trivial",
+    "trivial": "methods methods_killed sliced_releases trivial",
     "models": (
         "add_a_model anatomy_models bind_requirements export_models explanation_models live_models models "
         "models_end_to_end models_optimal normal_relations numbers portable projections pycanon questions "

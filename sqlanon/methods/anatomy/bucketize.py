@@ -23,6 +23,7 @@ from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.feasibility import shortfall
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
 from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
+from sqlanon.methods.shared.numbered_draws import numbered
 from sqlanon.questions.ask import BoundRequirement, bind_requirement, least_rows
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, relation
@@ -183,9 +184,7 @@ class Dealing:
             if not self._engine.distributed:
                 return scratch.table("numbers", merge_groups.bucket_numbers(slots, draw))
             drawn = scratch.rows("drawn_buckets", numbered_rows.drawn_buckets(slots, draw))
-        alike = scratch.table("draws_alike", numbered_rows.draws_alike(drawn))
-        before = scratch.table("numbers_before", numbered_rows.numbers_before(alike))
-        return scratch.rows("numbers", numbered_rows.bucket_numbers(drawn, before))
+        return scratch.rows("numbers", numbered(scratch, drawn, ["slot"], "bucket"))
 
     def _first(self, table: str) -> int:
         """The number of the first row of a table. Raises InternalError unless the others have the numbers after it."""

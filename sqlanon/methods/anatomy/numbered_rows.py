@@ -1,8 +1,8 @@
 """Rows and buckets numbered where tables have no order: on an engine that keeps the rows in many parts.
 
 A row's number is counted among the rows with its region and its value, in the order of draws that were made once and
-kept. Buckets are numbered among those whose draws begin alike, and a small table says how many come before these. So no
-step has all rows in one part, and none depends on where a row lies.
+kept; `shared/numbered_draws.py` numbers the buckets. So no step has all rows in one part, and none depends on where a
+row lies.
 """
 
 from __future__ import annotations
@@ -14,23 +14,17 @@ from sqlglot import exp
 from sqlanon.methods.anatomy.assign_groups import is_of_value, slot_of
 from sqlanon.methods.shared.bucket_tables import code_name
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, big, infix, order_by, same, up_to_here, window
+from sqlanon.sqlgen.build.expressions import ascending, big, infix, order_by, same, window
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.classes.rows import Rows
 
 __all__ = [
-    "bucket_numbers",
     "class_values",
     "drawn_buckets",
-    "draws_alike",
-    "numbers_before",
     "rows_in_slots",
     "slots",
     "value_counts",
 ]
-
-# A draw is a text of hexadecimal digits: there are 4096 beginnings.
-_DIGITS = 3
 
 
 def value_counts(drawn_rows: str, draw: str) -> exp.Select:
@@ -86,32 +80,3 @@ def drawn_buckets(slots: str, draw: str) -> exp.Select:
     """slot, draw: the first slot of each bucket, with a draw."""
     heads = exp.select(column("slot"), alias(f.call(draw, 0), "draw")).from_(relation(slots))
     return heads.where(column("slot").eq(column("first")), copy=False)
-
-
-def draws_alike(drawn_buckets: str) -> exp.Select:
-    """beginning, n: how many draws begin alike."""
-    query = exp.select(alias(_beginning(), "beginning"), alias(f.count(), "n")).from_(relation(drawn_buckets))
-    return query.group_by(_beginning(), copy=False)
-
-
-def numbers_before(draws_alike: str) -> exp.Select:
-    """beginning, before: how many buckets have a number below those whose draws begin so."""
-    reached = window(f.sum(column("n")), order=order_by(ascending(column("beginning"))), frame=up_to_here())
-    before = infix(big(reached), "-", column("n"))
-    return exp.select(column("beginning"), alias(before, "before")).from_(relation(draws_alike))
-
-
-def bucket_numbers(drawn_buckets: str, numbers_before: str) -> exp.Select:
-    """slot, bucket: the first slot of each bucket, and the bucket's number from 1, in the order of the draws."""
-    alike = window(f.row_number(), partition_by=[column("beginning")], order=order_by(ascending(column("draw"))))
-    begun = exp.select(column("slot"), column("draw"), alias(_beginning(), "beginning")).from_(relation(drawn_buckets))
-    counted = exp.select(column("slot"), column("beginning"), alias(big(alike), "number"))
-    counted.from_(begun.subquery("begun", copy=False), copy=False)
-    number = column("before", "part") + column("number", "drawn")
-    query = exp.select(column("slot", "drawn"), alias(number, "bucket"))
-    query.from_(counted.subquery("drawn", copy=False), copy=False)
-    return query.join(relation(numbers_before, as_="part"), on=same("beginning", "drawn", "part"), copy=False)
-
-
-def _beginning() -> exp.Expr:
-    return f.left(column("draw"), _DIGITS)

@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.errors import InternalError
+from sqlanon.methods.shared.numbered_draws import numbered
 from sqlanon.methods.shared.partition.allowable_cuts import violating_regions
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.points import Points
+from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.partition.solve import cuts_of, solve
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.slicing import bucket_sql
+from sqlanon.methods.slicing import bucket_sql, source_rows
 from sqlanon.methods.slicing.feasibility import BUCKETS
 from sqlanon.methods.slicing.row_classes import BucketedRows, Parts, violating_buckets
 from sqlanon.sqlgen.build import functions as f
@@ -20,24 +23,46 @@ from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.udfs import registered
 
-__all__ = ["Bucketed", "at_random", "by_number", "by_regions", "numbered", "rows_by_region"]
+__all__ = [
+    "Bucketed",
+    "at_random",
+    "bucket_numbers",
+    "by_draws",
+    "by_number",
+    "by_regions",
+    "rows_by_region",
+    "with_values",
+]
 
 
 @dataclass(frozen=True)
 class Bucketed:
     """`points` is a temporary table of the rows, by region; if `single`, each stands for one row, else for its `n`.
 
-    If `by_number`, a point is the number of a row of the source, and no more.
+    If `by_number`, a point is the number of a row of the source, and no more; if `by_value`, it has the values of a row
+    that is published. `partition` are the regions, where rows were put into buckets by these.
     """
 
     points: str
     single: bool
     by_number: bool = False
+    by_value: bool = False
+    partition: Partition | None = None
 
 
 def by_regions(task: Task, points: Points) -> Bucketed:
     """Mondrian's regions: the widest attribute is cut at its median, as long as both halves meet the requirements."""
-    return Bucketed(solve(task, BUCKETS, points).points, points.single)
+    partition = solve(task, BUCKETS, points)
+    return Bucketed(partition.points, points.single, partition=partition)
+
+
+def with_values(task: Task, bucketed: Bucketed) -> Bucketed:
+    """The same buckets of regions, with the rows of the source, which lie on another engine than the cells."""
+    if bucketed.partition is None:
+        raise InternalError("only rows in regions are found by their values")
+    policy, scratch = task.policy, task.scratch
+    regions = scratch.table("region_map", region_map(policy, bucketed.partition))
+    return Bucketed(scratch.rows("points", source_rows.rows_in_regions(policy, regions)), single=True, by_value=True)
 
 
 def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Select], exp.Select] | None) -> Bucketed:
@@ -77,10 +102,28 @@ def by_number(task: Task, parts: Parts, size: int) -> Bucketed:
     return Bucketed(scratch.table("points", bucket_sql.points_by_number(rows, slots)), single=True, by_number=True)
 
 
+def by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
+    """The same for rows on another engine than DuckDB's, numbered by draws that are kept with them."""
+    scratch, policy = task.scratch, task.policy
+    with registered(task.engine, "random_draw") as draw:
+        drawn = scratch.rows("drawn_rows", source_rows.drawn_rows(policy, draw))
+    names = [source_rows.value_name(index) for index in range(len(policy.published))]
+    numbers, slots = numbered(scratch, drawn, names, "number"), max(1, _count(task, drawn) // size)
+    rows = scratch.rows("rows_in_slots", source_rows.rows_in_slots(policy, numbers, slots))
+
+    def violating(slots: str) -> exp.Query | None:
+        in_slots = BucketedRows(policy, rows, slots, by_value=True)
+        return violating_buckets(task, in_slots, parts) if task.requirements else None
+
+    slots_of_regions = _merged(task, rows, violating)
+    points = scratch.rows("points", source_rows.rows_of_slots(policy, rows, slots_of_regions))
+    return Bucketed(points, single=True, by_value=True)
+
+
 def _merged(task: Task, rows: str, violating: Callable[[str], exp.Query | None]) -> str:
-    """The temporary table of the slots of rows, put together two by two while `violating` returns a region."""
+    """The temporary relation of the slots of rows, put together two by two while `violating` returns a region."""
     scratch = task.scratch
-    slots = scratch.table("slots", bucket_sql.slots(rows))
+    slots = scratch.rows("slots", bucket_sql.slots(rows))
     number, level = _count(task, slots), 0
     while (query := violating(slots)) is not None:
         broken = scratch.table("violating", query)
@@ -89,7 +132,7 @@ def _merged(task: Task, rows: str, violating: Callable[[str], exp.Query | None])
         if 1 << level >= number:
             raise InternalError("all rows as one bucket violate a requirement that they met before")
         level += 1
-        slots = scratch.table("slots", bucket_sql.merged(slots, broken, level))
+        slots = scratch.rows("slots", bucket_sql.merged(slots, broken, level))
     return slots
 
 
@@ -98,10 +141,14 @@ def rows_by_region(points: str) -> exp.Select:
     return exp.select(exp.Star()).from_(relation(points))
 
 
-def numbered(task: Task, points: str) -> str:
-    """The temporary table of the buckets' numbers, drawn by the operating system: region, bucket, rows."""
+def bucket_numbers(task: Task, points: str) -> str:
+    """The temporary relation of the buckets' numbers, drawn by the operating system: region, bucket, rows."""
+    scratch = task.scratch
     with registered(task.engine, "random_draw") as draw:
-        return task.scratch.table("numbers", bucket_sql.bucket_numbers(points, draw))
+        if not task.engine.distributed:
+            return scratch.table("numbers", bucket_sql.bucket_numbers(points, draw))
+        drawn = scratch.rows("drawn_regions", source_rows.drawn_regions(points, draw))
+    return scratch.rows("numbers", numbered(scratch, drawn, ["region", "rows"], "bucket"))
 
 
 def _count(task: Task, table: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlanon.domain.policy import Role
 from sqlanon.errors import PolicyError
@@ -13,6 +14,7 @@ from sqlanon.methods.slicing.correlation import Correlations, mean_square_contin
 from sqlanon.methods.slicing.feasibility import beside, is_feasible
 from sqlanon.methods.slicing.named_columns import each_apart, named_columns
 from sqlanon.methods.slicing.options import DEFAULT_COLUMNS, DEFAULT_INTERVALS, Options
+from sqlanon.methods.slicing.rows_of_cells import rows_of_cells
 from sqlanon.methods.slicing.similarity import equal_ratings
 from sqlanon.methods.slicing.sizes import sizes
 from sqlanon.sqlgen.build.names import relation
@@ -71,7 +73,17 @@ def _correlations(task: Task, options: Options) -> Correlations:
             part=("method", "slicing"),
         )
     intervals = options.intervals or DEFAULT_INTERVALS
-    return mean_square_contingency(task.engine, task.scratch, relation(policy.relation), published, intervals)
+    if not task.engine.distributed:
+        return mean_square_contingency(task.engine, task.scratch, relation(policy.relation), published, intervals)
+    if len(policy.quasi_identifiers) > sizes().max_coded_attributes:
+        raise PolicyError(
+            f"slicing: on Spark phi2 is computed of at most {sizes().max_coded_attributes} quasi-identifiers",
+            hint="name them after COLUMNS",
+            part=("method", "slicing"),
+        )
+    cells, bounds = rows_of_cells(task)
+    figures = mean_square_contingency(task.engine, task.scratch, cells, bounds, intervals, "n")
+    return replace(figures, names=tuple(bound.column for bound in published))
 
 
 def _require_no_arguments(options: Options) -> None:

@@ -20,10 +20,12 @@ from sqlanon.methods.shared.partition.region_labels import region_labels
 from sqlanon.methods.shared.partition.solve import Options as Cutting
 from sqlanon.methods.shared.partition.solve import solve
 from sqlanon.methods.shared.task import Task
+from sqlanon.methods.slicing.source_rows import value_name
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import same
 from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.release.region_rows import label_name
 
 __all__ = ["ColumnRegions", "column_regions", "least_repeated"]
@@ -33,8 +35,9 @@ __all__ = ["ColumnRegions", "column_regions", "least_repeated"]
 class ColumnRegions:
     """The regions of one column: `table` has a row for each combination of ranks of its quasi-identifiers.
 
-    Of the attribute at an index of `attributes` it has the rank among all values, `rank_of`, and the range that is
-    published, `label_name`. There are `count` regions, of `smallest` to `largest` rows.
+    Of the attribute at an index of `attributes` it has the rank among all values, `rank_of`, or the value itself,
+    `value_name`, where rows are on another engine; and the range that is published, `label_name`. There are `count`
+    regions, of `smallest` to `largest` rows.
     """
 
     attributes: tuple[str, ...]
@@ -73,9 +76,16 @@ def _regions(task: Task, names: Sequence[str], k: int) -> ColumnRegions:
     ranks = [rank_of(index) for index in range(len(names))]
     combinations = exp.select(column("region"), *map(column, ranks)).distinct(copy=False)
     combinations.from_(relation(partition.points), copy=False)
-    labelled = [column(label_name(index), "label") for index in range(len(names))]
-    query = exp.select(*(column(name, "point") for name in ranks), *labelled)
-    query.from_(combinations.subquery("point"), copy=False)
+    query = exp.select().from_(combinations.subquery("point"), copy=False)
+    for index, ranked in enumerate(alone.encoded.ranked):
+        if not task.engine.distributed:
+            query.select(column(ranks[index], "point"), copy=False)
+            continue
+        of = f"of_{index}"
+        query.select(alias(column("value", of), value_name(index)), copy=False)
+        on = column(rank_name(0), of).eq(column(ranks[index], "point"))
+        query.join(relation(ranked, as_=of), on=on, copy=False)
+    query.select(*(column(label_name(index), "label") for index in range(len(names))), copy=False)
     query.join(relation(labels, as_="label"), on=same("region", "point", "label"), copy=False)
     table = task.scratch.table("column_ranges", query)
     return ColumnRegions(tuple(names), table, partition.count, partition.smallest, partition.largest)

@@ -19,7 +19,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.slicing.intervals import code_of
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import case, cast, infix, is_not_null, named, union_all
+from sqlanon.sqlgen.build.expressions import case, cast, infix, is_not_null, named, total, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["Correlations", "mean_square_contingency"]
@@ -57,9 +57,14 @@ class Correlations:
 
 
 def mean_square_contingency(
-    engine: Engine, scratch: Scratch, source: exp.Table, bounds: Sequence[BoundAttribute], intervals: int
+    engine: Engine,
+    scratch: Scratch,
+    source: exp.Table,
+    bounds: Sequence[BoundAttribute],
+    intervals: int,
+    weight: str | None = None,
 ) -> Correlations:
-    """phi2 of every two of the attributes, over the rows of the source.
+    """phi2 of every two of the attributes, over the rows of the source; `weight` is its column of how many each is.
 
     Numbers, dates and timestamps count as the interval in which they lie, of `intervals` of equal width; NULL is a
     value. phi2 is 0 with an attribute that has a single value, and without rows. It is rounded to 12 digits.
@@ -67,7 +72,7 @@ def mean_square_contingency(
     names = tuple(bound.column for bound in bounds)
     if not names:
         return Correlations((), (), {})
-    cells = scratch.table("contingency", _cells(source, bounds, intervals))
+    cells = scratch.table("contingency", _cells(source, bounds, intervals, weight))
     figures = {(int(a), int(b)): total for a, b, total in engine.rows(_sums(cells, len(names)))}
     values = tuple(int(figures.get((index, index), 0)) for index in range(len(names)))
     pairs = {
@@ -87,11 +92,14 @@ def _code_name(index: int) -> str:
     return f"code_{index}"
 
 
-def _cells(source: exp.Table, bounds: Sequence[BoundAttribute], intervals: int) -> exp.Select:
+def _cells(
+    source: exp.Table, bounds: Sequence[BoundAttribute], intervals: int, weight: str | None = None
+) -> exp.Select:
     """code_0, ... and n: the distinct combinations of the attributes' codes, with their numbers of rows."""
     codes = [code_of(bound, index, intervals) for index, bound in enumerate(bounds)]
     columns = [alias(code.code, _code_name(index)) for index, code in enumerate(codes)]
-    query = exp.select(*columns, alias(f.count(), "n")).from_(named(source.copy(), "source"), copy=False)
+    rows = f.count() if weight is None else total(column(weight, "source"))
+    query = exp.select(*columns, alias(rows, "n")).from_(named(source.copy(), "source"), copy=False)
     if ends := [end for code in codes for end in code.range_columns]:
         ranges = exp.select(*ends).from_(named(source.copy(), "source"), copy=False)
         query.join(ranges.subquery("range", copy=False), join_type="CROSS", copy=False)

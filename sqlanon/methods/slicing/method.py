@@ -14,11 +14,9 @@ from functools import partial
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption, Measurement
-from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task
@@ -38,7 +36,16 @@ from sqlanon.methods.shared.partition.solve import points_of
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.slicing import bucket_sql
-from sqlanon.methods.slicing.bucketize import Bucketed, at_random, by_number, by_regions, numbered, rows_by_region
+from sqlanon.methods.slicing.bucketize import (
+    Bucketed,
+    at_random,
+    bucket_numbers,
+    by_draws,
+    by_number,
+    by_regions,
+    rows_by_region,
+    with_values,
+)
 from sqlanon.methods.slicing.choice import Sliced
 from sqlanon.methods.slicing.choose_columns import choose_columns
 from sqlanon.methods.slicing.column_regions import column_regions, least_repeated
@@ -47,10 +54,9 @@ from sqlanon.methods.slicing.feasibility import BUCKETS, beside, require_feasibl
 from sqlanon.methods.slicing.matching import Matching
 from sqlanon.methods.slicing.matching_sql import TOLERANCE
 from sqlanon.methods.slicing.named_columns import named_columns, require_apart
-from sqlanon.methods.slicing.options import Options, options
+from sqlanon.methods.slicing.options import Options, is_matched, is_wide, options, require_fitting
 from sqlanon.methods.slicing.reasons import sliced_up
-from sqlanon.methods.slicing.sizes import sizes
-from sqlanon.methods.slicing.tables import carried_columns, require_names, sliced, table_names, unequal
+from sqlanon.methods.slicing.tables import carried_columns, coded_columns, require_names, sliced, table_names, unequal
 from sqlanon.methods.slicing.wording import FAKES, MATCHING, REPEATED, wording
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build import functions as f
@@ -142,31 +148,13 @@ def encoding(task: Task, options: Options) -> Encoding:
     can be cut.
     """
     policy = task.policy
-    require_names(policy, by_number=_is_wide(policy))
-    if _is_wide(policy) and options.diversity == "matching":
-        raise PolicyError(
-            f"slicing: diversity => 'matching' looks at at most {sizes().max_coded_attributes} quasi-identifiers",
-            hint="leave diversity out",
-        )
-    if _is_wide(policy) and options.column_k > 1:
-        raise PolicyError(
-            f"slicing: column_k cuts at most {sizes().max_coded_attributes} quasi-identifiers",
-            hint="leave column_k out",
-        )
-    if options.grouping == "mondrian" and _is_wide(policy):
-        raise PolicyError(
-            f"slicing: grouping => 'mondrian' cuts at most {sizes().max_coded_attributes} quasi-identifiers",
-            hint="write grouping => 'random'",
-            part=("method", "slicing"),
-        )
+    distributed = task.engine.distributed
+    require_names(policy, by_number=is_wide(policy) and not distributed)
+    require_fitting(policy, options, distributed=distributed)
     if task.columns:
         named_columns(policy, task.columns)
-    return Encoding(flat=True, besides=carried_columns(policy), quasi_identifiers=not _is_wide(policy))
-
-
-def _is_wide(policy: BoundPolicy) -> bool:
-    """Whether it has more attributes than regions can be cut in, and than cells have room for."""
-    return len(policy.quasi_identifiers) > sizes().max_coded_attributes
+    besides = coded_columns(task, matched=is_matched(options)) if distributed else carried_columns(policy)
+    return Encoding(flat=True, besides=besides, quasi_identifiers=not is_wide(policy))
 
 
 def choose(task: Task, options: Options) -> Sliced:
@@ -189,20 +177,22 @@ def choose(task: Task, options: Options) -> Sliced:
     require_feasible(bucketwise, columns, promised_diversity(options).model)
     cut = task if options.grouping == "random" else bucketwise
     bucketed, matching = _bucketed(cut, columns, options)
-    numbers = numbered(task, bucketed.points)
+    rows = with_values(task, bucketed) if bucketed.partition and task.engine.distributed else bucketed
+    numbers = bucket_numbers(task, rows.points)
     ranges = column_regions(task, columns, options.column_k) if options.column_k > 1 else {}
     count, smallest, largest = map(int, task.engine.rows(bucket_sql.sizes(numbers))[0])
     return Sliced(
         columns=columns,
-        points=bucketed.points,
+        points=rows.points,
         numbers=numbers,
         count=count,
         smallest=smallest,
         largest=largest,
         # Not added up from the buckets: the stages compare it with the rows that are published.
         rows=rows_of_source(task.engine, task.policy),
-        single=bucketed.single,
-        by_number=bucketed.by_number,
+        single=rows.single,
+        by_number=rows.by_number,
+        by_value=rows.by_value,
         likeliest=matching.likeliest(rows_by_region(bucketed.points)) if matched and matching else None,
         reasons=(*reasons, *(("column_k", str(regions)) for regions in ranges.values())),
         ranges=ranges,
@@ -211,19 +201,26 @@ def choose(task: Task, options: Options) -> Sliced:
 
 def _bucketed(task: Task, columns: Sequence[Sequence[str]], options: Options) -> tuple[Bucketed, Matching | None]:
     """The rows in buckets, and what tells who matches them, which is for policies that are not wide."""
-    policy = task.policy
+    policy, distributed = task.policy, task.engine.distributed
     parts = beside(policy, columns)
-    if _is_wide(policy):
+    if distributed and options.grouping == "random":
+        return by_draws(task, parts, options.bucket_size), None
+    if is_wide(policy):
         return by_number(task, parts, options.bucket_size), None
-    matched = options.diversity == "matching"
-    points = points_of(task, BUCKETS, parts, [bound.column for bound in carried_columns(policy)])
+    # Rows on another engine bring along what nothing is asked about.
+    others = () if distributed else carried_columns(policy)
+    points = points_of(task, BUCKETS, parts, [bound.column for bound in others])
+    if not is_matched(options):
+        if options.grouping == "random":
+            return at_random(task, points, options.bucket_size, None), None
+        return by_regions(task, points), None
     matching = Matching.of(task, columns, points)
     if options.grouping == "random":
-        judge = partial(matching.violating_regions, l=options.l) if matched else None
-        return at_random(task, matching.points if matched else points, options.bucket_size, judge), matching
+        judge = partial(matching.violating_regions, l=options.l)
+        return at_random(task, matching.points, options.bucket_size, judge), matching
     if options.fake_tuples:
         return with_fakes(task, matching, options.fake_tuples), matching
-    return by_regions(task, matching.points if matched else points), matching
+    return by_regions(task, matching.points), matching
 
 
 def why(_: Task, __: Sliced) -> None:

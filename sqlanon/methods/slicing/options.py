@@ -6,12 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.diversity import Diversity
+from sqlanon.methods.slicing.sizes import sizes
 
-__all__ = ["DEFAULT_COLUMNS", "DEFAULT_INTERVALS", "Options", "options"]
+__all__ = [
+    "DEFAULT_COLUMNS",
+    "DEFAULT_INTERVALS",
+    "Options",
+    "is_matched",
+    "is_wide",
+    "options",
+    "require_fitting",
+]
 
 DEFAULT_COLUMNS = 2
 DEFAULT_INTERVALS = 10
@@ -129,3 +139,40 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
                 part=("method", "slicing", "column_k"),
             )
     return checked
+
+
+def is_matched(options: Options) -> bool:
+    """Whether it is asked what the columns of buckets can be joined to."""
+    return options.diversity == "matching" or bool(options.fake_tuples)
+
+
+def is_wide(policy: BoundPolicy) -> bool:
+    """Whether it has more attributes than regions can be cut in, and than cells have room for."""
+    return len(policy.quasi_identifiers) > sizes().max_coded_attributes
+
+
+def require_fitting(policy: BoundPolicy, options: Options, *, distributed: bool) -> None:
+    """Raises PolicyError for options that do not go with so many quasi-identifiers, or with rows on another engine."""
+    if distributed and options.diversity == "matching" and options.grouping == "random":
+        raise PolicyError(
+            "slicing: diversity => 'matching' with grouping => 'random' compares each row with all buckets, so that it "
+            "does not run with engine => 'spark'",
+            hint="leave diversity out, or grouping",
+            part=("method", "slicing", "diversity"),
+        )
+    if is_wide(policy) and options.diversity == "matching":
+        raise PolicyError(
+            f"slicing: diversity => 'matching' looks at at most {sizes().max_coded_attributes} quasi-identifiers",
+            hint="leave diversity out",
+        )
+    if is_wide(policy) and options.column_k > 1:
+        raise PolicyError(
+            f"slicing: column_k cuts at most {sizes().max_coded_attributes} quasi-identifiers",
+            hint="leave column_k out",
+        )
+    if options.grouping == "mondrian" and is_wide(policy):
+        raise PolicyError(
+            f"slicing: grouping => 'mondrian' cuts at most {sizes().max_coded_attributes} quasi-identifiers",
+            hint="write grouping => 'random'",
+            part=("method", "slicing"),
+        )

@@ -12,9 +12,10 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.methods.shared.task import Task
+from sqlanon.methods.slicing.source_rows import value_name
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.expressions import named, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.cells import row_number
 from sqlanon.sqlgen.cells.labels import published_value, stored_labels
@@ -31,22 +32,35 @@ Parts = Mapping[str, Sequence[str]]
 class BucketedRows:
     """The rows of a source with their regions: all of them in region 0, or those of new regions of temporary tables.
 
-    `rows` has the slot of each row (slot, row), and `slots` the region of each slot (slot, region, is_new).
+    `rows` has the slot of each row (slot, row), and `slots` the region of each slot (slot, region, is_new). If
+    `by_value`, `rows` has the values of each row in place of its number, those of `source_rows.rows_in_slots`.
     """
 
-    def __init__(self, policy: BoundPolicy, rows: str | None = None, slots: str | None = None) -> None:
-        self.policy, self.rows, self.slots = policy, rows, slots
+    def __init__(
+        self, policy: BoundPolicy, rows: str | None = None, slots: str | None = None, *, by_value: bool = False
+    ) -> None:
+        self.policy, self.rows, self.slots, self.by_value = policy, rows, slots, by_value
 
-    def select(self, columns: Sequence[exp.Alias]) -> exp.Select:
-        """class_id, the region, and columns of the source, of each row."""
+    def select(self, names: Mapping[str, str]) -> exp.Select:
+        """class_id, the region, and attributes of each row, under these names."""
+        attributes = {bound.column: (index, bound) for index, bound in enumerate(self.policy.published)}
+        columns = [alias(self._value(*attributes[name]), to) for name, to in names.items()]
         source = named(relation(self.policy.relation), "source")
         if self.rows is None or self.slots is None:
             return exp.select(alias(literal(0), "class_id"), *columns).from_(source, copy=False)
-        query = exp.select(alias(column("region", "slot"), "class_id"), *columns).from_(source, copy=False)
-        query.join(relation(self.rows, as_="row"), on=row_number().eq(column("row", "row")), copy=False)
+        query = exp.select(alias(column("region", "slot"), "class_id"), *columns)
+        if self.by_value:
+            query.from_(relation(self.rows, as_="row"), copy=False)
+        else:
+            query.from_(source, copy=False)
+            query.join(relation(self.rows, as_="row"), on=row_number().eq(column("row", "row")), copy=False)
         on = column("slot", "row").eq(column("slot", "slot"))
         query.join(relation(self.slots, as_="slot"), on=on, copy=False)
         return query.where(column("is_new", "slot"), copy=False)
+
+    def _value(self, index: int, bound: BoundAttribute) -> exp.Expr:
+        """A row's value of an attribute by its index among those that are published."""
+        return column(value_name(index), "row") if self.by_value else published_value(bound, "source")
 
 
 def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequence[int] | None = None) -> exp.Query:
@@ -71,21 +85,19 @@ def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequen
 def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: Sequence[int]) -> exp.Query:
     """region: the buckets that violate one of these requirements, whose classes agree on the columns `beside`."""
     requirements = [task.requirements[index] for index in indexes]
-    bounds = {bound.column: bound for bound in task.policy.published}
     sensitive = list(dict.fromkeys(name for requirement in requirements for name in requirement.attributes))
     values = {name: f"value_{number}" for number, name in enumerate(sensitive)}
     others = {name: f"beside_{number}" for number, name in enumerate(beside)}
-    columns = [alias(published_value(bounds[name], "source"), to) for name, to in (values | others).items()]
     keys = ("class_id", *others.values())
     within = Rows(
-        rows.select(columns).subquery("bucket_row", copy=False),
+        rows.select(values | others).subquery("bucket_row", copy=False),
         tuple(map(column, keys)),
         class_label({name: column(name) for name in keys}) if others else column("class_id"),
         {name: column(value) for name, value in values.items()},
     )
     region: exp.Expr = column("class_id")
     if others:
-        region = exp.StructExtract(this=region, expression=exp.Literal.string("class_id"))
+        region = exp.Dot(this=region, expression=identifier("class_id"))
     broken = [
         exp.select(alias(region.copy(), "region")).from_(
             requirement.statement("violations", names).subquery("violation", copy=False), copy=False

@@ -14,8 +14,11 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.partition.points import other_name, rank_of
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing.choice import Sliced
+from sqlanon.methods.slicing.feasibility import beside
+from sqlanon.methods.slicing.named_columns import each_apart, named_columns
+from sqlanon.methods.slicing.source_rows import value_name
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import is_null, named, or_zero, same, union_all
+from sqlanon.sqlgen.build.expressions import identical, is_null, named, or_zero, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import rank_name, row_number
 from sqlanon.sqlgen.cells.labels import published_value
@@ -23,7 +26,7 @@ from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sqlgen.release.region_rows import label_name
 
-__all__ = ["carried_columns", "require_names", "sliced", "table_names", "unequal"]
+__all__ = ["carried_columns", "coded_columns", "require_names", "sliced", "table_names", "unequal"]
 
 _BUCKET_COLUMN = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
 
@@ -36,6 +39,19 @@ def table_names(columns: Sequence[Sequence[str]]) -> list[str]:
 def carried_columns(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
     """The published attributes that are no quasi-identifiers: cells have codes of their values."""
     return tuple(bound for bound in policy.published if bound.role is not Role.QUASI_IDENTIFIER)
+
+
+def coded_columns(task: Task, *, matched: bool) -> tuple[BoundAttribute, ...]:
+    """Of `carried_columns` those whose codes are read, where rows have their values and are not made of the cells.
+
+    Where columns are found, or rows `matched`, these are all; else those in a column with a sensitive attribute.
+    """
+    policy = task.policy
+    if matched or not (task.columns or task.each_apart):
+        return carried_columns(policy)
+    columns = each_apart(policy) if task.each_apart else named_columns(policy, task.columns)
+    read = {name for names in beside(policy, columns).values() for name in names}
+    return tuple(b for b in carried_columns(policy) if b.role is Role.SENSITIVE or b.column in read)
 
 
 def require_names(policy: BoundPolicy, *, by_number: bool) -> None:
@@ -70,7 +86,12 @@ def _table(task: Task, choice: Sliced, name: str, attributes: Sequence[str]) -> 
     """The rows of one column, sorted by bucket, whose numbers were drawn, and within a bucket in a drawn order."""
     policy = task.policy
     bounds = {bound.column: bound for bound in policy.published}
-    query = _by_number(policy, choice, attributes) if choice.by_number else _by_code(task, choice, attributes)
+    if choice.by_value:
+        query = _by_value(policy, choice, attributes)
+    elif choice.by_number:
+        query = _by_number(policy, choice, attributes)
+    else:
+        query = _by_code(task, choice, attributes)
     columns = [_BUCKET_COLUMN]
     for bound in map(bounds.__getitem__, attributes):
         # The bucket alone says which rows belong together; the quasi-identifiers are values like others.
@@ -88,6 +109,27 @@ def _by_number(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -
     query.from_(named(relation(policy.relation), "source"), copy=False)
     query.join(relation(choice.points, as_="point"), on=row_number().eq(column("row", "point")), copy=False)
     return query.join(relation(choice.numbers, as_="number"), on=same("region", "point", "number"), copy=False)
+
+
+def _by_value(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
+    """The bucket and the attributes of each row, which has its values already, or the ranges in their place."""
+    indexes = {bound.column: index for index, bound in enumerate(policy.published)}
+    query = exp.select(alias(column("bucket", "number"), BUCKET))
+    query.from_(relation(choice.points, as_="point"), copy=False)
+    query.join(relation(choice.numbers, as_="number"), on=same("region", "point", "number"), copy=False)
+    ranges = choice.ranges.get(choice.columns.index(tuple(attributes)))
+    ranged = ranges.attributes if ranges else ()
+    if ranges:
+        on = [
+            identical(column(value_name(indexes[name]), "point"), column(value_name(index), "range"))
+            for index, name in enumerate(ranged)
+        ]
+        query.join(relation(ranges.table, as_="range"), on=exp.and_(*on), copy=False)
+    for name in attributes:
+        value = column(value_name(indexes[name]), "point")
+        published = column(label_name(ranged.index(name)), "range") if name in ranged else value
+        query.select(alias(published, name), copy=False)
+    return query
 
 
 def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Select:

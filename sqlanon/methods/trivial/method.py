@@ -39,7 +39,7 @@ from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, is_null, or_zero
+from sqlanon.sqlgen.build.expressions import big, filtered, is_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.sqlgen.classes.buckets import BUCKET
@@ -239,8 +239,8 @@ def verify(published: PublishedTables, _: Options) -> Structure:
     """Whether the tables have as many rows as each other, all of the one bucket."""
     numbers: set[int] = set()
     for table in published.tables.values():
-        other = f.call("count_if", exp.or_(is_null(column(BUCKET)), column(BUCKET).neq(literal(_ONLY))))
-        rows, others = published.engine.rows(exp.select(f.count(), or_zero(other)).from_(table.copy()))[0]
+        other = filtered(f.count(), exp.or_(is_null(column(BUCKET)), column(BUCKET).neq(literal(_ONLY))))
+        rows, others = published.engine.rows(exp.select(f.count(), other).from_(table.copy()))[0]
         numbers.add(int(rows))
         if others:
             return Structure(misfit="they have more than one bucket")

@@ -1,0 +1,58 @@
+"""Numbers in the order of draws, where rows lie in many parts: on an engine whose tables have no order.
+
+Rows are numbered among those whose draws begin alike, and a small table says how many come before these. So no step has
+all rows in one part, and none depends on where a row lies. The draws were made once and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending, big, infix, order_by, same, up_to_here, window
+from sqlanon.sqlgen.build.names import alias, column, relation
+
+__all__ = ["numbered"]
+
+# A draw is a text of hexadecimal digits: there are 4096 beginnings.
+_DIGITS = 3
+
+
+def numbered(scratch: Scratch, drawn: str, columns: Sequence[str], name: str) -> exp.Select:
+    """These columns of a relation with a column `draw`, and under this name the number of each row from 1.
+
+    Small tables of how the draws begin are made with `scratch`.
+    """
+    alike = scratch.table("draws_alike", _alike(drawn))
+    return _numbers(drawn, scratch.table("numbers_before", _before(alike)), columns, name)
+
+
+def _alike(drawn: str) -> exp.Select:
+    """beginning, n: how many draws begin alike."""
+    query = exp.select(alias(_beginning(), "beginning"), alias(f.count(), "n")).from_(relation(drawn))
+    return query.group_by(_beginning(), copy=False)
+
+
+def _before(alike: str) -> exp.Select:
+    """beginning, before: how many draws come before those that begin so."""
+    reached = window(f.sum(column("n")), order=order_by(ascending(column("beginning"))), frame=up_to_here())
+    before = infix(big(reached), "-", column("n"))
+    return exp.select(column("beginning"), alias(before, "before")).from_(relation(alike))
+
+
+def _numbers(drawn: str, before: str, columns: Sequence[str], name: str) -> exp.Select:
+    alike = window(f.row_number(), partition_by=[column("beginning")], order=order_by(ascending(column("draw"))))
+    begun = exp.select(*map(column, columns), column("draw"), alias(_beginning(), "beginning")).from_(relation(drawn))
+    counted = exp.select(*map(column, columns), column("beginning"), alias(big(alike), "number"))
+    counted.from_(begun.subquery("begun", copy=False), copy=False)
+    number = column("before", "part") + column("number", "drawn")
+    query = exp.select(*(column(part, "drawn") for part in columns), alias(number, name))
+    query.from_(counted.subquery("drawn", copy=False), copy=False)
+    return query.join(relation(before, as_="part"), on=same("beginning", "drawn", "part"), copy=False)
+
+
+def _beginning() -> exp.Expr:
+    return f.left(column("draw"), _DIGITS)
