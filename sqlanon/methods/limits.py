@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
+    "ON_DUCKDB",
     "Limits",
     "Refusal",
     "no_columns",
     "no_confidential",
+    "no_distributed",
     "no_itemsets",
     "no_joined",
     "no_projections",
@@ -16,6 +18,9 @@ __all__ = [
     "no_series",
     "no_sets",
 ]
+
+
+ON_DUCKDB = "make it on DuckDB, with a table of the rows there: CREATE TABLE ... AS FROM read_parquet(...)"
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,8 @@ class Limits:
     itemsets: Refusal | None
     # JOINED WITH RELEASE: requirements about what the join with another release tells.
     joined: Refusal | None
+    # engine => 'spark': rows lie on another engine than the catalog, and only summaries of them come to it.
+    distributed: Refusal | None
 
 
 def no_confidential() -> Refusal:
@@ -85,6 +92,11 @@ def no_confidential() -> Refusal:
         "CONFIDENTIAL {set}",
         "leave CONFIDENTIAL out of a policy for {method}, or use METHOD fragments or loose",
     )
+
+
+def no_distributed(why: str = "METHOD {method} moves rows between temporary tables of DuckDB's") -> Refusal:
+    """The refusal of a method that reads rows by what DuckDB alone does with them."""
+    return Refusal(f"{why}, so that it does not run with engine => 'spark'", ON_DUCKDB)
 
 
 def no_series() -> Refusal:

@@ -89,7 +89,8 @@ def _can(state: State, name: str) -> bool:
     hierarchies = {fold(stored.definition.name): stored for stored in state.hierarchies}
     try:
         options = method.options(())
-        require_within(method.limits(options), create, need(state.policy), hierarchies, state.requirements)
+        limits, distributed = method.limits(options), state.engine.distributed
+        require_within(limits, create, need(state.policy), hierarchies, state.requirements, distributed=distributed)
     except PolicyError:
         return False
     return not method.promises(options)

@@ -26,13 +26,17 @@ def require_within(
     policy: Policy,
     hierarchies: Mapping[str, StoredHierarchy],
     requirements: Sequence[BoundRequirement],
+    *,
+    distributed: bool,
 ) -> None:
     """Raises PolicyError, in the method's words, for what a statement needs and the method cannot do.
 
-    `hierarchies` are those of the policy by their folded names.
+    `hierarchies` are those of the policy by their folded names. `distributed` says that the rows lie on another engine.
     """
     # Of several uses of an ability the error names the first.
     used = dict(reversed(list(_used(create, policy, hierarchies, requirements))))
+    if distributed:
+        used["distributed"] = {}
     for limit in fields(limits):
         refusal = getattr(limits, limit.name)
         if refusal is not None and limit.name in used:

@@ -46,8 +46,9 @@ def resolve_stage(state: State) -> State:
     if state.leveled is not None:
         policy = with_levels(policy, state.leveled, hierarchies)
     requirements = resolve_requirements(policy, promised=_promised(state))
-    require_within(method.limits(options), state.create, policy, hierarchies, requirements)
-    if state.engine.distributed:
+    distributed = state.engine.distributed
+    require_within(method.limits(options), state.create, policy, hierarchies, requirements, distributed=distributed)
+    if distributed:
         require_possible(state.create, policy, requirements)
     other = other_release(state.engine, policy, state.create)
     name = state.create.series

@@ -73,6 +73,7 @@ def limits_of_fragments() -> Limits:
         projections=model,
         itemsets=model,
         joined=no_joined(),
+        distributed=None,
     )
 
 

@@ -39,7 +39,7 @@ from sqlanon.methods.generalization.related.refused import require_possible
 from sqlanon.methods.generalization.related.search import best_levels, reasons_of
 from sqlanon.methods.generalization.related.tables import tables_of
 from sqlanon.methods.generalization.related.verify import structure_of
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_itemsets, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_distributed, no_itemsets, no_sets
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.recode import Recoding
@@ -120,7 +120,12 @@ def limits(options: Options) -> Limits:
         projections=_no_rounds() if options.recoding == "local" else None,
         itemsets=no_itemsets(),
         joined=_no_levels_of_rounds() if options.recoding == "local" else None,
+        distributed=_no_rounds_elsewhere() if options.recoding == "local" else None,
     )
+
+
+def _no_rounds_elsewhere() -> Refusal:
+    return no_distributed("recoding => 'local' recodes rows in rounds, which are a recursive query")
 
 
 def _no_rounds() -> Refusal:

@@ -31,7 +31,16 @@ from sqlanon.methods.itemsets.one_label import of_one_label
 from sqlanon.methods.itemsets.optimal import optimal
 from sqlanon.methods.itemsets.possible import require_enough, require_told_apart
 from sqlanon.methods.itemsets.supports import Labelled, code_table
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_joined, no_related, no_sets
+from sqlanon.methods.limits import (
+    Limits,
+    Refusal,
+    no_columns,
+    no_confidential,
+    no_distributed,
+    no_joined,
+    no_related,
+    no_sets,
+)
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.wording import loss_text
@@ -159,6 +168,7 @@ def limits(_: Options) -> Limits:
         projections=of_classes,
         itemsets=None,
         joined=no_joined(),
+        distributed=no_distributed(),
     )
 
 

@@ -23,6 +23,7 @@ from sqlanon.methods.limits import (
     Refusal,
     no_columns,
     no_confidential,
+    no_distributed,
     no_itemsets,
     no_joined,
     no_projections,
@@ -169,6 +170,7 @@ def limits(options: Options) -> Limits:
         projections=no_projections(),
         itemsets=no_itemsets(),
         joined=no_joined(),
+        distributed=no_distributed(),
     )
 
 

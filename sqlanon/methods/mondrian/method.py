@@ -21,6 +21,7 @@ from sqlanon.methods.limits import (
     Refusal,
     no_columns,
     no_confidential,
+    no_distributed,
     no_itemsets,
     no_joined,
     no_projections,
@@ -124,7 +125,18 @@ def limits(options: Options) -> Limits:
         projections=no_projections(),
         itemsets=no_itemsets(),
         joined=no_joined(),
+        distributed=_not_elsewhere(options),
     )
+
+
+def _not_elsewhere(options: Options) -> Refusal | None:
+    if options.mode == "relaxed":
+        return no_distributed(
+            "mode => 'relaxed' gives equal rows several regions by their numbers, which rows on Spark have not"
+        )
+    if options.publish == "none":
+        return no_distributed("publish => 'none' mixes the values of each region by draws of DuckDB's")
+    return None
 
 
 def _divided() -> Refusal:

@@ -138,6 +138,7 @@ def limits(_: Options) -> Limits:
         projections=no_projections(),
         itemsets=no_itemsets(),
         joined=no_joined(),
+        distributed=None,
     )
 
 
