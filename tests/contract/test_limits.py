@@ -11,6 +11,7 @@ import pytest
 
 import sqlanon
 from sqlanon import PolicyError
+from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.registry import METHODS
 from tests.support import methods
@@ -91,6 +92,9 @@ USES: Mapping[str, Mapping[str, str]] = {
     "joined": {"joined": "xy_anonymity(x => zip, y => note, k => 2)"},
 }
 
+# The abilities, the last of which no statement uses: on which engine rows are.
+ABILITIES = (*USES, "distributed")
+
 
 @pytest.fixture
 def con() -> sqlanon.Connection:
@@ -111,7 +115,7 @@ def publish(con: sqlanon.Connection, call: str, use: Use) -> None:
 
 
 def test_every_ability_has_a_line_here() -> None:
-    assert list(USES) == [one.name for one in fields(Limits)]
+    assert list(ABILITIES) == [one.name for one in fields(Limits)]
 
 
 @pytest.mark.one_in(4)
@@ -149,14 +153,32 @@ def test_an_ability_is_carried_out_or_refused_in_the_method_s_words(
     assert con.duckdb.execute(made).fetchall() == [(0,)]
 
 
+# A method that needs a series has none there before it is asked.
+@pytest.mark.parametrize(
+    "call", [call for call in CALLS if limits_of(call).distributed and limits_of(call).without_series is None]
+)
+def test_rows_elsewhere_are_refused_in_the_method_s_words(
+    con: sqlanon.Connection, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = limits_of(call)
+    refusal = limits.distributed
+    assert refusal is not None
+    base = LISTED if limits.itemsets is None else PLAIN
+    monkeypatch.setattr(DuckDBEngine, "distributed", True)
+    with pytest.raises(PolicyError) as raised:
+        publish(con, call, base)
+    assert raised.value.message == refusal.sentence.format(method=call.partition("(")[0])
+    assert raised.value.hint == refusal.hint
+
+
 def test_the_table_in_the_documentation_says_what_the_methods_say() -> None:
     page = (Path(__file__).parents[2] / "docs/choosing.md").read_text()
     lines = page[page.index("Not every method can do all") :].split("\n\n")[1].splitlines()
     table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     columns = [cell.strip("`") for cell in table[0][1:]]
     assert set(columns) == set(METHODS)
-    said = dict(zip(USES, table[2:], strict=True))
+    said = dict(zip(ABILITIES, table[2:], strict=True))
     for place, method in enumerate(columns, 1):
         limits = limits_of(next(call for call in CALLS if call.partition("(")[0] == method))
-        can = {ability: getattr(limits, ability) is None for ability in USES}
+        can = {ability: getattr(limits, ability) is None for ability in ABILITIES}
         assert {ability: row[place].split()[0].rstrip(",:") == "yes" for ability, row in said.items()} == can
