@@ -8,6 +8,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any, TypeVar
 
+from duckdb import DuckDBPyConnection
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
@@ -56,6 +57,9 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
         %%sqlanon [options]               runs the script below it; what each statement answers is displayed
         %sqlanon [options]                returns the connection
 
+        In a line IPython replaces {name} and $name by the values of variables, as they are and without quotes; in a
+        script below %%sqlanon it does not.
+
         --database FILE, -d     from here on, a connection to this database
         --connection NAME, -c   from here on, the connection in this variable: sqlanon's, or DuckDB's
         --output NAME, -o       puts the last answer into this variable, and does not display it
@@ -70,10 +74,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
             raise UsageError(f"--output {output} is no name of a variable")
         if not text.strip():
             return None if options else self.connection
-        answers = self._answers(text)
-        for answer in answers[:-1]:
-            display(answer)
-        last = answers[-1] if answers else None
+        last = self._last_answer(text)
         if output is None:
             return last
         self.shell.user_ns[output] = last
@@ -105,19 +106,34 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
             if variable not in self.shell.user_ns:
                 raise UsageError(f"there is no variable {variable}")
             value = self.shell.user_ns[variable]
+            if not isinstance(value, Connection | DuckDBPyConnection):
+                raise UsageError(f"{variable} is no connection of sqlanon's or DuckDB's")
             self._current = value if isinstance(value, Connection) else connect(value)
 
-    def _answers(self, text: str) -> list[Result]:
-        """What each statement of a script answers, of those that answer anything."""
-        answers: list[Result] = []
+    def _last_answer(self, text: str) -> Result | None:
+        """Runs a script, and displays what each of its statements answers but for the last, which is returned.
+
+        An answer is displayed when the next one is there, or when the script ends in an error.
+        """
+        last: list[Result] = []
 
         def note(event: StatementEvent) -> None:
             if event.phase == "end" and (event.result is not None or event.remarks):
-                answers.append(Result(event.result, label(event.statement), event.remarks))
+                answer = Result(event.result, label(event.statement), event.remarks)
+                show()
+                last.append(answer)
 
-        with self._watched(self.connection):
-            _beside(self.shell.user_ns, partial(self.connection.script, text, note))
-        return answers
+        def show() -> None:
+            while last:
+                display(last.pop())
+
+        try:
+            with self._watched(self.connection):
+                _beside(self.shell.user_ns, partial(self.connection.script, text, note))
+        except BaseException:
+            show()
+            raise
+        return last[0] if last else None
 
     @contextmanager
     def _watched(self, connection: Connection) -> Iterator[None]:

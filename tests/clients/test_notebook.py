@@ -226,3 +226,19 @@ def test_a_terminal_has_no_such_line(run: Any, displayed: list[dict[str, Any]]) 
     displayed.clear()
     run("%sqlanon CREATE ANONYMIZED TABLE r AS POLICY p")
     assert displayed == []
+
+
+def test_what_was_answered_before_an_error_is_displayed(run: Any, displayed: list[dict[str, Any]]) -> None:
+    with pytest.raises(sqlanon.UserError):
+        run("%%sqlanon\nSELECT 41 AS first;\nSELECT 42 AS second;\nCHECK nosuch;\nSELECT 43 AS third")
+    texts = [output["data"]["text/plain"] for output in displayed]
+    assert [("41" in text, "42" in text) for text in texts] == [(True, False), (False, True)]
+
+
+def test_a_variable_that_is_no_connection_changes_nothing(run: Any, shell: InteractiveShell) -> None:
+    run("%sqlanon CREATE TABLE here AS SELECT 7 AS n")
+    shell.user_ns["words"] = "here.duckdb"
+    for name in ("words", "nothing"):
+        with pytest.raises(UsageError, match=r"connection|variable"):
+            run(f"%sqlanon --connection {name} SELECT 1")
+    assert run("%sqlanon FROM here").fetchall() == [(7,)]

@@ -13,6 +13,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import PolicyError
+from sqlanon.methods.generalization.lattice.box import nodes_between
 from sqlanon.methods.generalization.lattice.remaining import Rank
 from sqlanon.methods.generalization.lattice.search import Counted, Found, Lattice, Node, Progress, search
 from sqlanon.methods.generalization.losses.base import additive
@@ -195,6 +196,16 @@ def test_a_lattice_of_one_node() -> None:
     found = nothing_suppressed(of, lambda node: False).search(1)
     assert found is not None
     assert (found.node, found.suppressed, found.checked, found.pruned) == ((2,), 1, 1, 0)
+
+
+@pytest.mark.parametrize("choices", [(), (3,), (2, 1, 4), (1,) * 70, (1, 2) * 35])
+def test_the_nodes_between_two_are_in_the_order_of_their_levels(choices: tuple[int, ...]) -> None:
+    # More attributes than an array has dimensions, of which few have a choice.
+    choices = tuple(levels if index < 8 else 1 for index, levels in enumerate(choices))
+    low = tuple(index % 3 for index in range(len(choices)))
+    high = tuple(bottom + levels - 1 for bottom, levels in zip(low, choices, strict=True))
+    expected = list(product(*(range(bottom, top + 1) for bottom, top in zip(low, high, strict=True))))
+    assert list(map(tuple, nodes_between(low, high).T.tolist())) == expected
 
 
 def test_a_large_lattice_is_settled_with_few_checks() -> None:

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from sqlanon.domain.explanation import ExaminedNode, Explanation, LessGeneral
 from sqlanon.methods.generalization.choice import Generalization
+from sqlanon.methods.generalization.lattice.box import nodes_between
 from sqlanon.methods.generalization.lattice.search import Lattice, Node
 from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.node_report import Look, Seen
@@ -84,8 +85,6 @@ def _near(lattice: Lattice, levels: Node) -> tuple[NDArray[Any], int | None]:
 
     The reach is the greatest for which they are few enough to be ranked.
     """
-    import numpy as np
-
     reach = max((high - low for low, high in zip(lattice.low, lattice.high, strict=True)), default=0)
     box = list(zip(lattice.low, lattice.high, strict=True))
     size = prod(high - low + 1 for low, high in box)
@@ -95,9 +94,7 @@ def _near(lattice: Lattice, levels: Node) -> tuple[NDArray[Any], int | None]:
             (max(low, level - reach), min(high, level + reach))
             for low, high, level in zip(lattice.low, lattice.high, levels, strict=True)
         ]
-    shape = [high - low + 1 for low, high in box]
-    offsets = np.indices(shape, dtype=np.int16).reshape(len(shape), -1).T
-    near: NDArray[Any] = offsets + np.array([low for low, _ in box], dtype=np.int16)
+    near = nodes_between(tuple(low for low, _ in box), tuple(high for _, high in box)).T
     return near, None if len(near) == size else reach
 
 

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError
+from sqlanon.methods.generalization.lattice.box import nodes_between
 from sqlanon.methods.generalization.lattice.sizes import sizes
 
 if TYPE_CHECKING:
@@ -51,8 +52,7 @@ class Remaining:
             )
         self._low, self._shape = low, shape
         # A row an attribute: comparisons with a node go through one attribute after the other.
-        levels = np.indices(shape, dtype=np.int16).reshape(len(shape), -1)
-        self._levels: NDArray[Any] = levels + np.array(low, dtype=np.int16)[:, None]
+        self._levels = nodes_between(low, high)
         # Nodes are numbered in the order of their levels.
         self._number: NDArray[Any] = np.arange(size)
         self._bounds = bounds
