@@ -22,7 +22,7 @@ from sqlanon.errors import InUseError, UserError
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
 
-__all__ = ["DuckDBEngine", "in_use", "open_database", "translated"]
+__all__ = ["DuckDBEngine", "in_use", "is_connection", "open_database", "translated"]
 
 Observer = Callable[[str], None]
 
@@ -65,6 +65,11 @@ def _cannot_open(path: str, error: duckdb.Error) -> UserError:
             "--read-only and read_only=True open",
         )
     return UserError(f"the database {path} cannot be opened: {text.splitlines()[0]}")
+
+
+def is_connection(value: object) -> bool:
+    """Whether it is one of DuckDB's own connections."""
+    return isinstance(value, duckdb.DuckDBPyConnection)
 
 
 class DuckDBEngine(SingleEngine):

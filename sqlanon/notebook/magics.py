@@ -8,13 +8,13 @@ from functools import partial
 from types import FunctionType
 from typing import Any, TypeVar
 
-from duckdb import DuckDBPyConnection
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.display import display
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import is_connection
 from sqlanon.notebook.pages import Page
 from sqlanon.notebook.progress import Progress
 from sqlanon.notebook.result import Result
@@ -106,7 +106,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
             if variable not in self.shell.user_ns:
                 raise UsageError(f"there is no variable {variable}")
             value = self.shell.user_ns[variable]
-            if not isinstance(value, Connection | DuckDBPyConnection):
+            if not (isinstance(value, Connection) or is_connection(value)):
                 raise UsageError(f"{variable} is no connection of sqlanon's or DuckDB's")
             self._current = value if isinstance(value, Connection) else connect(value)
 
