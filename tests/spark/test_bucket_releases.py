@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sqlanon import CatalogError, Connection, PrivacyViolation, connect
+from sqlanon.engines.federated.parquet_releases import ParquetReleases
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.pipeline import publish
 from tests.oracles.anatomy import by_bucket, diverse, fitting, most_groups
 
 pytestmark = pytest.mark.spark
@@ -163,12 +163,16 @@ def test_the_folders_of_a_release_are_one(
     before = files_in(out)
     assert {path.parent.name for path in before} == {"r_qi", "r_sensitive"}
 
-    def fail(*_: Any) -> None:
+    renamed = ParquetReleases.before_commit
+
+    def fail(releases: ParquetReleases) -> None:
+        assert files_in(out / "main").keys() == before.keys()
+        renamed(releases)
         assert not before.keys() & {*(out / "main").rglob("*.parquet")}
         raise CatalogError("as if the catalog could not be written")
 
     with monkeypatch.context() as patched:
-        patched.setattr(publish, "seal", fail)
+        patched.setattr(ParquetReleases, "before_commit", fail)
         with pytest.raises(CatalogError):
             own.execute("REFRESH ANONYMIZED TABLE r")
     assert files_in(out) == before
