@@ -20,7 +20,7 @@ __all__ = ["run"]
 _SIZES, _QUICK_SIZES = (100_000, 1_000_000), (20_000,)
 _THREADS = (1, 2)
 # Of DuckDB, and of the heap of the process that is Spark's driver and executor in one.
-_MEMORY = "2GB"
+_MEMORY, _MORE_MEMORY, _MORE_FROM = "2GB", "4GB", 20_000_000
 # From here on a run takes minutes, and the first is as good as the next.
 _ONCE_FROM, _RUNS = 5_000_000, 2
 
@@ -43,10 +43,22 @@ def run(context: Context) -> Iterator[Figure]:
 
 def _made(context: Context, threads: int, file: Path, rows: int, runs: int) -> dict[str, Any]:
     context.note(f"spark: {rows:,} rows through " + (f"Spark, threads = {threads}" if threads else "DuckDB"))
-    command = [sys.executable, "-m", "benchmarks.on_spark", str(threads), str(file.absolute()), str(runs), _MEMORY]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.on_spark",
+        str(threads),
+        str(file.absolute()),
+        str(runs),
+        _memory(rows),
+    ]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+def _memory(rows: int) -> str:
+    return _MEMORY if rows < _MORE_FROM else _MORE_MEMORY
 
 
 def _figure(threads: int, rows: int, spark: dict[str, Any], baseline: dict[str, Any]) -> Figure:
@@ -59,7 +71,7 @@ def _figure(threads: int, rows: int, spark: dict[str, Any], baseline: dict[str, 
     note = f"first run {taken[0]:.1f} s; {ours}; DuckDB: first run {against[0]:.1f} s; {theirs}"
     return Figure(
         "spark",
-        f"whole statement, threads = {threads}, memory = {_MEMORY}",
+        f"whole statement, threads = {threads}, memory = {_memory(rows)}",
         ratios[-1],
         "x",
         min(ratios),
