@@ -182,7 +182,6 @@ def test_a_check_of_more_classes_than_the_bound_runs_on_spark(
     ("statement", "message"),
     [
         ("CREATE ANONYMIZED VIEW r AS POLICY clinic", "a live view is a query"),
-        ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD slicing(l => 2)", "METHOD slicing moves rows"),
         ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD generalization(recoding => 'local')", "in rounds"),
         ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD mondrian(mode => 'relaxed')", "several regions by their"),
         ("CREATE ANONYMIZED TABLE r AS POLICY clinic METHOD mondrian(publish => 'none')", "mixes the values"),
