@@ -138,4 +138,4 @@ def on_page_markdown(markdown: str, *, page: Any, config: MkDocsConfig, files: F
         page.meta["search"] = {"boost": WEIGHTS.get(page.file.src_uri.partition("/")[0], 1)}
     markdown = re.sub(r"<!-- output -->\s*^(`{3,})text$", r'\1text title="Output"', markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^(`{3,})sql error$", r'\1sql title="This fails"', markdown, flags=re.MULTILINE)
-    return re.sub(r"^(`{3,})sh no-run$", r"\1sh", markdown, flags=re.MULTILINE)
+    return re.sub(r"^(`{3,})(sh|python) (no-run|spark)$", r"\1\2", markdown, flags=re.MULTILINE)
