@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # only `make docs` has it
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
-__all__ = ["linked", "on_config", "on_files", "on_page_markdown", "page_of", "rewritten"]
+__all__ = ["linked", "on_config", "on_files", "on_page_markdown", "page_of", "plain_blocks", "rewritten"]
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = "docs"
@@ -136,6 +136,11 @@ def on_page_markdown(markdown: str, *, page: Any, config: MkDocsConfig, files: F
     if not page.file.src_uri.startswith(f"{OUTSIDE}/"):
         markdown = rewritten(markdown, f"{DOCS}/{page.file.src_uri}")
         page.meta["search"] = {"boost": WEIGHTS.get(page.file.src_uri.partition("/")[0], 1)}
+    return plain_blocks(markdown)
+
+
+def plain_blocks(markdown: str) -> str:
+    """A page without what its blocks of code say for the tests, which the site's parser takes for no block."""
     markdown = re.sub(r"<!-- output -->\s*^(`{3,})text$", r'\1text title="Output"', markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^(`{3,})sql error$", r'\1sql title="This fails"', markdown, flags=re.MULTILINE)
     return re.sub(r"^(`{3,})(sh|python) (no-run|spark)$", r"\1\2", markdown, flags=re.MULTILINE)

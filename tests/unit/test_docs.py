@@ -25,7 +25,7 @@ import sqlanon
 from sqlanon.pipeline.run import RELEASE
 from sqlanon.terminal.cli import app
 from tests.support.pages import OUTPUT, ROOT, Reading, tables
-from tools.site_hook import linked, page_of, rewritten
+from tools.site_hook import linked, page_of, plain_blocks, rewritten
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *DOCS.rglob("*.md")))
@@ -99,6 +99,14 @@ def test_the_site_has_pages_for_files_that_pages_link_to() -> None:
     )
     assert page_of("tests") == "repository/tests/index.md"
     assert rewritten("[all](docs/index.md#how-to)", "README.md") == "[all](../index.md#how-to)"
+
+
+def test_the_site_reads_every_block_of_code() -> None:
+    """Its parser takes a block whose first line says more than a language and a title for a text."""
+    unread = re.compile(r"^`{3,}(?!\w*$)(?!\w+ title=\"[^\"]*\"$).+$", re.MULTILINE)
+    found = {page: unread.findall(plain_blocks((ROOT / page).read_text(encoding="utf-8"))) for page in PAGES}
+    assert {page: lines for page, lines in found.items() if lines} == {}
+    assert unread.findall("```python spark\n```\n```sh\n```\n") == ["```python spark"]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
