@@ -15,7 +15,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, big, infix, order_by, same, up_to_here, window
 from sqlanon.sqlgen.build.names import alias, column, relation
 
-__all__ = ["numbered"]
+__all__ = ["beginning", "draws_alike", "numbered", "numbers_before"]
 
 # A draw is a text of hexadecimal digits: there are 4096 beginnings.
 _DIGITS = 3
@@ -26,26 +26,32 @@ def numbered(scratch: Scratch, drawn: str, columns: Sequence[str], name: str) ->
 
     Small tables of how the draws begin are made with `scratch`.
     """
-    alike = scratch.table("draws_alike", _alike(drawn))
-    return _numbers(drawn, scratch.table("numbers_before", _before(alike)), columns, name)
+    alike = scratch.table("draws_alike", draws_alike(drawn, "draw"))
+    return _numbers(drawn, scratch.table("numbers_before", numbers_before(alike)), columns, name)
 
 
-def _alike(drawn: str) -> exp.Select:
-    """beginning, n: how many draws begin alike."""
-    query = exp.select(alias(_beginning(), "beginning"), alias(f.count(), "n")).from_(relation(drawn))
-    return query.group_by(_beginning(), copy=False)
+def draws_alike(drawn: str, draw: str) -> exp.Select:
+    """beginning, n: how many draws of this column begin alike."""
+    begins = beginning(column(draw))
+    query = exp.select(alias(begins, "beginning"), alias(f.count(), "n")).from_(relation(drawn))
+    return query.group_by(begins.copy(), copy=False)
 
 
-def _before(alike: str) -> exp.Select:
-    """beginning, before: how many draws come before those that begin so."""
-    reached = window(f.sum(column("n")), order=order_by(ascending(column("beginning"))), frame=up_to_here())
+def numbers_before(alike: str, of: Sequence[str] = ()) -> exp.Select:
+    """The columns `of`, beginning, before: how many of these draws come before those that begin so."""
+    names = [column(name) for name in of]
+    order = order_by(ascending(column("beginning")))
+    reached = window(f.sum(column("n")), partition_by=names, order=order, frame=up_to_here())
     before = infix(big(reached), "-", column("n"))
-    return exp.select(column("beginning"), alias(before, "before")).from_(relation(alike))
+    query = exp.select(*(name.copy() for name in names), column("beginning"), alias(before, "before"))
+    return query.from_(relation(alike))
 
 
 def _numbers(drawn: str, before: str, columns: Sequence[str], name: str) -> exp.Select:
     alike = window(f.row_number(), partition_by=[column("beginning")], order=order_by(ascending(column("draw"))))
-    begun = exp.select(*map(column, columns), column("draw"), alias(_beginning(), "beginning")).from_(relation(drawn))
+    begun = exp.select(*map(column, columns), column("draw"), alias(beginning(column("draw")), "beginning")).from_(
+        relation(drawn)
+    )
     counted = exp.select(*map(column, columns), column("beginning"), alias(big(alike), "number"))
     counted.from_(begun.subquery("begun", copy=False), copy=False)
     number = column("before", "part") + column("number", "drawn")
@@ -54,5 +60,6 @@ def _numbers(drawn: str, before: str, columns: Sequence[str], name: str) -> exp.
     return query.join(relation(before, as_="part"), on=same("beginning", "drawn", "part"), copy=False)
 
 
-def _beginning() -> exp.Expr:
-    return f.left(column("draw"), _DIGITS)
+def beginning(draw: exp.Expr) -> exp.Expr:
+    """How a draw begins, of which there are not many ways."""
+    return f.left(draw.copy(), _DIGITS)

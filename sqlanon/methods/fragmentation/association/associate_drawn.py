@@ -31,6 +31,7 @@ from sqlanon.methods.fragmentation.association.left_out import (
     with_dissolved,
 )
 from sqlanon.methods.fragmentation.association.sizes import sizes
+from sqlanon.methods.shared.numbered_draws import draws_alike, numbers_before
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import column, relation
@@ -193,7 +194,7 @@ class _Dealing:
         starts = scratch.table("starts", query)
         divided = _number(self._engine, sql.divided(starts))
         beginnings = scratch.table("beginnings", sql.beginnings(rows, starts, key) if divided else sql.no_beginnings())
-        parts = scratch.table("parts", sql.before(beginnings, ["value"]))
+        parts = scratch.table("parts", numbers_before(beginnings, ["value"]))
         dealt_rows = scratch.rows("dealt", sql.dealt_rows(rows, starts, parts, self._count, key, size))
         return dealt_rows, _number(self._engine, sql.blocks_of(starts))
 
@@ -224,9 +225,9 @@ def _grouped(engine: Engine, rows: str, in_blocks: str, values: int, laid: Grid,
     with registered(engine, "random_draw") as draw:
         drawn = scratch.rows("drawn_blocks", drawn_grids_sql.drawn_blocks(in_blocks, fragments, draw))
     counted = [
-        scratch.table("beginnings", drawn_grids_sql.beginnings_of_blocks(drawn, index)) for index in range(fragments)
+        scratch.table("beginnings", draws_alike(drawn, drawn_grids_sql.draw_name(index))) for index in range(fragments)
     ]
-    befores = [scratch.table("before", sql.before(table)) for table in counted]
+    befores = [scratch.table("before", numbers_before(table)) for table in counted]
     numbers = scratch.rows("numbers", drawn_grids_sql.block_numbers(drawn, befores))
     return scratch.rows("groups", drawn_grids_sql.grouped_rows(rows, in_blocks, numbers, values, laid))
 

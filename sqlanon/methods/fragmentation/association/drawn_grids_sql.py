@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import Grid, draws, group_columns, row_index, value_name
-from sqlanon.methods.fragmentation.association.drawn_rows_sql import beginning
-from sqlanon.sqlgen.build import functions as f
+from sqlanon.methods.shared.numbered_draws import beginning
 from sqlanon.sqlgen.build.expressions import big, is_not_null, is_null, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = [
     "Round",
-    "beginnings_of_blocks",
     "block_numbers",
+    "draw_name",
     "drawn_blocks",
     "grouped_rows",
     "in_blocks",
@@ -74,26 +73,19 @@ def moved_rows(dealt_rows: str, placed: str, offset: int) -> exp.Select:
 def drawn_blocks(in_blocks: str, fragments: int, draw: str) -> exp.Select:
     """block, draw_0, ...: each block with a draw for each fragment."""
     blocks = exp.select(column("block")).distinct(copy=False).from_(relation(in_blocks))
-    query = exp.select(column("block"), *(alias(draws(draw), _draw_name(index)) for index in range(fragments)))
+    query = exp.select(column("block"), *(alias(draws(draw), draw_name(index)) for index in range(fragments)))
     return query.from_(blocks.subquery("occurring"), copy=False)
-
-
-def beginnings_of_blocks(drawn_blocks: str, fragment: int) -> exp.Select:
-    """beginning, n: how many blocks have draws of this fragment that begin alike."""
-    begins = beginning(column(_draw_name(fragment)))
-    query = exp.select(alias(begins, "beginning"), alias(f.count(), "n")).from_(relation(drawn_blocks))
-    return query.group_by(begins.copy(), copy=False)
 
 
 def block_numbers(drawn_blocks: str, befores: Sequence[str]) -> exp.Select:
     """block, number_0, ...: each block's number in each fragment, from 0, in the order of the draws for that one.
 
-    `befores` has for each fragment the table that `before` makes of `beginnings_of_blocks`.
+    `befores` has for each fragment the table that `numbers_before` makes of its draws.
     """
     counted = exp.select(column("block"))
     query = exp.select(column("block", "counted")).from_(counted.subquery("counted", copy=False), copy=False)
     for index, table in enumerate(befores):
-        draw = column(_draw_name(index))
+        draw = column(draw_name(index))
         number = row_index([beginning(draw)], [draw])
         counted.select(
             alias(beginning(draw.copy()), f"beginning_{index}"), alias(number, f"number_{index}"), copy=False
@@ -122,5 +114,6 @@ def grouped_rows(rows: str, in_blocks: str, numbers: str, values: int, laid: Gri
     return query.join(relation(rows, as_="drawn"), on=same("row", "placed", "drawn"), copy=False)
 
 
-def _draw_name(fragment: int) -> str:
+def draw_name(fragment: int) -> str:
+    """The column with the draws of blocks for a fragment."""
     return f"draw_{fragment}"

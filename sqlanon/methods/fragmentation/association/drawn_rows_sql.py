@@ -14,12 +14,12 @@ from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import (
     draws,
-    in_order,
     key_name,
     row_index,
     value_name,
 )
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, starts
+from sqlanon.methods.shared.numbered_draws import beginning
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     added,
@@ -33,7 +33,6 @@ from sqlanon.sqlgen.build.expressions import (
     paren,
     same,
     union_all,
-    up_to_here,
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -42,8 +41,6 @@ __all__ = [
     "DRAW_LIMIT",
     "alike_blocks",
     "all_blocks",
-    "before",
-    "beginning",
     "beginnings",
     "blocks_of",
     "candidates",
@@ -64,8 +61,7 @@ __all__ = [
     "without_names",
 ]
 
-# A draw is a text of hexadecimal digits: there are 4096 beginnings, and the first eight digits are a number below this.
-_DIGITS = 3
+# A draw is a text of hexadecimal digits, the first eight of which are a number below this.
 _NUMBER_DIGITS = 8
 DRAW_LIMIT = 16**_NUMBER_DIGITS
 
@@ -199,19 +195,11 @@ def no_beginnings() -> exp.Select:
     return exp.select(exp.Star()).from_(nothing, copy=False).where(exp.false(), copy=False)
 
 
-def before(beginnings: str, of: Sequence[str] = ()) -> exp.Select:
-    """The table with `before`: how many rows of the same `of` have draws that begin with less."""
-    names = list(map(column, of))
-    reached = window(f.sum(column("n")), names, in_order([column("beginning")]), up_to_here())
-    query = exp.select(*(name.copy() for name in names), column("beginning"))
-    return query.select(alias(big(reached) - column("n"), "before"), copy=False).from_(relation(beginnings), copy=False)
-
-
 def dealt_rows(rows: exp.Select, starts: str, parts: str, keys: int, key: int, size: int) -> exp.Select:
     """row, cell, key_0, ..., block: the rows in the blocks of `size` rows that the closed form fills.
 
-    It is that of `fill_blocks_sql`. `parts` is the table that `before` makes of `beginnings`. `block` is NULL for the
-    other rows.
+    It is that of `fill_blocks_sql`. `parts` is the table that `numbers_before` makes of `beginnings`. `block`
+    is NULL for the other rows.
     """
     known = ["row", "cell", *all_keys(keys)]
     part = if_(column("divided", "start"), beginning(column("row", "keyed")), literal(""))
@@ -284,8 +272,3 @@ def counts_of(rows: exp.Select, key: int) -> exp.Select:
 
 def _blocks(table: str) -> exp.Select:
     return exp.select(column("block")).from_(relation(table))
-
-
-def beginning(draw: exp.Expr) -> exp.Expr:
-    """How a draw begins, of which there are not many ways."""
-    return f.left(draw.copy(), _DIGITS)
