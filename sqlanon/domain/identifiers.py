@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
 
-__all__ = ["UPPER", "fold", "listed", "nearest", "same_name"]
+__all__ = ["UPPER", "fold", "free_name", "listed", "nearest", "same_name"]
 
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Ratios of likeness that differ by less say the same.
@@ -24,6 +24,14 @@ def fold(name: str) -> str:
 def same_name(first: str, second: str) -> bool:
     """Whether two spellings name the same."""
     return fold(first) == fold(second)
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with underscores behind it where others have it already."""
+    folded = {*map(fold, taken)}
+    while fold(name) in folded:
+        name += "_"
+    return name
 
 
 def listed(names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import free_name
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import UserError
@@ -21,7 +21,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import infix, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["CountedRelease", "CountedSource", "counted_source", "counted_table", "free_name"]
+__all__ = ["CountedRelease", "CountedSource", "counted_source", "counted_table", "number_column"]
 
 _NUMBER = "n"
 # So many rows are repeated at a time.
@@ -83,7 +83,7 @@ def counted(model: ReleaseModel, columns: Collection[str], scratch: Scratch) -> 
         if read and part.bucket is not None:
             names[part.bucket] = None
         bucketed.append(replace(part, values=_counted_values(part, scratch)) if read else part)
-    number = free_name(list(names))
+    number = number_column(list(names))
     rows = counted_table(model.rows.copy().subquery("released"), list(names), number, scratch)
     counted_rows = exp.select(exp.Star()).from_(relation(rows))
     return replace(model, rows=counted_rows, counted=number, bucketed=tuple(bucketed))
@@ -114,12 +114,9 @@ def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, scratch: 
     return scratch.table("counted", query)
 
 
-def free_name(names: Collection[str]) -> str:
+def number_column(names: Collection[str]) -> str:
     """A name for a number of rows that is none of these."""
-    taken, name = {*map(fold, names)}, _NUMBER
-    while name in taken:
-        name += "_"
-    return name
+    return free_name(_NUMBER, names)
 
 
 def _too_many(rows: str) -> UserError:
@@ -131,7 +128,7 @@ def _too_many(rows: str) -> UserError:
 
 def _repeated(groups: str, columns: Sequence[str], number: str) -> exp.Select:
     """The rows of a table of `counted_table`, each as often as it occurs, in blocks: DuckDB lists what it unnests."""
-    block = free_name([*columns, number])
+    block = number_column([*columns, number])
     blocks = infix(paren(column(number) + (_BLOCK - 1)), "//", literal(_BLOCK))
     numbered = exp.select(*map(column, columns), column(number), alias(_numbers(blocks), block)).from_(relation(groups))
     left = f.least(literal(_BLOCK), column(number) - column(block) * _BLOCK)

@@ -15,6 +15,7 @@ __all__ = [
     "no_joined",
     "no_projections",
     "no_related",
+    "no_script",
     "no_series",
     "no_sets",
 ]
@@ -83,6 +84,8 @@ class Limits:
     joined: Refusal | None
     # engine => 'spark': rows lie on another engine than the catalog, and only summaries of them come to it.
     distributed: Refusal | None
+    # sqlanon compile: a script that makes the release again from the same table in another warehouse.
+    scripted: Refusal | None
 
 
 def no_confidential() -> Refusal:
@@ -97,6 +100,14 @@ def no_confidential() -> Refusal:
 def no_distributed(why: str = "METHOD {method} moves rows between temporary tables of DuckDB's") -> Refusal:
     """The refusal of a method that reads rows by what DuckDB alone does with them."""
     return Refusal(f"{why}, so that it does not run with engine => 'spark'", ON_DUCKDB)
+
+
+def no_script() -> Refusal:
+    """The refusal of a method whose steps are not SQL that a warehouse has."""
+    return Refusal(
+        "it was made by METHOD {method}, whose steps go on in temporary tables of DuckDB's",
+        "METHOD generalization, anatomy and fragments can be compiled, and live views of METHOD mondrian",
+    )
 
 
 def no_series() -> Refusal:

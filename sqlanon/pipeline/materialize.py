@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName
@@ -63,13 +63,9 @@ def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
     helpers = {entity.column: query.respondent} if entity and query.respondent else {}
     if isinstance(query, TablesQuery):
         return helpers
-    taken = {fold(name) for name in query.columns}
     for guard in dict.fromkeys(query.guards.values()):
         if guard not in _as_it_is(query):
-            name = f"{_GUARD}_{len(helpers)}"
-            while name in taken:
-                name += "_"
-            helpers[guard] = name
+            helpers[guard] = free_name(f"{_GUARD}_{len(helpers)}", query.columns)
     return helpers
 
 

@@ -18,7 +18,7 @@ from sqlanon.profiling.sizes import sizes
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, ProposeHierarchy
 
-__all__ = ["ProposedColumn", "free_name", "nodes", "proposed_columns", "statements"]
+__all__ = ["ProposedColumn", "nodes", "numbered_name", "proposed_columns", "statements"]
 
 _K = 5
 _CLOSENESS = "0.3"
@@ -67,7 +67,7 @@ def proposed_columns(
         if role is not Role.QUASI_IDENTIFIER:
             columns.append(ProposedColumn(values, Attribute(values.name, role), why, may_be_entity=entity))
             continue
-        name = free_name(f"{policy}_{values.name}", names)
+        name = numbered_name(f"{policy}_{values.name}", names)
         statement, lacking, between = _hierarchy(engine, tables[values.name], source, values, name)
         if statement:
             names.add(fold(name))
@@ -96,7 +96,7 @@ def _hierarchy(
     return ProposeHierarchy(name, source.name, values.name), "", between
 
 
-def free_name(name: str, taken: Collection[str]) -> str:
+def numbered_name(name: str, taken: Collection[str]) -> str:
     """The name, with a number behind it where others have it already."""
     number, free = 1, name
     while fold(free) in taken:

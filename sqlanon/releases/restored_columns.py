@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import ReleaseAttribute
@@ -30,9 +30,7 @@ class Restoring(AsReturned):
 
     def __init__(self, source: Any, names: Sequence[str]) -> None:
         self._original = source
-        self._position = "position"
-        while fold(self._position) in map(fold, names):
-            self._position += "_"
+        self._position = free_name("position", names)
         # Shares the columns with the frame of the caller, who does not see the column more.
         numbered = source.copy(deep=False)
         numbered[self._position] = range(len(source))

@@ -15,7 +15,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.estimates.counted_rows import counted_table, free_name
+from sqlanon.estimates.counted_rows import counted_table, number_column
 from sqlanon.pipeline.check import measured
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.every_model import figure_name
@@ -67,7 +67,7 @@ def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callab
     weight: exp.Column | None = None
     if engine.distributed:
         names = [*(b.column for b in bound.attributes), *bound.guarding]
-        number = free_name(names)
+        number = number_column(names)
         with suppress(TooManyRows):
             rows = relation(counted_table(rows, list(dict.fromkeys(names)), number, scratch))
             weight = column(number)

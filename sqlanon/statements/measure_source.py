@@ -16,7 +16,7 @@ from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.on_source import SourceAggregates, countable
 from sqlanon.estimates.batch.one_scan import as_it_is, columns_of, many, repeats
 from sqlanon.estimates.batch.satisfying_values import Constants
-from sqlanon.estimates.counted_rows import CountedSource, counted_source, counted_table, free_name
+from sqlanon.estimates.counted_rows import CountedSource, counted_source, counted_table, number_column
 from sqlanon.estimates.query.parse import is_plain
 from sqlanon.estimates.query.templates import WorkloadQuery
 from sqlanon.inputs.pivot import source_rows
@@ -76,7 +76,7 @@ def _rows_of(engine: Engine, policy: Policy, queries: Sequence[WorkloadQuery], s
         return _SourceRows(rows, None, in_file(engine, source.relation))
     read = source_columns([query.query for query in queries])
     names = [name for name, _ in source.columns if fold(name) in read]
-    counted = counted_source(rows, names, free_name(read), scratch)
+    counted = counted_source(rows, names, number_column(read), scratch)
     return _SourceRows(relation(counted.rows), counted, stored=False)
 
 
@@ -145,7 +145,7 @@ class AskSource:
             rows, n = source.groups()
         elif others and repeated and not added:
             names = columns_of([query.query for query in others])
-            n = free_name(names)
+            n = number_column(names)
             rows = relation(counted_table(source.each, names, n, self.scratch))
         for queries in batches(others, _BATCH):
             self.note(done)

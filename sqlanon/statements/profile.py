@@ -17,14 +17,13 @@ from sqlanon.domain.values import QualifiedName, Source, variable_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
-from sqlanon.estimates.counted_rows import counted_source
-from sqlanon.estimates.counted_rows import free_name as free_column
+from sqlanon.estimates.counted_rows import counted_source, number_column
 from sqlanon.inputs.source import BoundSource, bind_source
 from sqlanon.profiling.automatic import definition, propose
 from sqlanon.profiling.categories import Category, categories
 from sqlanon.profiling.combinations import Combinations, Search, count_alone, search
 from sqlanon.profiling.first_release import about_policy, about_release, first_release
-from sqlanon.profiling.proposal import ProposedColumn, free_name, proposed_columns, statements
+from sqlanon.profiling.proposal import ProposedColumn, numbered_name, proposed_columns, statements
 from sqlanon.profiling.roles import Values, proposed_role, values_of
 from sqlanon.sqlgen.build import names
 from sqlanon.statements.hierarchy import create_hierarchy
@@ -72,7 +71,7 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
             recognized |= categories(engine, part.values, part.columns)
         roles = [(column_values, proposed_role(column_values, recognized)) for column_values in values]
         taken = {fold(name) for name in hierarchies.listing(engine)}
-        name = free_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
+        name = numbered_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
         tables = {column: part.rows for part in parts for column, _ in part.columns}
         proposed = proposed_columns(engine, tables, statement.source, roles, name, taken)
         quasi = [c.values.counted for c in proposed if c.attribute.role is Role.QUASI_IDENTIFIER]
@@ -138,7 +137,7 @@ def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], s
         return
     for column in columns:
         name, _ = column
-        counted = counted_source(names.relation(source.relation), [name], free_column([name]), scratch)
+        counted = counted_source(names.relation(source.relation), [name], number_column([name]), scratch)
         yield _Relation([column], QualifiedName((counted.rows,)), QualifiedName((counted.groups,)))
 
 
@@ -212,7 +211,7 @@ def _to_run(engine: Engine, proposed: Sequence[ProposedColumn], source: Source, 
     for hierarchy, text in of_hierarchies:
         yield _to_edit(hierarchy, text, "edit it, then run it")
     yield _to_edit(policy, of_policy, about_policy(proposed))
-    release = free_name(f"{policy}_release", _names_of_objects(engine))
+    release = numbered_name(f"{policy}_release", _names_of_objects(engine))
     text = first_release(proposed, policy, release)
     yield "release", release, None, None, None, None, None, text, about_release(proposed)
 

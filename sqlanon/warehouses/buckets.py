@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
-from sqlanon.methods.registry import find_method, options_of
+from sqlanon.methods.registry import find_method
 from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.warehouses.listed_tables import ListedTable
 from sqlanon.warehouses.sizes import sizes
@@ -28,11 +28,6 @@ class BucketPlan:
 
 def unmade_buckets(release: Release, policy: BoundPolicy) -> tuple[str, str] | None:
     """Why no script can deal rows out to such buckets, and what to do instead; None where one can."""
-    if options_of(release.method, release.method_arguments)["grouping"] == "near":
-        return (
-            "its buckets have rows that are near each other, whose regions a snapshot does not keep",
-            "let any rows share a bucket: grouping => 'random'",
-        )
     if len(policy.sensitive) != 1:
         return (
             f"its policy has {len(policy.sensitive)} sensitive columns, and a script deals rows out by one",

@@ -32,7 +32,7 @@ class Dialect:
     - `is_staged`: there are no temporary tables, so that steps are tables of a schema that nobody else reads.
     - `replaces`: CREATE OR REPLACE takes away what a run before has left.
     - `has_identical`: IS NOT DISTINCT FROM is known, and joins by it are as quick as by equality.
-    - `tells_booleans`: a BOOLEAN may be cast to text.
+    - `has_infinite`: a date and a moment may be infinite.
     - `escaped`: characters that no text in a script holds, because it depends on settings, or nobody says, how they are
       read: they are named by their numbers.
     - `folds_names`: names in lower case that are not quoted mean those in upper case.
@@ -53,7 +53,7 @@ class Dialect:
     is_staged: bool = False
     replaces: bool = False
     has_identical: bool = True
-    tells_booleans: bool = True
+    has_infinite: bool = False
     escaped: re.Pattern[str] | None = None
     folds_names: bool = False
     substitutes: bool = False
@@ -99,6 +99,7 @@ DIALECTS: Mapping[str, Dialect] = {
             collates=False,
             analyzes=True,
             has_identical=False,
+            has_infinite=True,
             escaped=re.compile(r"(\\)"),
             has_search_path=True,
             longest_name=63,
@@ -109,7 +110,6 @@ DIALECTS: Mapping[str, Dialect] = {
             _redshift_bytes,
             draw=_call("RANDOM"),
             has_identical=False,
-            tells_booleans=False,
             escaped=re.compile(r"(['\\\x00-\x1f\x7f])"),
             longest_name=127,
         ),

@@ -74,12 +74,11 @@ def typed_rows(table: exp.Table, listed: ListedTable, dialect: Dialect) -> exp.S
 
 
 def _tuples(listed: ListedTable, dialect: Dialect) -> Iterator[exp.Tuple]:
-    has_infinite = dialect.name == "postgres"
     for row in listed.rows:
         infinite = [
             value for value, (_, kind) in zip(row, listed.columns, strict=True) if kind in _DAYS and value in INFINITE
         ]
-        if infinite and not has_infinite:
+        if infinite and not dialect.has_infinite:
             if listed.of_values:
                 continue
             raise UserError(

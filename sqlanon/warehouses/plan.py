@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from sqlanon.catalog import releases
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -12,6 +13,7 @@ from sqlanon.catalog.snapshot import hierarchies_of, policy_of, series_name_of, 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -21,7 +23,7 @@ from sqlanon.inputs.column_types import ENUM
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import BoundSource
-from sqlanon.methods.registry import promised_by
+from sqlanon.methods.registry import find_method, promised_by
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, sensitive_names
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.recorded import require_same_hierarchy
@@ -40,7 +42,6 @@ __all__ = ["Publication", "ReleasePlan", "plan_of"]
 _COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
 # Those that are only passed on.
 _PASSED = re.compile(rf"{_COMPARED.pattern}|FLOAT|DOUBLE")
-_METHODS = ("generalization", "mondrian", "anatomy", "fragments")
 # What a requirement may read that is no column of the source.
 _BESIDE = {
     "public_class": "it compares with a public table",
@@ -48,6 +49,15 @@ _BESIDE = {
     "guarded": "it reads what each respondent guards",
     "class_itemset": "it is about lists",
 }
+
+
+class _Shape(Enum):
+    """What a release shows of its rows, as its columns are recorded."""
+
+    LEVELS = "labels at the level of each column"
+    REGIONS = "the region of each row"
+    BUCKETS = "rows, and the sensitive values of their buckets"
+    FRAGMENTS = "some of the columns in each table"
 
 
 @dataclass(frozen=True)
@@ -162,22 +172,21 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
     the one that the release was made with.
     """
     policy = policy_of(release)
-    for reason in _refusals(engine, release, policy):
-        raise _refused(release, reason)
-    if release.method == "mondrian" and (unmade := unmade_regions(release)):
-        raise _refused(release, *unmade)
+    shape = _shape_of(release)
+    for reason, hint in _refusals(engine, release, policy, shape):
+        raise _refused(release, reason, hint)
     hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
     bound = _bound(release, policy, hierarchies)
     promised = promised_by(release.method, release.method_arguments)
     requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
-    if release.method == "fragments":
+    if shape is _Shape.FRAGMENTS:
         _require_types(release, bound, (), bound.published)
         return ReleasePlan(release, bound, (), (), {}, fragments=fragments_of(release, bound))
     _require_askable(release, bound, requirements)
-    if release.method == "mondrian":
+    if shape is _Shape.REGIONS:
         _require_types(release, bound, bound.quasi_identifiers)
         return ReleasePlan(release, bound, requirements, (), {}, regions_of(engine, release, bound))
-    if release.method == "anatomy":
+    if shape is _Shape.BUCKETS:
         if unmade := unmade_buckets(release, bound):
             raise _refused(release, *unmade)
         _require_types(release, bound, (), bound.quasi_identifiers)
@@ -193,26 +202,38 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
     return ReleasePlan(release, bound, requirements, recodings, mappings)
 
 
-def _refusals(engine: Engine, release: Release, policy: Policy) -> Iterator[str]:
-    if release.method not in _METHODS:
-        yield f"it was made by METHOD {release.method}, and scripts are written for {', '.join(_METHODS)} only"
+def _shape_of(release: Release) -> _Shape:
+    readings = {attribute.reading for attribute in release.attributes}
+    if any(made.fragment is not None for made in release.published):
+        return _Shape.BUCKETS if Reading.BUCKET in readings else _Shape.FRAGMENTS
+    has_levels = any(attribute.level is not None for attribute in release.attributes)
+    return _Shape.LEVELS if has_levels else _Shape.REGIONS
+
+
+def _refusals(engine: Engine, release: Release, policy: Policy, shape: _Shape) -> Iterator[tuple[str, str | None]]:
+    """Why no script can make a release again, each with a hint."""
+    method = find_method(release.method)
+    if refusal := method.limits(method.options(release.method_arguments)).scripted:
+        yield refusal.sentence.format(method=release.method), refusal.hint
     if releases.rounds(engine, release):
-        yield "its rows are at several levels (recoding => 'local'), and a script gives each column one"
+        yield "its rows are at several levels (recoding => 'local'), and a script gives each column one", None
     if policy.related:
-        yield "its policy has related tables"
+        yield "its policy has related tables", None
     if policy.pivot is not None:
-        yield "its policy pivots the source"
+        yield "its policy pivots the source", None
     if policy.joined is not None:
-        yield "its policy measures the join with another release, which does not lie there"
+        yield "its policy measures the join with another release, which does not lie there", None
     if series_name_of(release) is not None:
-        yield "it is part of a series, whose ledger does not lie there"
+        yield "it is part of a series, whose ledger does not lie there", None
     for attribute in policy.attributes:
         if attribute.pseudonym is not None:
-            yield f"{attribute.name} has pseudonyms, and a script never holds the key that they are made with"
-    if not policy.quasi_identifiers and release.method != "fragments":
-        yield "its policy has no quasi-identifier, so that there are no classes to check"
+            yield f"{attribute.name} has pseudonyms, and a script never holds the key that they are made with", None
+    if not policy.quasi_identifiers and shape is not _Shape.FRAGMENTS:
+        yield "its policy has no quasi-identifier, so that there are no classes to check", None
     if not types_of(release):
-        yield "the types of its columns were not recorded when it was made"
+        yield "the types of its columns were not recorded when it was made", None
+    if shape is _Shape.REGIONS and (unmade := unmade_regions(release)):
+        yield unmade
 
 
 def _refused(release: Release, reason: str, hint: str | None = None) -> PolicyError:

@@ -50,18 +50,12 @@ class RegionMap:
 
 def unmade_regions(release: Release) -> tuple[str, str] | None:
     """Why no script can place rows in the regions of a release, and what to do instead; None where one can."""
-    options = options_of(release.method, release.method_arguments)
-    if release.kind != "view":
-        return (
-            "a snapshot keeps no regions by which other rows could be placed",
-            "compile a live view: CREATE ANONYMIZED VIEW of the same policy and method keeps them beside it",
-        )
-    if options["publish"] == "centroid":
-        return (
-            "it shows centroids, which may be fractions, and warehouses print those differently",
-            "let it publish ranges or, with hierarchies, ancestors",
-        )
-    return None
+    if release.kind == "view":
+        return None
+    return (
+        "a snapshot keeps no regions by which other rows could be placed",
+        "compile a live view: CREATE ANONYMIZED VIEW of the same policy and method keeps them beside it",
+    )
 
 
 def regions_of(engine: Engine, release: Release, policy: BoundPolicy) -> RegionMap:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Role
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import subjects
@@ -30,10 +31,7 @@ def candidate_entity(plan: ReleasePlan) -> str | None:
     """The candidate's column with the respondent, which is checked and not published; None where rows are counted."""
     if plan.bound.entity is None:
         return None
-    name, taken = ENTITY, {name.lower() for name, _ in plan.columns}
-    while name in taken:
-        name += "_"
-    return name
+    return free_name(ENTITY, (name for name, _ in plan.columns))
 
 
 def other_columns(plan: ReleasePlan, query: exp.Select) -> list[str]:

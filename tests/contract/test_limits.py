@@ -11,9 +11,11 @@ import pytest
 
 import sqlanon
 from sqlanon import PolicyError
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.registry import METHODS
+from sqlanon.warehouses.compiled import compiled
 from tests.support import methods
 from tests.support.methods import limits_of
 
@@ -92,8 +94,8 @@ USES: Mapping[str, Mapping[str, str]] = {
     "joined": {"joined": "xy_anonymity(x => zip, y => note, k => 2)"},
 }
 
-# The abilities, the last of which no statement uses: on which engine rows are.
-ABILITIES = (*USES, "distributed")
+# The abilities, the last two of which no statement uses: on which engine rows are, and what is made again elsewhere.
+ABILITIES = (*USES, "distributed", "scripted")
 
 
 @pytest.fixture
@@ -169,6 +171,23 @@ def test_rows_elsewhere_are_refused_in_the_method_s_words(
         publish(con, call, base)
     assert raised.value.message == refusal.sentence.format(method=call.partition("(")[0])
     assert raised.value.hint == refusal.hint
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if limits_of(call).without_series is None])
+def test_a_script_is_written_or_refused_in_the_method_s_words(con: sqlanon.Connection, call: str) -> None:
+    limits = limits_of(call)
+    base = LISTED if limits.itemsets is None else PLAIN if limits.unconstrained is None else APART
+    # A script deals rows out by one sensitive column, and brings the regions that lie beside a live view.
+    publish(con, call, replace(base, ward="INSENSITIVE", kind="VIEW" if limits.view is None else base.kind))
+    there = {"source": QualifiedName(("clinic", "visits")), "target": QualifiedName(("published", "made"))}
+    engine, made = DuckDBEngine(con.duckdb), QualifiedName(("made",))
+    if limits.scripted is None:
+        assert "made" in compiled(engine, made, "postgres", **there)
+        return
+    with pytest.raises(PolicyError) as raised:
+        compiled(engine, made, "postgres", **there)
+    assert raised.value.message.endswith(limits.scripted.sentence.format(method=call.partition("(")[0]))
+    assert raised.value.hint == limits.scripted.hint
 
 
 def test_the_table_in_the_documentation_says_what_the_methods_say() -> None:

@@ -125,7 +125,7 @@ def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     return (of_buckets(sensitive),)
 
 
-def limits(_: Options) -> Limits:
+def limits(options: Options) -> Limits:
     """What buckets can promise: they know the source's rows only, and of these the sensitive values."""
     return Limits(
         related=no_related(),
@@ -165,6 +165,14 @@ def limits(_: Options) -> Limits:
         itemsets=no_itemsets(),
         joined=no_joined(),
         distributed=None,
+        scripted=_no_near_script() if options.grouping == "near" else None,
+    )
+
+
+def _no_near_script() -> Refusal:
+    return Refusal(
+        "its buckets have rows that are near each other, whose regions a snapshot does not keep",
+        "let any rows share a bucket: grouping => 'random'",
     )
 
 

@@ -74,6 +74,7 @@ def limits_of_fragments() -> Limits:
         itemsets=model,
         joined=no_joined(),
         distributed=None,
+        scripted=None,
     )
 
 

@@ -41,7 +41,7 @@ from sqlanon.methods.fragmentation.tables import (
 )
 from sqlanon.methods.fragmentation.verify import FIGURES, loosely_associated
 from sqlanon.methods.fragmentation.wording import PUBLISHED
-from sqlanon.methods.limits import Limits, no_distributed
+from sqlanon.methods.limits import Limits, no_distributed, no_script
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
@@ -175,7 +175,8 @@ def required(fragments: Sets, constraints: Sets, options: Options) -> int | None
 def limits(options: Options) -> Limits:
     """What fragments can promise."""
     not_near = no_distributed("near rows are moved between temporary tables of DuckDB's until they fit")
-    return replace(limits_of_fragments(), distributed=not_near if options.near else None)
+    distributed = not_near if options.near else None
+    return replace(limits_of_fragments(), distributed=distributed, scripted=no_script())
 
 
 def encoding(_: Task, __: Options) -> None:

@@ -121,6 +121,7 @@ def limits(options: Options) -> Limits:
         itemsets=no_itemsets(),
         joined=_no_levels_of_rounds() if options.recoding == "local" else None,
         distributed=_no_rounds_elsewhere() if options.recoding == "local" else None,
+        scripted=None,
     )
 
 

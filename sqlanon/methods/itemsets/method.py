@@ -39,6 +39,7 @@ from sqlanon.methods.limits import (
     no_distributed,
     no_joined,
     no_related,
+    no_script,
     no_sets,
 )
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
@@ -169,6 +170,7 @@ def limits(_: Options) -> Limits:
         itemsets=None,
         joined=no_joined(),
         distributed=no_distributed(),
+        scripted=no_script(),
     )
 
 

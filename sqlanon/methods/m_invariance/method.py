@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
@@ -28,6 +28,7 @@ from sqlanon.methods.limits import (
     no_joined,
     no_projections,
     no_related,
+    no_script,
     no_sets,
 )
 from sqlanon.methods.m_invariance.choice import Invariant
@@ -171,6 +172,7 @@ def limits(options: Options) -> Limits:
         itemsets=no_itemsets(),
         joined=no_joined(),
         distributed=no_distributed(),
+        scripted=no_script(),
     )
 
 
@@ -222,10 +224,7 @@ def choose(task: Task, options: Options) -> Invariant:
 
 def _respondent(policy: BoundPolicy) -> str:
     """The column of the respondents until the release is published: no released column has its name."""
-    name, taken = _RESPONDENT, {fold(bound.column) for bound in policy.published}
-    while name in taken:
-        name += "_"
-    return name
+    return free_name(_RESPONDENT, (bound.column for bound in policy.published))
 
 
 def why(_: Task, __: Invariant) -> None:

@@ -126,7 +126,22 @@ def limits(options: Options) -> Limits:
         itemsets=no_itemsets(),
         joined=no_joined(),
         distributed=_not_elsewhere(options),
+        scripted=_not_scripted(options),
     )
+
+
+def _not_scripted(options: Options) -> Refusal | None:
+    if options.mode == "relaxed" or options.publish == "none":
+        return Refusal(
+            "its rows are in regions by chance, so that no live view of it keeps them",
+            "compile a live view that is cut with mode => 'strict', and shows ranges or ancestors",
+        )
+    if options.publish == "centroid":
+        return Refusal(
+            "it shows centroids, which may be fractions, and warehouses print those differently",
+            "let it publish ranges or, with hierarchies, ancestors",
+        )
+    return None
 
 
 def _not_elsewhere(options: Options) -> Refusal | None:

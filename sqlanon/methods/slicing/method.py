@@ -28,6 +28,7 @@ from sqlanon.methods.limits import (
     no_joined,
     no_projections,
     no_related,
+    no_script,
     no_series,
     no_sets,
 )
@@ -139,6 +140,7 @@ def limits(_: Options) -> Limits:
         itemsets=no_itemsets(),
         joined=no_joined(),
         distributed=None,
+        scripted=no_script(),
     )
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import free_name
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, row_alias, same, union_all, window
@@ -76,10 +76,7 @@ class ReleaseQuery:
     @property
     def respondent(self) -> str:
         """The column that holds the respondent while a candidate is checked: no released column has its name."""
-        name, taken = _ENTITY, {fold(name) for name in self.columns}
-        while name in taken:
-            name += "_"
-        return name
+        return free_name(_ENTITY, self.columns)
 
     @property
     def columns(self) -> tuple[str, ...]:
