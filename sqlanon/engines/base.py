@@ -65,8 +65,8 @@ class Engine(Protocol):
         """
         ...
 
-    def declare(self, source: Source) -> None:
-        """Makes a policy's source known to the catalog, where its rows lie on another engine.
+    def declare(self, source: Source) -> Source:
+        """The source by the name that it has here, which may be another one where its rows lie on another engine.
 
         Raises UserError where it cannot be told which relation is meant, or where none can be meant.
         """

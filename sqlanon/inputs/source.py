@@ -107,9 +107,9 @@ def bind_source(
 
 
 def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, failed: str) -> BoundSource:
-    engine.declare(source)
-    if source.name:
-        kind_and_name = find_source(engine, source.name)
+    declared = engine.declare(source)
+    if source.name and declared.name:
+        kind_and_name = find_source(engine, declared.name)
         if kind_and_name is None:
             raise PolicyError(f"there is no table or view {source.name}", hint=_instead(engine, source.name))
         kind, full = kind_and_name

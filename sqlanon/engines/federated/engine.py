@@ -114,8 +114,8 @@ class FederatedEngine:
         self.local.run(stand_in(QualifiedName((name,)), columns, "on Spark", temporary=True))
         return "VIEW"
 
-    def declare(self, source: Source) -> None:
-        """A stand-in for a table or view of the Spark session, or for Parquet files whose path is the name.
+    def declare(self, source: Source) -> Source:
+        """A stand-in for a table or view of the Spark session, or for files whose path is the name or its last part.
 
         Raises UserError for a query, which is one of DuckDB's, and for what DuckDB has or Spark has not.
         """
@@ -125,9 +125,14 @@ class FederatedEngine:
                 hint="make it a view of the Spark session, createOrReplaceTempView('people'), and name that",
             )
         table, schema, database = (*reversed(source.name.parts), None, None)[:3]
-        known = self.local.rows(sql_file("statements", "find_relation"), (table, schema, database))
-        if not known or self._releases.path(relation(tuple(known[0][2:]))) is None:
-            self._sources.declare(source.name, in_duckdb=bool(known))
+        find = sql_file("statements", "find_relation")
+        known = self.local.rows(find, (table, schema, database))
+        if len(source.name.parts) == 2:
+            # In DuckDB a name a.b may be a database's object, too.
+            known = known or self.local.rows(find, (table, None, schema))
+        if known and self._releases.path(relation(tuple(known[0][2:]))) is not None:
+            return source
+        return Source(self._sources.declare(source.name, in_duckdb=bool(known)))
 
     def native_function(self, name: str) -> str | None:
         """Spark draws by itself, where rows are put in a random order."""

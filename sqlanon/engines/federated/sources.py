@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from pyspark.sql import DataFrame
 
 from sqlanon.domain.identifiers import fold
@@ -23,44 +25,49 @@ class Sources:
         self._local = local
         self._spark = spark
         self._views: dict[tuple[str, ...], str] = {}
+        self._named: dict[tuple[str, ...], str] = {}
 
     def view_of(self, key: tuple[str, ...]) -> str | None:
         """The view of Spark's with the rows of a relation, by its folded name; None for another relation."""
         return self._views.get(key)
 
-    def declare(self, source: QualifiedName, *, in_duckdb: bool) -> None:
-        """Makes a stand-in for a source as it is now. A name with a slash is the path of Parquet files.
+    def declare(self, source: QualifiedName, *, in_duckdb: bool) -> QualifiedName:
+        """Makes a stand-in for a source as it is now, and returns its name.
 
-        `in_duckdb` says that DuckDB has a relation of this name. Raises UserError where it is no stand-in, and for a
-        name that Spark has no relation of.
+        A single name with a slash is the path of Parquet files; as the last of two it is a path, too, and the first one
+        says how Spark reads the files there. `in_duckdb` says that DuckDB has a relation of this name. Raises
+        UserError where it is no stand-in, and for a name that Spark has no relation of.
         """
-        name = source.name
+        name = self._named.setdefault(source.parts, self._name_of(source))
         key = ("temp", "main", fold(name))
-        if in_duckdb and key not in self._views:
+        if in_duckdb and (key not in self._views or len(source.parts) > 1):
             raise UserError(
                 f"{source} is a table or view of DuckDB's, and releases on Spark are made of what is there",
                 hint="connect without engine => 'spark', or give the one that is meant another name",
             )
-        if len(source.parts) > 1:
-            raise UserError(
-                f"a source on Spark is named by one name, and {source} has several",
-                hint="name it by a view: session.table('...').createOrReplaceTempView('people')",
-            )
         view = self._views.get(key) or f"__sqlanon_source_{len(self._views)}_{id(self):x}"
         with spark_errors():
-            rows = self._rows(name)
+            rows = self._rows(source)
             rows.createOrReplaceTempView(view)
             columns = columns_of(rows)
         self._local.run(stand_in(QualifiedName((name,)), columns, "on Spark", temporary=True))
         self._views[key] = view
+        return QualifiedName((name,))
 
-    def _rows(self, name: str) -> DataFrame:
+    def _name_of(self, source: QualifiedName) -> str:
+        """The name of a stand-in, which has one part: of a name of several parts it is one that nobody else has."""
+        return source.name if len(source.parts) == 1 else f"__sqlanon_source_{secrets.token_hex(8)}"
+
+    def _rows(self, source: QualifiedName) -> DataFrame:
         session = self._spark.connection
-        if "/" in name:
-            return session.read.parquet(name)
-        if not session.catalog.tableExists(quoted(name)):
+        if "/" in source.name:
+            if len(source.parts) == 1:
+                return session.read.parquet(source.name)
+            return session.read.format(".".join(source.parts[:-1])).load(source.name)
+        name = ".".join(map(quoted, source.parts))
+        if not session.catalog.tableExists(name):
             raise UserError(
-                f"the Spark session has no table or view {name}",
+                f"the Spark session has no table or view {source}",
                 hint="the path of Parquet files is a name with a slash, in double quotes",
             )
-        return session.table(quoted(name))
+        return session.table(name)
