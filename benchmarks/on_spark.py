@@ -1,6 +1,7 @@
 """One release of a Parquet file in a process of its own: `python -m benchmarks.on_spark THREADS FILE RUNS MEMORY`.
 
-With no threads it is made by DuckDB, and with some by Spark, whose session is one of the process.
+With no threads it is made by DuckDB, and with some by Spark, whose session is one of the process. A fifth argument is
+the most rows that go from Spark to DuckDB: with fewer than the cells, these are searched on Spark.
 """
 
 from __future__ import annotations
@@ -57,11 +58,11 @@ def make_source(rows: int, file: Path) -> None:
         connection.execute(_SOURCE.format(_quoted(file)), {"rows": rows})
 
 
-def main(threads: int, file: Path, runs: int, memory: str) -> None:
+def main(threads: int, file: Path, runs: int, memory: str, summary_rows: int | None = None) -> None:
     """Prints a line of JSON: the seconds of each run, what it came to, and the peaks of memory and of files."""
     with tempfile.TemporaryDirectory(prefix="sqlanon-spill-", dir=file.parent) as name:
         folder = Path(name)
-        made = _in_spark(threads, file, folder, memory) if threads else _in_duckdb(file, folder, memory)
+        made = _in_spark(threads, file, folder, memory, summary_rows) if threads else _in_duckdb(file, folder, memory)
         with made as (connection, released), Spill(folder / "spilled") as spill:
             taken, answer = [], []
             for _ in range(runs):
@@ -87,7 +88,7 @@ def _in_duckdb(file: Path, folder: Path, memory: str) -> Iterator[_Made]:
 
 
 @contextmanager
-def _in_spark(threads: int, file: Path, folder: Path, memory: str) -> Iterator[_Made]:
+def _in_spark(threads: int, file: Path, folder: Path, memory: str, summary_rows: int | None) -> Iterator[_Made]:
     """A session whose files are in the folder, and the files of its release as DuckDB reads them."""
     from sqlanon.engines.spark import local_session
 
@@ -95,7 +96,8 @@ def _in_spark(threads: int, file: Path, folder: Path, memory: str) -> Iterator[_
     spilled.mkdir()
     settings = {"spark.driver.memory": memory.removesuffix("B"), "spark.local.dir": str(spilled)}
     session = local_session(threads, settings)
-    with sqlanon.connect(engine="spark", session=session, releases=folder / "releases") as connection:
+    releases = folder / "releases"
+    with sqlanon.connect(engine="spark", session=session, releases=releases, summary_rows=summary_rows) as connection:
         connection.execute(_POLICY.format(f'"{file}"'))
         yield connection, f"read_parquet('{_quoted(folder)}/releases/main/released/*.parquet')"
 
@@ -127,4 +129,4 @@ def _quoted(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    main(int(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4], *map(int, sys.argv[5:]))

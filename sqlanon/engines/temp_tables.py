@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -60,6 +60,17 @@ class Scratch:
         name = f"__sqlanon_{self.key}_{len(self._made)}_{purpose}"
         self._made.append((self.engine.copy_rows(name, query), name))
         return name
+
+    def bounded(self, purpose: str, query: exp.Query) -> tuple[str, bool]:
+        """A temporary table with the rows of a query where they may go there, and else one of rows where they are.
+
+        Returns its name, and whether its rows are where they were: on another engine than tables, and too many to go
+        from one to the other.
+        """
+        try:
+            return self.table(purpose, query), False
+        except TooManyRows:
+            return self.rows(purpose, query), True
 
     def counted_table(self, purpose: str, query: exp.Query) -> tuple[str, int]:
         """A temporary table with the rows of a query; returns its name and how many they are."""

@@ -47,13 +47,14 @@ class Encoding:
 
     If `flat`, the number of a value is its rank and hierarchies are not climbed; if `by_row`, equal rows stay apart.
     The values of the columns `besides` are numbered too. If not `quasi_identifiers`, these have no numbers: the cells
-    have what requirements read.
+    have what requirements read. If `unbounded`, the method reads cells where they are, however many there are.
     """
 
     flat: bool = False
     by_row: bool = False
     besides: tuple[BoundAttribute, ...] = ()
     quasi_identifiers: bool = True
+    unbounded: bool = False
 
 
 @dataclass(frozen=True)

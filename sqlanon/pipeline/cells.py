@@ -32,12 +32,14 @@ def encode(
     by_row: bool = False,
     by_respondent: bool = False,
     besides: Sequence[BoundAttribute] = (),
+    unbounded: bool = False,
 ) -> Cells:
     """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
 
     If `flat`, a value's code is its rank among all, and `ranked` are the tables of `points.ranked`. `besides` are
     columns that the cells carry besides those that requirements read; if `by_row`, each row is a cell. Cells tell
-    respondents apart where some have several rows, and always if `by_respondent`.
+    respondents apart where some have several rows, and always if `by_respondent`. If `unbounded`, cells that are too
+    many to go from the engine of the rows to that of tables stay there.
 
     Raises DataError, naming the values, where a stored hierarchy lacks values of its column.
     """
@@ -77,7 +79,7 @@ def encode(
     ]
     by_entity = policy.entity is not None and (flat or by_row or by_respondent or not _one_row_each(engine, policy))
     query = cells(policy, source, code_tables, layout, extra, by_row=by_row, by_entity=by_entity)
-    table = scratch.table("cells", query)
+    table, elsewhere = scratch.bounded("cells", query) if unbounded else (scratch.table("cells", query), False)
     return Cells(
         table=table,
         trees=tuple(trees),
@@ -93,6 +95,7 @@ def encode(
         public=public_cells_of(policy, scratch, code_tables, layout),
         codes=code_tables,
         ranked=tuple(tables),
+        elsewhere=elsewhere,
     )
 
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Role
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.pipeline.state import State, need
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.cells.cells import codes
+from sqlanon.sqlgen.build.names import literal, relation
+from sqlanon.sqlgen.cells.cells import codes, rolled_up
 from sqlanon.sqlgen.cells.decoded_cells import CodedColumn, decoded_cells
 from sqlanon.sqlgen.release.precomputed import Precomputed
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
@@ -46,13 +46,14 @@ def with_classes_of_cells(state: State) -> ReleaseQuery:
     They are made by the guard that a release has everywhere, of the cells in place of the source.
     """
     query, policy, cells, scratch = state.one_query, need(state.bound), need(state.cells), state.scratch
-    columns = _columns(policy, cells)
-    weight = _WEIGHT
-    while fold(weight) in map(fold, (*columns, *((policy.entity.column,) if policy.entity else ()))):
-        weight += "_"
+    columns, complete = _columns(policy, cells), not cells.elsewhere
+    if not complete:
+        cells = _rolled_up(state, query, cells)
+    weight = free_name(_WEIGHT, (*columns, *((policy.entity.column,) if policy.entity else ())))
     # Who is named as a guarding node, too, is among the columns.
     entity = policy.entity.column if policy.entity and cells.entity and policy.entity.column not in columns else None
-    decoded = scratch.table("decoded", decoded_cells(cells.table, columns, entity, weight))
+    rows = decoded_cells(cells.table, columns, entity, weight)
+    decoded = scratch.rows("decoded", rows) if cells.elsewhere else scratch.table("decoded", rows)
     public = None
     if cells.public is not None:
         quasi = {bound.column: columns[bound.column] for bound in policy.quasi_identifiers}
@@ -60,9 +61,21 @@ def with_classes_of_cells(state: State) -> ReleaseQuery:
     of_cells = replace(
         query, policy=_carried(policy, cells), source=_all_of(decoded), stable=True, weight=weight, public=public
     )
-    labels = {index: scratch.table("labels", labels) for index, labels in of_cells.labels().items()}
-    of_cells = replace(of_cells, precomputed=Precomputed(labels))
-    return replace(query, precomputed=Precomputed(labels, scratch.table("classes", of_cells.publishable_classes())))
+    # Cells that are rolled up lack values that rows have.
+    labelled = of_cells if complete else query
+    labels = {index: scratch.table("labels", labels) for index, labels in labelled.labels().items()}
+    if complete:
+        of_cells = replace(of_cells, precomputed=Precomputed(labels))
+    classes, _ = scratch.bounded("classes", of_cells.publishable_classes())
+    return replace(query, precomputed=Precomputed(labels, classes))
+
+
+def _rolled_up(state: State, query: ReleaseQuery, cells: Cells) -> Cells:
+    """The cells with one value for each label, the first below it: they have the same labels, and are fewer."""
+    masks = cells.layout.masks([recoding.level for recoding in query.recodings])
+    words = (literal(mask | carried) for mask, carried in zip(masks, cells.layout.carried_masks, strict=True))
+    table, elsewhere = state.scratch.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
+    return replace(cells, table=table, elsewhere=elsewhere)
 
 
 def _all_of(table: str) -> exp.Select:

@@ -39,6 +39,7 @@ def encode_stage(state: State) -> State:
         flat=encoding.flat,
         by_row=encoding.by_row,
         besides=encoding.besides,
+        unbounded=encoding.unbounded,
     )
     return state.having(cells=cells)
 

@@ -210,7 +210,7 @@ def released_alike(case: Case, connections: tuple[Connection, Connection], spark
             "WHERE r.object_name = ? ORDER BY ALL",
             [name],
         ).fetchall()
-        decided = [row for row in explained if row[0] in ("solve", "explain")]
+        decided = [row for row in explained if row[0] in ("solve", "explain") and row[1] != "nodes checked"]
         answers.append([*map(rounded, (*decided, *(row[:-2] for row in made), *checked, *described))])
     assert answers[0] == answers[1]
     ours = connections[0].execute(f"FROM {name}").to_arrow_table()

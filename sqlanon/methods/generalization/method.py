@@ -155,7 +155,7 @@ def encoding(task: Task, options: Options) -> Encoding:
     """Codes along the hierarchies of the quasi-identifiers. Raises PolicyError for what several tables cannot have."""
     if task.policy.related:
         require_possible(task, options)
-    return Encoding()
+    return Encoding(unbounded=LOSSES[options.loss].PORTABLE)
 
 
 def choose(task: Task, options: Options) -> Generalization:

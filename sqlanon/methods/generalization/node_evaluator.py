@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.domain.explanation import JoinReached
+from sqlanon.engines.base import TooManyRows
 from sqlanon.methods.generalization.joined_nodes import JoinedNodes
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld, withheld_at_once
@@ -15,12 +17,12 @@ from sqlanon.methods.generalization.lattice.remaining import Rank
 from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
+from sqlanon.methods.generalization.losses.loss_sql import nodes_kept
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.expressions import exists
 from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
-from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import repeated
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.guard import needs_rounds
@@ -177,17 +179,31 @@ class Nodes:
             for index, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))
         ]
 
+    def _answer(self, node: Node, query: exp.Select) -> Sequence[Any]:
+        """The row of a query about one node, whose parameters are those that the loss asks for."""
+        parameters = self.loss.parameters([node])
+        if self._cells.elsewhere:
+            # Where the cells are a parameter is no list.
+            query = nodes_kept(query, lambda rows: self._task.scratch.table("node", rows, parameters))
+            parameters = []
+        return self._task.engine.rows(query, parameters)[0]
+
     def _settle_alone(self, node: Node) -> tuple[int, int] | None:
         """A node's loss and the rows it suppresses in all rounds; None if a class still violates after the last."""
-        source = self.rollups.rows_of_all([node]) if self._cells.public is None else None
-        parameters: list[list[int]] = []
-        if source is None:
-            text = to_sql(self._all_rounds(self.steps(node), first=1))
+        kept = self.rollups.rows_of_all([node])
+        if kept is None and self._cells.elsewhere:
+            raise TooManyRows(
+                f"the classes of levels that may be the best have too many rows to be settled in memory, and "
+                f"{', '.join(map(str, self._task.requirements))} is to hold of what is left without those that violate",
+                hint="generalize more by MIN LEVEL in the policy, or raise the bound: summary_rows => ... of connect()",
+            )
+        if kept is None or self._cells.public is not None:
+            blocked, _, gone, *answer = self._answer(node, self._all_rounds(self.steps(node), first=1))
         else:
-            rows, parameters = source
+            rows, parameters = kept
             self._alone = self._alone or repeated(self._all_rounds(withheld(self.batch, rows), len(parameters) + 1))
-            text = self._alone
-        blocked, _, gone, *answer = self._task.engine.rows(text, [*parameters, *self.loss.parameters([node])])[0]
+            asked = [*parameters, *self.loss.parameters([node])]
+            blocked, _, gone, *answer = self._task.engine.rows(self._alone, asked)[0]
         return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))
 
     def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Select:
@@ -198,6 +214,5 @@ class Nodes:
         return with_steps(query, steps)
 
     def _lost(self, node: Node, steps: Sequence[Step]) -> tuple[int, int]:
-        query = with_steps(self.loss.query(first=1), steps)
-        _, rows, *answer = self._task.engine.rows(query, self.loss.parameters([node]))[0]
+        _, rows, *answer = self._answer(node, with_steps(self.loss.query(first=1), steps))
         return self.loss.of(node, int(rows), answer), int(rows)

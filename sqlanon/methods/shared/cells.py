@@ -54,5 +54,8 @@ class Cells:
     ranked: tuple[str, ...] = ()
     """For each attribute the table of its values in their order; none where codes are no ranks."""
 
+    elsewhere: bool = False
+    """Whether the cells are on another engine than tables, since they are too many to go from one to the other."""
+
     related: tuple[Cells, ...] = ()
     """The cells of each table that belongs to the source, by respondent."""

@@ -42,6 +42,7 @@ __all__ = [
     "public_cells",
     "rank_name",
     "respondents",
+    "rolled_up",
     "row_number",
     "tree",
     "tree_summary",
@@ -219,6 +220,19 @@ def cells_beside(
         for bound, fields, table in zip(policy.quasi_identifiers, layout.fields, codes, strict=True)
     ]
     return _keyed(source, "source", coded, layout.words, beside)
+
+
+def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.Alias) -> exp.Select:
+    """The rows of `cells`, or of each respondent there, that agree in the bits of their keys that `masks` keep.
+
+    Such as agree are counted together; `masks` has one for each word. The columns `others`, which are constants, come
+    first.
+    """
+    keys = [paren(infix(column(key_name(word)), "&", mask)) for word, mask in enumerate(masks)]
+    respondent = [column("entity")] if entity else []
+    named = (alias(key, key_name(word)) for word, key in enumerate(keys))
+    query = exp.select(*others, *named, *respondent, alias(total(column("n")), "n")).from_(relation(cells), copy=False)
+    return query.group_by(*(part.copy() for part in (*keys, *respondent)), copy=False)
 
 
 def row_number() -> exp.Column:

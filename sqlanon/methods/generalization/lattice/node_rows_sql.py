@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
+    added,
     big,
     cast,
     infix,
@@ -29,7 +30,7 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, parameter, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
-from sqlanon.sqlgen.cells.cells import key_name
+from sqlanon.sqlgen.cells.cells import key_name, rolled_up
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.classes.guard import by_sets, kept_classes, violations
 from sqlanon.sqlgen.classes.requirement import projections
@@ -47,6 +48,10 @@ __all__ = [
     "withheld",
     "withheld_at_once",
 ]
+
+# A key is mixed by arithmetic that engines agree in: its bits lie as hierarchies are deep, and hashes differ.
+_PRIMES = (1_000_003, 1_000_033)
+_FACTOR = 7_919
 
 
 def _masked(word: int, mask: exp.Expr, of: str | None = None) -> exp.Expr:
@@ -102,30 +107,19 @@ def part_of_node(
     With `one_in`, the rows of about one class in that many, each class with all of its rows.
     """
     classes, carried = layout.masks([0] * len(layout.fields)), layout.carried_masks
-    keys = [_masked(word, parameter(first + word)) for word in range(layout.words)]
-    others = [column("entity")] if entity else []
-    query = (
-        exp.select(
-            alias(big(literal(tag)), "tag"),
-            *(alias(key, key_name(word)) for word, key in enumerate(keys)),
-            *others,
-            alias(total(column("n")), "n"),
-        )
-        .from_(relation(cells), copy=False)
-        .group_by(*(key.copy() for key in keys), *(part.copy() for part in others), copy=False)
-    )
+    masks = [parameter(first + word) for word in range(layout.words)]
+    query = rolled_up(cells, masks, entity, alias(big(literal(tag)), "tag"))
     if one_in:
-        labels = [
-            paren(infix(key.copy(), "&", classes[word])) if carried[word] else key.copy()
-            for word, key in enumerate(keys)
-        ]
+        keys = [_masked(word, mask.copy()) for word, mask in enumerate(masks)]
+        labels = [paren(infix(key, "&", classes[word])) if carried[word] else key for word, key in enumerate(keys)]
         query.where(_sampled(labels, one_in), copy=False)
     return query
 
 
 def _sampled(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
-    """A condition on the class alone, so that it takes or leaves whole classes."""
-    return infix(f.call("hash", *keys) % one_in, "=", 0)
+    """A condition on the class alone, so that it takes or leaves whole classes; the same on every engine."""
+    mixed = added([paren((paren(paren(key) % _PRIMES[0]) * _FACTOR) % _PRIMES[1]) for key in keys])
+    return infix(paren(mixed) % one_in, "=", 0)
 
 
 def rows_of_tags(rollup: str) -> exp.Select:

@@ -4,18 +4,20 @@ A node's classes are unions of the classes of any less general node, so its rows
 from that node's. The rows of all nodes are in one table, side by side, so that one statement
 looks at many nodes. On a source whose combinations are nearly all distinct there are as
 many cells as rows; then a node is looked at alone, first at a part of its classes, and its
-rows are kept where they are much fewer than the cells.
+rows are kept where they are much fewer than the cells. Where the cells are too many to be in
+one place with tables, the rows of a node are kept there if they are few enough to go there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import le
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
 from sqlanon.methods.generalization.lattice.lasting_sql import all_rows, class_counts, judged_classes, kept_rows
@@ -67,9 +69,11 @@ class Rollups:
         self._levels: NDArray[Any] = np.zeros((0, len(ground)), dtype=np.int16)
         self._rows: list[int] = []
         self._tag_of: dict[Node, int] = {}
-        if self._cell_count < self._sizes.lasting_from:
+        # Nodes with more rows than may go to where tables are, as all that are less general have.
+        self._too_many: list[Node] = []
+        if self._cell_count < self._sizes.lasting_from or cells.elsewhere:
             self._batch = replace(batch, lasting=False)
-        if self._cell_count < self._sizes.large_source:
+        if self._cell_count < self._sizes.large_source and not cells.elsewhere:
             self._keep_rows(ground, self._cell_count)
 
     @property
@@ -132,7 +136,11 @@ class Rollups:
         # What is marked as satisfied is not all of a class.
         if tag is not None and not self._batch.lasting:
             return _filled(rows_of_tags(self._rollup), [tag, tag]), public
-        return _filled(part_of_node(cells.table, layout, self._batch.entity), masks), public
+        return _filled(self._cells_of_node(0), masks), public
+
+    def _cells_of_node(self, tag: int) -> exp.Select:
+        """The rows of a node under a tag, from the cells; its masks are the parameters."""
+        return part_of_node(self._cells.table, self._cells.layout, self._batch.entity, tag=tag)
 
     def _masks(self, node: Node) -> list[int]:
         """The mask of each word, which keeps what the rows carry."""
@@ -146,29 +154,56 @@ class Rollups:
         return rows_of_indexes(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
 
     def _look_alone(self, node: Node, limit: int) -> Classes:
+        if self._cells.elsewhere and self._keep_elsewhere(node):
+            return self._look_at([node])[0]
         one_in = 1 if self._sets else self._sizes.one_in
         seen = self._part(node, None if self._sets else one_in)
         if self._enough(seen, limit) and not self._sets:
             return Classes(seen.classes * one_in, seen.squares, seen.suppressed, seen.excess, whole=False)
-        if seen.rows * one_in * self._sizes.times_fewer <= self._cell_count:
+        if seen.rows * one_in * self._sizes.times_fewer <= self._cell_count and not self._cells.elsewhere:
             self._keep_rows(node, seen.rows * one_in)
             return seen if self._sets else self._look_at([node])[0]
         return seen if self._sets else self._part(node, None)
 
+    def _keep_elsewhere(self, node: Node) -> bool:
+        """Copies a node's rows from where the cells are into the rollup; False, where they are too many to go there."""
+        if any(all(map(le, node, other)) for other in self._too_many):
+            return False
+        query = _filled(self._cells_of_node(self._tags), self._masks(node))
+        try:
+            kept, count = self._scratch.counted_table("node_rows", query)
+        except TooManyRows:
+            self._too_many.append(node)
+            return False
+        self._keep(node, exp.select(exp.Star()).from_(relation(kept)), count)
+        return True
+
     def _part(self, node: Node, one_in: int | None) -> Classes:
-        if (name := f"part {one_in}") not in self._texts:
-            cells, layout = self._cells, self._cells.layout
-            rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
-            public = part_of_node(cells.public, layout, False, one_in=one_in) if cells.public else None
-            self._texts[name] = repeated(counts(self._batch, rows, public))
-        return classes_by_index(self._engine.rows(self._texts[name], self._masks(node))).get(0, Classes())
+        """Counts the classes of a node over the cells, or about one in so many of them."""
+        if self._cells.elsewhere:
+            answers = self._engine.rows(_filled(self._part_query(one_in), self._masks(node)))
+        else:
+            if (name := f"part {one_in}") not in self._texts:
+                self._texts[name] = repeated(self._part_query(one_in))
+            answers = self._engine.rows(self._texts[name], self._masks(node))
+        return classes_by_index(answers).get(0, Classes())
+
+    def _part_query(self, one_in: int | None) -> exp.Select:
+        """`counts` of a node over the cells, or over about one in so many; its masks are the parameters."""
+        cells, layout = self._cells, self._cells.layout
+        rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
+        public = part_of_node(cells.public, layout, False, one_in=one_in) if cells.public else None
+        return counts(self._batch, rows, public)
 
     def _keep_rows(self, node: Node, rows: int) -> None:
         """Copies a node's rows from the cells into the rollup."""
-        fine = part_of_node(self._cells.table, self._cells.layout, self._batch.entity, tag=self._tags)
-        query = _filled(fine, self._masks(node))
+        query = _filled(self._cells_of_node(self._tags), self._masks(node))
         if self._batch.lasting:
             query = exp.select(exp.Star(), alias(exp.false(), "satisfied")).from_(query.subquery("fine"))
+        self._keep(node, query, rows)
+
+    def _keep(self, node: Node, query: exp.Select, rows: int) -> None:
+        """Adds the rows of a node to the rollup, which are so many."""
         if not self._rollup:
             self._rollup = self._scratch.table("rollup", query)
             self._write()

@@ -36,6 +36,7 @@ class AverageClassSize:
     ADDS_UP = AddsUp.CLASSES
     LATER_ROUNDS = NAME
     GROWS = True
+    PORTABLE = True
 
     def __init__(self, setting: Setting) -> None:
         self._rows = setting.cells.rows

@@ -76,6 +76,9 @@ class Loss(Protocol):
     GROWS: bool
     """Whether withholding more classes never makes it less."""
 
+    PORTABLE: bool
+    """Whether `query` is portable, so that it can be asked where the cells are."""
+
     def __init__(self, setting: Setting) -> None: ...
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:

@@ -39,6 +39,7 @@ class GranularityLoss:
     ADDS_UP = AddsUp.ROWS
     LATER_ROUNDS = NAME
     GROWS = True
+    PORTABLE = True
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting

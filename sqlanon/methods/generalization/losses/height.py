@@ -31,6 +31,7 @@ class Height:
     # Suppressed rows are as good as published ones: what is left is recoded by what levels cost a row.
     LATER_ROUNDS = "precision"
     GROWS = True
+    PORTABLE = True
 
     def __init__(self, setting: Setting) -> None:
         pass

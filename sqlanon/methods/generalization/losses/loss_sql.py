@@ -12,7 +12,18 @@ from sqlanon.sqlgen.build.expressions import cast, huge, if_, or_zero
 from sqlanon.sqlgen.build.names import alias, column, parameter, relation
 from sqlanon.sqlgen.cells.cells import rank_name
 
-__all__ = ["huge_total", "node_rows", "occurring", "published_of", "rank_path", "same_node", "withheld_of"]
+__all__ = [
+    "huge_total",
+    "node_rows",
+    "nodes_kept",
+    "occurring",
+    "published_of",
+    "rank_path",
+    "same_node",
+    "withheld_of",
+]
+
+_NODE = "node"
 
 
 def withheld_of(first: int) -> exp.Select:
@@ -47,13 +58,12 @@ def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Selec
 
 def _counted(index: exp.Expr, classes: str) -> exp.Select:
     """The rows of each node's classes, the number of classes with any, and the sum of their squared sizes."""
-    size = huge(column("size"))
     # A requirement may find fault with a class of the public table that has no row here.
     has_rows = if_(column("size") > 0, 1)
     figures = {
         "rows": huge_total(column("size")),
         "classes": f.count(has_rows),
-        "squares": huge_total(size * size),
+        "squares": huge_total(column("size") * column("size")),
     }
     query = exp.select(index, *(alias(figure, name) for name, figure in figures.items()))
     return query.from_(relation(classes), copy=False).group_by(index.unalias().copy(), copy=False)
@@ -63,7 +73,15 @@ def node_rows(names: Sequence[str], first: int) -> exp.Subquery:
     """The nodes of a batch, a row for each, as `node`; the parameters from `first` on are its columns, as lists."""
     lists = [cast(parameter(first + i), "BIGINT[]") for i in range(len(names))]
     rows = [alias(f.unnest(each), name) for each, name in zip(lists, names, strict=True)]
-    return exp.select(*rows).subquery("node")
+    return exp.select(*rows).subquery(_NODE)
+
+
+def nodes_kept(query: exp.Select, table: Callable[[exp.Query], str]) -> exp.Select:
+    """The query with its `node_rows` in tables that `table` makes, so that it runs where parameters are no lists."""
+    for rows in list(query.find_all(exp.Subquery)):
+        if rows.alias == _NODE:
+            rows.replace(relation(table(rows.this), as_=_NODE))
+    return query
 
 
 def same_node(of: str) -> exp.Expr:

@@ -77,6 +77,7 @@ class NonUniformEntropy:
     LATER_ROUNDS = NAME
     # Naming the values of a class's rows may take fewer bits among the suppressed rows than under the recoding.
     GROWS = False
+    PORTABLE = False
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting

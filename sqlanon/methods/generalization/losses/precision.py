@@ -35,6 +35,7 @@ class Precision:
     ADDS_UP = AddsUp.ROWS
     LATER_ROUNDS = NAME
     GROWS = True
+    PORTABLE = True
 
     def __init__(self, setting: Setting) -> None:
         weights = setting.weights
