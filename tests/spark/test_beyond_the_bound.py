@@ -12,7 +12,7 @@ from sqlanon import Connection, connect
 from sqlanon.engines.base import TooManyRows
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.temp_tables import Scratch
-from tests.spark.test_releases import CASES, HIERARCHIES, TABLES, Case, released_alike
+from tests.support.spark_releases import CASES, HIERARCHIES, TABLES, Case, released_alike
 
 pytestmark = pytest.mark.spark
 
@@ -41,17 +41,17 @@ def ours(spark: SparkEngine) -> Iterator[Connection]:
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What rows on Spark are kept as."""
-    purposes: list[str] = []
+def purposes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What relations of rows that stay on Spark are made for."""
+    made: list[str] = []
     keep = Scratch.rows
 
     def rows(self: Scratch, purpose: str, query: exp.Query) -> str:
-        purposes.append(purpose)
+        made.append(purpose)
         return keep(self, purpose, query)
 
     monkeypatch.setattr(Scratch, "rows", rows)
-    return purposes
+    return made
 
 
 # For each case the most rows that leave Spark: fewer than the cells, and where a guard goes through rounds enough for
@@ -70,13 +70,13 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ids=lambda given: given.label if isinstance(given, Case) else "",
 )
 def test_a_release_is_the_same(
-    case: Case, bound: int, ours: Connection, spark: SparkEngine, tmp_path: Path, kept: list[str]
+    case: Case, bound: int, ours: Connection, spark: SparkEngine, tmp_path: Path, purposes: list[str]
 ) -> None:
     case = case._replace(label=case.label + " beyond the bound")
     with connect(engine="spark", session=spark.connection, releases=tmp_path, summary_rows=bound) as theirs:
         theirs.execute(HIERARCHIES)
         released_alike(case, (ours, theirs), spark)
-    assert "cells" in kept
+    assert "cells" in purposes
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ __all__ = ["SUBJECTS", "subjects_of"]
 
 _FILES = {
     "generalization": (
-        "add_a_loss encode generalization_optimal hospital infeasible keys lattice_optimal lattice_search limits "
-        "losses method_arguments methods methods_killed "
+        "add_a_loss beyond_the_bound encode generalization_optimal hospital infeasible keys lattice_optimal "
+        "lattice_search limits losses method_arguments methods methods_killed "
         "models_optimal order_linkage release_query release_sql rollups search_heuristic shared steps"
     ),
     "local_recoding": "infeasible local_recoding losses",
@@ -62,7 +62,7 @@ _FILES = {
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
         "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys pseudonym"
     ),
-    "sources": "pivot column_types data_frames entity lookup_keys release_sql source_gone sources",
+    "sources": "named_sources pivot column_types data_frames entity lookup_keys release_sql source_gone sources",
     "live_views": (
         "changed_types guard live_labels live_models live_view mondrian_live release_sql settings side_channels "
         "source_gone"
@@ -97,7 +97,7 @@ _FILES = {
     ),
     "engines": (
         "adjustable anonymize arrow_results classes_of_cells clients data_frames dbt dbt_macros docstrings engine "
-        "fixed_cost killed_driver lost_executor notebook page published release_files releases session "
+        "fixed_cost killed_driver lost_executor named_sources notebook page published release_files releases session "
         "session_settings settings summaries temp_tables typed_classes typed_policies"
     ),
     "warehouses": "compile warehouse_scripts",

@@ -17,7 +17,7 @@ from sqlanon.methods.generalization.lattice.remaining import Rank
 from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
-from sqlanon.methods.generalization.losses.loss_sql import nodes_kept
+from sqlanon.methods.generalization.losses.loss_sql import with_node_tables
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement, least_rows
@@ -184,26 +184,26 @@ class Nodes:
         parameters = self.loss.parameters([node])
         if self._cells.elsewhere:
             # Where the cells are a parameter is no list.
-            query = nodes_kept(query, lambda rows: self._task.scratch.table("node", rows, parameters))
+            query = with_node_tables(query, lambda rows: self._task.scratch.table("node", rows, parameters))
             parameters = []
         return self._task.engine.rows(query, parameters)[0]
 
     def _settle_alone(self, node: Node) -> tuple[int, int] | None:
         """A node's loss and the rows it suppresses in all rounds; None if a class still violates after the last."""
-        kept = self.rollups.rows_of_all([node])
-        if kept is None and self._cells.elsewhere:
+        source = self.rollups.rows_of_all([node])
+        if source is None and self._cells.elsewhere:
             raise TooManyRows(
                 f"the classes of levels that may be the best have too many rows to be settled in memory, and "
                 f"{', '.join(map(str, self._task.requirements))} is to hold of what is left without those that violate",
                 hint="generalize more by MIN LEVEL in the policy, or raise the bound: summary_rows => ... of connect()",
             )
-        if kept is None or self._cells.public is not None:
+        if source is None or self._cells.public is not None:
             blocked, _, gone, *answer = self._answer(node, self._all_rounds(self.steps(node), first=1))
         else:
-            rows, parameters = kept
+            rows, parameters = source
             self._alone = self._alone or repeated(self._all_rounds(withheld(self.batch, rows), len(parameters) + 1))
-            asked = [*parameters, *self.loss.parameters([node])]
-            blocked, _, gone, *answer = self._task.engine.rows(self._alone, asked)[0]
+            values = [*parameters, *self.loss.parameters([node])]
+            blocked, _, gone, *answer = self._task.engine.rows(self._alone, values)[0]
         return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))
 
     def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Select:

@@ -171,11 +171,11 @@ class Rollups:
             return False
         query = _filled(self._cells_of_node(self._tags), self._masks(node))
         try:
-            kept, count = self._scratch.counted_table("node_rows", query)
+            table, count = self._scratch.counted_table("node_rows", query)
         except TooManyRows:
             self._too_many.append(node)
             return False
-        self._keep(node, exp.select(exp.Star()).from_(relation(kept)), count)
+        self._keep(node, exp.select(exp.Star()).from_(relation(table)), count)
         return True
 
     def _part(self, node: Node, one_in: int | None) -> Classes:

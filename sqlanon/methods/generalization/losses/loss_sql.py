@@ -15,11 +15,11 @@ from sqlanon.sqlgen.cells.cells import rank_name
 __all__ = [
     "huge_total",
     "node_rows",
-    "nodes_kept",
     "occurring",
     "published_of",
     "rank_path",
     "same_node",
+    "with_node_tables",
     "withheld_of",
 ]
 
@@ -76,8 +76,8 @@ def node_rows(names: Sequence[str], first: int) -> exp.Subquery:
     return exp.select(*rows).subquery(_NODE)
 
 
-def nodes_kept(query: exp.Select, table: Callable[[exp.Query], str]) -> exp.Select:
-    """The query with its `node_rows` in tables that `table` makes, so that it runs where parameters are no lists."""
+def with_node_tables(query: exp.Select, table: Callable[[exp.Query], str]) -> exp.Select:
+    """The query with its `node_rows` in tables that `table` makes, so that it runs where a parameter is no list."""
     for rows in list(query.find_all(exp.Subquery)):
         if rows.alias == _NODE:
             rows.replace(relation(table(rows.this), as_=_NODE))
