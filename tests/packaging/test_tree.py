@@ -46,3 +46,10 @@ def test_the_search_sees_the_project_and_would_find_each() -> None:
     assert {"pyproject.toml", "sqlanon/errors.py", "tests/packaging/test_tree.py", ".ci/run"} <= names
     for pattern, sample in zip(UNWANTED.values(), SAMPLES, strict=True):
         assert re.search(pattern, sample.replace("~", "")), sample
+
+
+def test_no_other_folder_lies_beside_those_of_the_project() -> None:
+    lines = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    ignored = [line.strip("/") for line in lines if line.endswith("/")]
+    folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name not in (*FOLDERS, ".git")]
+    assert [path.name for path in folders if not any(map(path.match, ignored))] == []
