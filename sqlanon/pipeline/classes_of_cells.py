@@ -14,11 +14,13 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Role
+from sqlanon.engines.base import FEWER_ROWS, TooManyRows
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.cells.cells import codes, rolled_up
 from sqlanon.sqlgen.cells.decoded_cells import CodedColumn, decoded_cells
+from sqlanon.sqlgen.classes.guard import needs_rounds
 from sqlanon.sqlgen.release.precomputed import Precomputed
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
@@ -49,6 +51,8 @@ def with_classes_of_cells(state: State) -> ReleaseQuery:
     columns, complete = _columns(policy, cells), not cells.elsewhere
     if not complete:
         cells = _rolled_up(state, query, cells)
+        if cells.elsewhere:
+            _require_one_round(query)
     weight = free_name(_WEIGHT, (*columns, *((policy.entity.column,) if policy.entity else ())))
     # Who is named as a guarding node, too, is among the columns.
     entity = policy.entity.column if policy.entity and cells.entity and policy.entity.column not in columns else None
@@ -76,6 +80,16 @@ def _rolled_up(state: State, query: ReleaseQuery, cells: Cells) -> Cells:
     words = (literal(mask | carried) for mask, carried in zip(masks, cells.layout.carried_masks, strict=True))
     table, elsewhere = state.scratch.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
     return replace(cells, table=table, elsewhere=elsewhere)
+
+
+def _require_one_round(query: ReleaseQuery) -> None:
+    """Raises TooManyRows where classes that stay on another engine would have to be judged in rounds."""
+    if needs_rounds(query.requirements):
+        raise TooManyRows(
+            "the classes that would be published have too many rows to be judged in memory, and "
+            f"{', '.join(map(str, query.requirements))} is to hold of what is left without those that violate",
+            hint=FEWER_ROWS,
+        )
 
 
 def _all_of(table: str) -> exp.Select:

@@ -45,6 +45,7 @@ def compile_stage(state: State) -> State:
         guards=guards_of(state.requirements),
         public=_public(state, bound.public, release_id) if bound.public else None,
         public_stable=bound.public is None or bound.public.stable or not live,
+        public_typed=not live,
         placed=made.placed,
         collated=live,
     )

@@ -49,6 +49,8 @@ def script_of(plan: ReleasePlan, dialect: Dialect, locations: Locations) -> str:
     """
     targets = [fragment_name(locations.target, publication.fragment) for publication in plan.publications]
     _require_locations(dialect, locations, targets)
+    for publication in plan.publications:
+        _require_short(dialect, [name for name, _ in publication.columns])
     return "\n\n".join(part for part in _Script(plan, dialect, locations).parts() if part) + "\n"
 
 
@@ -61,8 +63,7 @@ def _require_locations(dialect: Dialect, locations: Locations, targets: Sequence
                 f"{name} has no schema, and a script for {dialect.title} looks into no search path",
                 hint=f"write --{option} schema.{name}",
             )
-        if dialect.longest_name and any(len(part.encode()) > dialect.longest_name for part in name.parts):
-            raise UserError(f"{name}: names in {dialect.title} have at most {dialect.longest_name} bytes")
+        _require_short(dialect, name.parts)
         if len(name.parts) > 3:
             raise UserError(f"{name} has too many parts", hint="write table, schema.table or database.schema.table")
         if name.name.lower().startswith(_PREFIX):
@@ -81,6 +82,13 @@ def _require_locations(dialect: Dialect, locations: Locations, targets: Sequence
         )
     if locations.staging is not None and not dialect.is_staged:
         raise UserError(f"--staging is for dialects without temporary tables, and {dialect.title} has those")
+
+
+def _require_short(dialect: Dialect, names: Sequence[str]) -> None:
+    """Raises UserError for a name that the warehouse would cut off, or refuse when the script runs."""
+    for name in names:
+        if dialect.longest_name and len(name.encode()) > dialect.longest_name:
+            raise UserError(f"{name}: names in {dialect.title} have at most {dialect.longest_name} bytes")
 
 
 @dataclass(frozen=True)

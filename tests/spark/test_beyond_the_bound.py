@@ -20,6 +20,9 @@ BY_LABEL = {case.label: case for case in CASES}
 AVERAGE = """ON source (age QUASI IDENTIFIER USING ages, "zip ""4`" QUASI IDENTIFIER USING prefix, disease SENSITIVE)
     REQUIRE k_anonymity(k => 3), l_diversity(l => 2)"""
 
+# What every class satisfies by itself, so that nothing is to be settled.
+CLOSE = """ON source (who ENTITY, age QUASI IDENTIFIER USING ages, disease SENSITIVE)
+    REQUIRE t_closeness(t => 1)"""
 MAP = """ON source (age QUASI IDENTIFIER USING ages, school QUASI IDENTIFIER USING schools, disease SENSITIVE,
         income SENSITIVE)
     AGAINST people
@@ -80,19 +83,21 @@ def test_a_release_is_the_same(
 
 
 @pytest.mark.parametrize(
-    ("case", "method", "message"),
+    ("policy", "method", "message"),
     [
-        ("distances", "generalization(suppression => 0.6)", "too many rows to be settled in memory"),
-        ("respondents", "generalization(loss => 'non_uniform_entropy')", "more than 110 rows"),
-        ("respondents", "mondrian", "more than 110 rows"),
+        (BY_LABEL["distances"].policy, "generalization(suppression => 0.6)", "too many rows to be settled in memory"),
+        (CLOSE, "generalization(loss => 'height')", "too many rows to be judged in memory"),
+        (BY_LABEL["respondents"].policy, "generalization(loss => 'non_uniform_entropy')", "more than 110 rows"),
+        (BY_LABEL["respondents"].policy, "mondrian", "more than 110 rows"),
     ],
+    ids=["settled in rounds", "judged in rounds", "rounded", "cut"],
 )
 def test_what_is_searched_in_memory_alone_is_refused(
-    case: str, method: str, message: str, ours: Connection, spark: SparkEngine, tmp_path: Path
+    policy: str, method: str, message: str, ours: Connection, spark: SparkEngine, tmp_path: Path
 ) -> None:
     with connect(engine="spark", session=spark.connection, releases=tmp_path, summary_rows=110) as theirs:
         theirs.execute(HIERARCHIES)
-        theirs.execute(f"CREATE POLICY asked {BY_LABEL[case].policy}")
+        theirs.execute(f"CREATE POLICY asked {policy}")
         with pytest.raises(TooManyRows, match=message) as raised:
             theirs.execute(f"CREATE ANONYMIZED TABLE r AS POLICY asked METHOD {method}")
         assert "summary_rows" in str(raised.value.hint)

@@ -66,7 +66,7 @@ def test_a_source_is_what_spark_has_by_the_name(
         assert {("rows", rows), ("k_anonymity", rows // 40)} <= {(row[1], row[4]) for row in checked}
     assert spark.connection.read.parquet(str(tmp_path / "main" / "r")).count() == rows
     with connect(catalog, engine="spark", session=spark.connection, releases=tmp_path) as connection:
-        connection.execute("REFRESH r")
+        connection.execute("REFRESH ANONYMIZED TABLE r")
     assert spark.connection.read.parquet(str(tmp_path / "main" / "r")).count() == rows
 
 

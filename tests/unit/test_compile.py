@@ -231,6 +231,19 @@ def test_names_of_two_tables_are_checked_and_draws_too(releases: dict[str, Conne
         script(con, "postgres", source=one, target=("there", "m" * 60))
 
 
+def test_a_column_whose_name_would_be_cut_off_is_refused() -> None:
+    con = sqlanon.connect()
+    con.execute(f"""
+        CREATE TABLE t AS SELECT range AS "{"n" * 60}" FROM range(8);
+        CREATE POLICY p ON t ("{"n" * 60}" QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
+        CREATE ANONYMIZED VIEW v AS POLICY p METHOD mondrian(bounds => true)
+    """)
+    there = {"source": QualifiedName(("there", "t")), "target": QualifiedName(("there", "v"))}
+    with pytest.raises(UserError, match="n_low: names in PostgreSQL have at most 63 bytes"):
+        _compiled(con, "v", "postgres", **there)
+    assert "n_high" in _compiled(con, "v", "redshift", **there)
+
+
 def test_a_nul_is_in_no_script() -> None:
     """Some clients end a line there, so that what stands within a text would be read as statements."""
     con = sqlanon.connect()

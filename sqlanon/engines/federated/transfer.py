@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 from sqlglot import exp
 
-from sqlanon.engines.base import Column, Query, TooManyRows
+from sqlanon.engines.base import FEWER_ROWS, Column, Query, TooManyRows
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.spark_errors import spark_errors
@@ -56,7 +56,7 @@ class Transfer:
         if table.num_rows > self._bound:
             raise TooManyRows(
                 f"a summary of the source has more than {self._bound:,} rows, too many to be searched in memory",
-                hint="generalize more by MIN LEVEL in the policy, or raise the bound: summary_rows => ... of connect()",
+                hint=FEWER_ROWS,
             )
         name = self._registered(table)
         parts = (alias(cast(column(f"c{index}"), kind), part) for index, (part, kind) in enumerate(columns))

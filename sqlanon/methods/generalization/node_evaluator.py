@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.domain.explanation import JoinReached
-from sqlanon.engines.base import TooManyRows
+from sqlanon.engines.base import FEWER_ROWS, TooManyRows
 from sqlanon.methods.generalization.joined_nodes import JoinedNodes
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld, withheld_at_once
@@ -195,7 +195,7 @@ class Nodes:
             raise TooManyRows(
                 f"the classes of levels that may be the best have too many rows to be settled in memory, and "
                 f"{', '.join(map(str, self._task.requirements))} is to hold of what is left without those that violate",
-                hint="generalize more by MIN LEVEL in the policy, or raise the bound: summary_rows => ... of connect()",
+                hint=FEWER_ROWS,
             )
         if source is None or self._cells.public is not None:
             blocked, _, gone, *answer = self._answer(node, self._all_rounds(self.steps(node), first=1))

@@ -52,7 +52,8 @@ class ReleaseQuery:
     hierarchies of this release, and of its requirements' tables of ranges, are under `release_id`; `tokens` maps a
     column to a table of value and token. `guards` names, by the index of a requirement, the source's column with its
     guarding nodes, which need not be published. `public` is the public table D, a column for each quasi-identifier in
-    the policy's order, and `public_stable` is its counterpart of `stable`. `placed` says how quasi-identifiers are
+    the policy's order, and `public_stable` is its counterpart of `stable`; `public_typed` says that its columns have
+    the types of the source's, which they may lose where a live view reads it. `placed` says how quasi-identifiers are
     recoded by region, in place of `recodings`. `collated` is whether the source's texts have an explicit collation.
     Where a row of the source or of the public table stands for several, the column `weight` has their number. What is
     `precomputed` is read from tables.
@@ -68,6 +69,7 @@ class ReleaseQuery:
     guards: Mapping[int, str] = field(default_factory=dict)
     public: exp.Query | None = None
     public_stable: bool = True
+    public_typed: bool = True
     placed: Placed | None = None
     collated: bool = False
     weight: str | None = None
@@ -196,13 +198,14 @@ class ReleaseQuery:
         if self._is_local:
             return self._with_rounds(query, recodings, needs_public)
         if needs_public:
-            query.with_(identifier("public_recoded"), as_=public_rows(recodings, self.weight), copy=False)
+            rows = public_rows(recodings, self.weight, typed=self.public_typed)
+            query.with_(identifier("public_recoded"), as_=rows, copy=False)
         return query
 
     def _recode(self, index: int, recoding: Recoding, needs_public: bool) -> exp.Select:
         if self.precomputed:
             return self.precomputed.labels_of(index)
-        others = public_values(index, recoding.bound) if needs_public else None
+        others = public_values(index, recoding.bound, typed=self.public_typed) if needs_public else None
         return recode(recoding, self.release_id, others, collated=self.collated)
 
     @property
