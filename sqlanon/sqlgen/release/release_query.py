@@ -69,7 +69,7 @@ class ReleaseQuery:
     guards: Mapping[int, str] = field(default_factory=dict)
     public: exp.Query | None = None
     public_stable: bool = True
-    public_typed: bool = True
+    public_typed: bool = False
     placed: Placed | None = None
     collated: bool = False
     weight: str | None = None
