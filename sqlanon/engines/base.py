@@ -12,14 +12,14 @@ from sqlglot import exp
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import UserError
 
-__all__ = ["FEWER_ROWS", "Column", "Engine", "Query", "Reading", "TooManyRows"]
+__all__ = ["RAISE_BOUND", "Column", "Engine", "Query", "Reading", "TooManyRows"]
 
 Query = str | exp.Expr
 Column = tuple[str, str]
 
 
 # What can be done about a summary that is too large to go from one engine to the other.
-FEWER_ROWS = "generalize more by MIN LEVEL in the policy, or raise the bound: summary_rows => ... of connect()"
+RAISE_BOUND = "raise the bound: summary_rows => ... of connect()"
 
 
 class TooManyRows(UserError):

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import RAISE_BOUND, Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
 from sqlanon.questions.ask import BoundRequirement
@@ -27,7 +27,7 @@ from sqlanon.sqlgen.classes.requirement import subjects
 from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.sqlgen.classes.value_range import value_range
 
-__all__ = ["Carried", "carry", "given_relations", "guards_of", "public_cells_of", "public_values"]
+__all__ = ["Carried", "carry", "given_relations", "guards_of", "public_cells_of", "public_values", "table_of_values"]
 
 _MAX_VALUES_SHOWN = 10
 
@@ -52,6 +52,20 @@ def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
     return columns
 
 
+def table_of_values(scratch: Scratch, purpose: str, column: str, query: exp.Query) -> str:
+    """A temporary table with the values of a column of the source; returns its name.
+
+    Raises TooManyRows, naming the column, where they are on another engine and too many.
+    """
+    try:
+        return scratch.table(purpose, query)
+    except TooManyRows as error:
+        raise TooManyRows(
+            f"{column} has too many values to be numbered: {error.message}",
+            hint=f"{RAISE_BOUND}, or give the column fewer values in a view that is the source",
+        ) from None
+
+
 def carry(
     engine: Engine,
     policy: BoundPolicy,
@@ -71,7 +85,7 @@ def carry(
     plain += [replace(b, hierarchy=None, stored=False, height=1) for b in others if b.column not in known]
     carried: list[Carried] = []
     for bound in plain:
-        table = scratch.table("values", tree(bound, source, source))
+        table = table_of_values(scratch, "values", bound.column, tree(bound, source, source))
         count = engine.rows(exp.select(f.count()).from_(relation(table)))[0][0]
         carried.append(Carried(bound, table, int(count)))
     return carried

@@ -19,7 +19,7 @@ from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import RAISE_BOUND, Engine
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.classes.buckets import BucketValues
@@ -47,7 +47,8 @@ class Encoding:
 
     If `flat`, the number of a value is its rank and hierarchies are not climbed; if `by_row`, equal rows stay apart.
     The values of the columns `besides` are numbered too. If not `quasi_identifiers`, these have no numbers: the cells
-    have what requirements read. If `unbounded`, the method reads cells where they are, however many there are.
+    have what requirements read. If `unbounded`, the method reads cells where they are, however many there are; else
+    `fewer` says what can be done about too many.
     """
 
     flat: bool = False
@@ -55,6 +56,7 @@ class Encoding:
     besides: tuple[BoundAttribute, ...] = ()
     quasi_identifiers: bool = True
     unbounded: bool = False
+    fewer: str = f"{RAISE_BOUND}; METHOD generalization leaves them on Spark"
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,8 @@ def no_script() -> Refusal:
     """The refusal of a method whose steps are not SQL that a warehouse has."""
     return Refusal(
         "it was made by METHOD {method}, whose steps go on in temporary tables of DuckDB's",
-        "METHOD generalization, anatomy and fragments can be compiled, and live views of METHOD mondrian",
+        "export the release, and load it there; METHOD generalization, anatomy and fragments can be compiled, and live "
+        "views of METHOD mondrian",
     )
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.listed_values import require_listed
-from sqlanon.inputs.requirement_columns import carry, given_relations, public_cells_of, public_values
+from sqlanon.inputs.requirement_columns import carry, given_relations, public_cells_of, public_values, table_of_values
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build import functions as f
@@ -33,15 +33,16 @@ def encode(
     by_respondent: bool = False,
     besides: Sequence[BoundAttribute] = (),
     unbounded: bool = False,
+    fewer: str | None = None,
 ) -> Cells:
     """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
 
     If `flat`, a value's code is its rank among all, and `ranked` are the tables of `points.ranked`. `besides` are
     columns that the cells carry besides those that requirements read; if `by_row`, each row is a cell. Cells tell
     respondents apart where some have several rows, and always if `by_respondent`. If `unbounded`, cells that are too
-    many to go from the engine of the rows to that of tables stay there.
+    many to go from the engine of the rows to that of tables stay there; `fewer` says what can be done about them else.
 
-    Raises DataError, naming the values, where a stored hierarchy lacks values of its column.
+    Raises DataError, naming the values, where a stored hierarchy lacks values of its column, and TooManyRows.
     """
     source = relation(policy.relation)
     hierarchy_values = relation(("anon", "hierarchy_value"))
@@ -53,7 +54,8 @@ def encode(
     most: list[tuple[int, ...]] = []
     rows = 0
     for index, bound in enumerate(policy.quasi_identifiers):
-        name = scratch.table("tree", tree(bound, source, hierarchy_values, public_values(policy, index)))
+        values_of = tree(bound, source, hierarchy_values, public_values(policy, index))
+        name = table_of_values(scratch, "tree", bound.column, values_of)
         if bound.stored:
             require_listed(engine, bound, name, hierarchy_values)
         leaves, rows, *rest = (int(figure or 0) for figure in engine.rows(tree_summary(bound, relation(name)))[0])
@@ -79,7 +81,10 @@ def encode(
     ]
     by_entity = policy.entity is not None and (flat or by_row or by_respondent or not _one_row_each(engine, policy))
     query = cells(policy, source, code_tables, layout, extra, by_row=by_row, by_entity=by_entity)
-    table, elsewhere = scratch.bounded("cells", query) if unbounded else (scratch.table("cells", query), False)
+    try:
+        table, elsewhere = scratch.bounded("cells", query) if unbounded else (scratch.table("cells", query), False)
+    except TooManyRows as error:
+        raise TooManyRows(f"too many different combinations of values: {error.message}", hint=fewer) from None
     return Cells(
         table=table,
         trees=tuple(trees),

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Role
-from sqlanon.engines.base import FEWER_ROWS, TooManyRows
+from sqlanon.engines.base import RAISE_BOUND, TooManyRows
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.build.names import literal, relation
@@ -86,9 +86,9 @@ def _require_one_round(query: ReleaseQuery) -> None:
     """Raises TooManyRows where classes that stay on another engine would have to be judged in rounds."""
     if needs_rounds(query.requirements):
         raise TooManyRows(
-            "the classes that would be published have too many rows to be judged in memory, and "
-            f"{', '.join(map(str, query.requirements))} is to hold of what is left without those that violate",
-            hint=FEWER_ROWS,
+            "the classes that would be published have too many rows to be judged in memory, where it is settled in "
+            f"rounds which of them may be: {', '.join(map(str, query.requirements))}",
+            hint=RAISE_BOUND,
         )
 
 

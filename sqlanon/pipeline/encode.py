@@ -40,6 +40,7 @@ def encode_stage(state: State) -> State:
         by_row=encoding.by_row,
         besides=encoding.besides,
         unbounded=encoding.unbounded,
+        fewer=encoding.fewer,
     )
     return state.having(cells=cells)
 

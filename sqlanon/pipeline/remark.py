@@ -36,7 +36,8 @@ _COMPARED_WITH = {name for name, _ in BASELINES}
 
 def remark_stage(state: State) -> State:
     """Looks at the columns of the source and at the classes of the release, and says what may have been overlooked."""
-    return state.having(remarks=(ELSEWHERE,) if state.engine.distributed else tuple(_remarks(state)))
+    elsewhere = state.engine.distributed
+    return state.having(remarks=(ELSEWHERE, *_unproven(need(state.choice))) if elsewhere else tuple(_remarks(state)))
 
 
 def _remarks(state: State) -> Iterator[str]:

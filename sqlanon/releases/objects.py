@@ -20,14 +20,26 @@ __all__ = ["drop_release", "is_own", "require_own_columns", "stands"]
 
 
 def drop_release(engine: Engine, release: Release) -> None:
-    """Drops a release's objects and forgets it. Another object that has taken a name since stays."""
+    """Drops a release's objects and forgets it. Another object that has taken a name since stays.
+
+    Raises UserError for a release whose rows are on an engine that this connection has not.
+    """
     for made in release.objects:
         described = find_relation(engine, own_object(engine, made.name))
         if described and (
             is_own(engine, release, made, described) if made in release.published else described[0] == made.kind
         ):
+            _require_here(engine, release, described[1])
             engine.run(drop_object(made.kind, described[1]))
     releases.delete(engine, release.release_id)
+
+
+def _require_here(engine: Engine, release: Release, name: QualifiedName) -> None:
+    if not engine.distributed and engine.rows(sql_file("statements", "parquet_release"), name.parts[1:]):
+        raise UserError(
+            f"the rows of {release.name} are files that Spark wrote, and are dropped or made again there",
+            hint="connect with engine => 'spark'; from the command line, --engine spark",
+        )
 
 
 def stands(engine: Engine, release: Release, made: ReleaseObject) -> bool:

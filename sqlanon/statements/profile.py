@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
@@ -44,6 +46,8 @@ PROFILED = (
     ("why", "VARCHAR"),
 )
 
+# What no name of a policy has that is to be typed.
+_NO_WORD = re.compile(r"\W+")
 # How many sets of a size, and how many keys, are listed.
 _LISTED = 3
 _LISTED_KEYS = 10
@@ -161,7 +165,9 @@ def _column(name: str, columns: Sequence[Column], source: str) -> Column:
 def _policy_name(source: Source) -> str:
     if source.name is None:
         return "proposed"
-    return variable_of(source.name.name) or source.name.name
+    name = variable_of(source.name.name) or source.name.name
+    # Of a path, what its last part is called.
+    return _NO_WORD.sub("_", Path(name).stem).strip("_") or "proposed" if "/" in name else name
 
 
 def _of_column(column: ProposedColumn) -> Row:

@@ -19,7 +19,18 @@ from sqlanon.terminal.dbt_commands import dbt
 from sqlanon.terminal.exit_codes import answering, open_streams
 from sqlanon.terminal.help_texts import Commands
 from sqlanon.terminal.job_commands import job
-from sqlanon.terminal.options import AsJson, Database, Engine, Limit, Quiet, ReadOnly, Releases, SameFile, Verbose
+from sqlanon.terminal.options import (
+    AsJson,
+    Database,
+    Engine,
+    Limit,
+    Quiet,
+    ReadOnly,
+    Releases,
+    SameFile,
+    SummaryRows,
+    Verbose,
+)
 from sqlanon.terminal.page_commands import policy, report
 
 __all__ = ["app", "main"]
@@ -91,6 +102,7 @@ def run(
     limit: Limit = None,
     engine: Engine = "duckdb",
     releases: Releases = None,
+    summary_rows: SummaryRows = None,
 ) -> None:
     """Run SQL scripts, DuckDB's statements and sqlanon's.
 
@@ -105,7 +117,8 @@ def run(
     with answering(output):
         # All of them are read before the first one runs: a misspelt name does not leave half of the work done.
         texts = [read_script(script) for script in scripts]
-        with connected(database, read_only=read_only, engine=engine, releases=releases) as connection:
+        rows = {"engine": engine, "releases": releases, "summary_rows": summary_rows}
+        with connected(database, read_only=read_only, **rows) as connection:
             set_variables(connection, variables or [])
             runner = ScriptRun(connection, output)
             is_done = all(runner.run(text, name) for name, text in texts)

@@ -45,6 +45,14 @@ Engine = Annotated[
         "--engine", metavar="NAME", help="Where rows are: duckdb, or spark, in a Spark session of this process."
     ),
 ]
+SummaryRows = Annotated[
+    int | None,
+    typer.Option(
+        "--summary-rows",
+        metavar="ROWS",
+        help="With --engine spark, the most rows of a summary that is collected into DuckDB; 5,000,000 by default.",
+    ),
+]
 Releases = Annotated[
     str | None,
     typer.Option("--releases", metavar="FOLDER", help="With --engine spark, the folder for the Parquet files."),

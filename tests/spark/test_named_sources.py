@@ -9,9 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sqlanon import connect
+from sqlanon import UserError, connect
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.errors import SqlanonError
 
 pytestmark = pytest.mark.spark
 
@@ -74,9 +73,11 @@ def test_a_source_is_what_spark_has_by_the_name(
     ("source", "message"),
     [
         ("nowhere.people", "no table or view nowhere.people"),
+        (f'"{DATABASE}.people"', "no table or view"),
         (f'"{DATABASE}".nobody', "no table or view"),
-        ('orc."/nowhere/people"', "PATH_NOT_FOUND"),
-        ('nonsense."/nowhere/people"', "nonsense"),
+        ('orc."/nowhere/people"', "cannot be read as orc: Spark .PATH_NOT_FOUND"),
+        ('nonsense."/nowhere/people"', "cannot be read as nonsense"),
+        ("'/nowhere/people'", "one of DuckDB's"),
         ("main.local", "is a table or view of DuckDB's"),
         ("attached.local", "is a table or view of DuckDB's"),
     ],
@@ -87,5 +88,6 @@ def test_a_name_that_spark_has_not_is_refused(
     with connect(engine="spark", session=spark.connection, releases=tmp_path) as connection:
         connection.duckdb.execute("CREATE TABLE local AS SELECT 1 AS age; ATTACH ':memory:' AS attached")
         connection.duckdb.execute("CREATE TABLE attached.local AS SELECT 1 AS age")
-        with pytest.raises(SqlanonError, match=message):
+        with pytest.raises(UserError, match=message) as raised:
             connection.execute(policy(source))
+        assert raised.value.hint

@@ -178,6 +178,30 @@ def test_a_check_of_more_classes_than_the_bound_runs_on_spark(
         assert bounded.duckdb.execute("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
 
 
+def test_without_spark_a_release_is_neither_dropped_nor_made_again(connection: Connection, tmp_path: Path) -> None:
+    connection.execute(CREATE.format("r"))
+    connection.close()
+    with connect(tmp_path / "catalog.duckdb") as plain:
+        plain.duckdb.execute("CREATE TABLE people AS SELECT 1::INTEGER AS age, 'd' AS disease FROM range(9)")
+        for statement in ("DROP ANONYMIZED TABLE r", "REFRESH ANONYMIZED TABLE r"):
+            with pytest.raises(UserError, match="files that Spark wrote") as raised:
+                plain.execute(statement)
+            assert "engine => 'spark'" in str(raised.value.hint)
+    assert folders(tmp_path) == ["main/r"]
+
+
+def test_levels_that_are_not_proven_are_remarked(connection: Connection) -> None:
+    connection.execute("""
+        CREATE HIERARCHY deep AS INTERVALS (2, 4, 8, 16, 32, 64, 128);
+        CREATE HIERARCHY names AS PREFIXES (2, 1);
+        CREATE POLICY wide ON people (age QUASI IDENTIFIER USING deep, disease QUASI IDENTIFIER USING names)
+        REQUIRE k_anonymity(k => 5)
+    """)
+    create = "CREATE ANONYMIZED TABLE r AS POLICY wide METHOD generalization(time_limit => 0.000001)"
+    made = connection.execute(create).fetchall()
+    assert "not proven to be the least" in str(made[0][-1])
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [

@@ -107,6 +107,12 @@ def test_the_printed_script_makes_a_release(con: Connection) -> None:
     con.execute(script(again))
 
 
+def test_of_a_path_the_last_part_names_what_is_proposed(con: Connection) -> None:
+    con.duckdb.execute("""CREATE VIEW "/data/all people.parquet" AS FROM people""")
+    proposals = [row["proposal"] or "" for row in parts(con, 'PROFILE "/data/all people.parquet"')]
+    assert any(proposal.startswith('CREATE POLICY "all_people" ON') for proposal in proposals)
+
+
 def test_scripts_of_two_tables_run_in_one_database(con: Connection) -> None:
     con.execute("CREATE TABLE guests AS FROM people; CREATE HIERARCHY PEOPLE_AGE AS INTERVALS (3)")
     scripts = [script(parts(con, f"PROFILE {table} (age, zip, sex, diagnosis)")) for table in ("people", "guests")]

@@ -122,7 +122,8 @@ class FederatedEngine:
         if source.name is None:
             raise UserError(
                 "a query is one of DuckDB's, and what is on Spark is read as a table, a view or Parquet files",
-                hint="make it a view of the Spark session, createOrReplaceTempView('people'), and name that",
+                hint="make it a view of the Spark session, createOrReplaceTempView('people'), and name that; a path is "
+                'written as a name, in double quotes: ON "/data/people"',
             )
         table, schema, database = (*reversed(source.name.parts), None, None)[:3]
         find = sql_file("statements", "find_relation")

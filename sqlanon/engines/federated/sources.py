@@ -13,7 +13,7 @@ from sqlanon.engines.federated.stand_ins import stand_in
 from sqlanon.engines.spark import SparkEngine, columns_of
 from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.engines.spark_sql import quoted
-from sqlanon.errors import UserError
+from sqlanon.errors import EngineError, UserError
 
 __all__ = ["Sources"]
 
@@ -61,13 +61,30 @@ class Sources:
     def _rows(self, source: QualifiedName) -> DataFrame:
         session = self._spark.connection
         if "/" in source.name:
-            if len(source.parts) == 1:
-                return session.read.parquet(source.name)
-            return session.read.format(".".join(source.parts[:-1])).load(source.name)
+            return self._files(".".join(source.parts[:-1]) or "parquet", source.name)
         name = ".".join(map(quoted, source.parts))
         if not session.catalog.tableExists(name):
-            raise UserError(
-                f"the Spark session has no table or view {source}",
-                hint="the path of Parquet files is a name with a slash, in double quotes",
-            )
+            raise UserError(f"the Spark session has no table or view {source}", hint=_how_named(source))
         return session.table(name)
+
+    def _files(self, kind: str, path: str) -> DataFrame:
+        """The rows of files of a format. Raises UserError where Spark does not read them so."""
+        try:
+            with spark_errors():
+                return self._spark.connection.read.format(kind).load(path)
+        except EngineError as error:
+            raise UserError(
+                f"{path} cannot be read as {kind}: {error.message}",
+                hint="the path has to be there, with files of this format, for which the session has a reader",
+            ) from None
+
+
+def _how_named(source: QualifiedName) -> str:
+    """How a source is named that Spark may have under another name."""
+    if len(source.parts) == 1 and "." in source.name:
+        parts = ".".join(f'"{part}"' for part in source.name.split("."))
+        return f"each part of a name has quotes of its own: {parts}"
+    return (
+        "a table is named with its database, clinic.patients, a view of this session by its name, and files by a path "
+        "with a slash, in double quotes"
+    )

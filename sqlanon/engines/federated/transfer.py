@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 from sqlglot import exp
 
-from sqlanon.engines.base import FEWER_ROWS, Column, Query, TooManyRows
+from sqlanon.engines.base import RAISE_BOUND, Column, Query, TooManyRows
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.spark_errors import spark_errors
@@ -55,8 +55,8 @@ class Transfer:
             table = rows.limit(self._bound + 1).toArrow()
         if table.num_rows > self._bound:
             raise TooManyRows(
-                f"a summary of the source has more than {self._bound:,} rows, too many to be searched in memory",
-                hint=FEWER_ROWS,
+                f"a summary of the source has more than {self._bound:,} rows, too many to be held in memory",
+                hint=RAISE_BOUND,
             )
         name = self._registered(table)
         parts = (alias(cast(column(f"c{index}"), kind), part) for index, (part, kind) in enumerate(columns))
@@ -87,7 +87,7 @@ class Transfer:
         if rows.num_rows > self._bound:
             raise TooManyRows(
                 f"the table {table.name} has more than {self._bound:,} rows, too many to be sent to Spark",
-                hint="raise the bound: summary_rows => ... of connect()",
+                hint=RAISE_BOUND,
             )
         if not rows.num_rows:
             # Spark takes no column of structs that has no part, not even an empty one.

@@ -19,6 +19,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.domain.watching import Watching
+from sqlanon.engines.base import RAISE_BOUND
 from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
 from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
@@ -155,7 +156,8 @@ def encoding(task: Task, options: Options) -> Encoding:
     """Codes along the hierarchies of the quasi-identifiers. Raises PolicyError for what several tables cannot have."""
     if task.policy.related:
         require_possible(task, options)
-    return Encoding(unbounded=LOSSES[options.loss].PORTABLE)
+    fewer = f"{RAISE_BOUND}, or take another loss, by which they are searched on Spark"
+    return Encoding(unbounded=LOSSES[options.loss].PORTABLE, fewer=fewer)
 
 
 def choose(task: Task, options: Options) -> Generalization:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.domain.explanation import JoinReached
-from sqlanon.engines.base import FEWER_ROWS, TooManyRows
+from sqlanon.engines.base import RAISE_BOUND, TooManyRows
 from sqlanon.methods.generalization.joined_nodes import JoinedNodes
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld, withheld_at_once
@@ -193,9 +193,9 @@ class Nodes:
         source = self.rollups.rows_of_all([node])
         if source is None and self._cells.elsewhere:
             raise TooManyRows(
-                f"the classes of levels that may be the best have too many rows to be settled in memory, and "
-                f"{', '.join(map(str, self._task.requirements))} is to hold of what is left without those that violate",
-                hint=FEWER_ROWS,
+                "the classes of levels that may be the best have too many rows to be settled in memory, where it is "
+                f"settled in rounds which of them may be published: {', '.join(map(str, self._task.requirements))}",
+                hint=RAISE_BOUND,
             )
         if source is None or self._cells.public is not None:
             blocked, _, gone, *answer = self._answer(node, self._all_rounds(self.steps(node), first=1))
