@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log
 
 from sqlglot import exp
 
@@ -120,6 +121,6 @@ def _bits(engine: Engine, bound: BoundPolicy, b: BoundAttribute, level: int) -> 
     rows = generalized(b, occurring_values(b, bound.relation), stored_labels(b), counted=True).subquery("tree")
     of_label = window(f.sum(column("n")), [label])
     counted = exp.select(column("n"), alias(of_label, "of_label")).from_(rows).where(column("n") > 0)
-    bits = f.sum(column("n") * (f.call("log2", column("of_label")) - f.call("log2", column("n"))))
-    ((total,),) = engine.rows(exp.select(bits).from_(counted.subquery("counted")))
-    return float(total or 0)
+    nats = f.sum(column("n") * (f.ln(column("of_label")) - f.ln(column("n"))))
+    ((total,),) = engine.rows(exp.select(nats).from_(counted.subquery("counted")))
+    return float(total or 0) / log(2)

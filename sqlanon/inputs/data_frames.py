@@ -56,8 +56,12 @@ class DataFrames:
         """The statement to run instead, for which the data frames that it needs are views until the block ends.
 
         They are those that it names, variables of the first of `callers`, and those of policies, unless a
-        policy's variable holds another data frame by now. DuckDB's settings for such variables hold.
+        policy's variable holds another data frame by now. DuckDB's settings for such variables hold. Where rows are on
+        another engine there are none.
         """
+        if engine.distributed:
+            yield statement
+            return
         frames = self._of_policies(callers)
         if isinstance(statement, CreatePolicy):
             statement = self._with_stored_names(engine, statement, callers, frames)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import Policy
 from sqlanon.errors import PolicyError
 from sqlanon.methods.limits import ON_DUCKDB
@@ -15,6 +16,13 @@ __all__ = ["require_possible"]
 
 def require_possible(create: CreateRelease, policy: Policy, requirements: Sequence[BoundRequirement]) -> None:
     """Raises PolicyError, with the reason, for what a release on Spark cannot be or have."""
+    for source in (policy.source, *([policy.against] if policy.against else [])):
+        if source.name and len(source.name.parts) == 1 and same_name(source.name.name, create.name.name):
+            raise PolicyError(
+                f"{create.name} has the name of what it is made from, which would be found in its place",
+                hint="give the release another name",
+                part=("release",),
+            )
     for part, what in _refused(create, policy, requirements):
         raise PolicyError(
             f"{what}, so that it does not run with engine => 'spark'",

@@ -80,6 +80,7 @@ def test_a_source_is_what_spark_has_by_the_name(
         ("'/nowhere/people'", "one of DuckDB's"),
         ("main.local", "is a table or view of DuckDB's"),
         ("attached.local", "is a table or view of DuckDB's"),
+        ("main.people", "no table or view main.people"),
     ],
 )
 def test_a_name_that_spark_has_not_is_refused(
@@ -88,6 +89,7 @@ def test_a_name_that_spark_has_not_is_refused(
     with connect(engine="spark", session=spark.connection, releases=tmp_path) as connection:
         connection.duckdb.execute("CREATE TABLE local AS SELECT 1 AS age; ATTACH ':memory:' AS attached")
         connection.duckdb.execute("CREATE TABLE attached.local AS SELECT 1 AS age")
+        connection.execute(policy("people", "of_people"))
         with pytest.raises(UserError, match=message) as raised:
             connection.execute(policy(source))
         assert raised.value.hint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -188,6 +189,35 @@ def test_without_spark_a_release_is_neither_dropped_nor_made_again(connection: C
                 plain.execute(statement)
             assert "engine => 'spark'" in str(raised.value.hint)
     assert folders(tmp_path) == ["main/r"]
+
+
+def test_a_release_has_another_name_than_its_source(connection: Connection, spark: SparkEngine, tmp_path: Path) -> None:
+    for name in ("people", "PEOPLE"):
+        with pytest.raises(PolicyError, match="has the name of what it is made from"):
+            connection.execute(CREATE.format(name))
+    assert folders(tmp_path) == []
+    # The name of another source that this connection knows is free.
+    spark.connection.createDataFrame(PEOPLE).coalesce(1).createOrReplaceTempView("others")
+    connection.execute("CREATE POLICY of_others ON others (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    connection.execute(CREATE.format("others"))
+    assert connection.execute("CHECK others").fetchall()
+    assert folders(tmp_path) == ["main/others"]
+    connection.execute("DROP ANONYMIZED TABLE others")
+    assert folders(tmp_path) == []
+    spark.connection.catalog.dropTempView("others")
+
+
+def test_a_variable_of_the_caller_is_no_source(connection: Connection) -> None:
+    people = PEOPLE
+    connection.execute("CREATE POLICY again ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    assert people.num_rows == connection.execute("CHECK people (age)").fetchall()[1][4]
+
+
+def test_views_of_sources_go_with_the_connection(spark: SparkEngine, people: None, tmp_path: Path) -> None:
+    connect(engine="spark", session=spark.connection, releases=tmp_path).execute(POLICY)
+    gc.collect()
+    views = spark.connection.sql("SHOW VIEWS").collect()
+    assert [view.viewName for view in views if view.viewName.startswith("__sqlanon")] == []
 
 
 def test_levels_that_are_not_proven_are_remarked(connection: Connection) -> None:

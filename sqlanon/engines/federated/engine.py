@@ -133,7 +133,8 @@ class FederatedEngine:
             known = known or self.local.rows(find, (table, None, schema))
         if known and self._releases.path(relation(tuple(known[0][2:]))) is not None:
             return source
-        return Source(self._sources.declare(source.name, in_duckdb=bool(known)))
+        in_duckdb = bool(known) and self._sources.view_of(tuple(fold(str(part)) for part in known[0][1:])) is None
+        return Source(self._sources.declare(source.name, in_duckdb=in_duckdb))
 
     def native_function(self, name: str) -> str | None:
         """Spark draws by itself, where rows are put in a random order."""

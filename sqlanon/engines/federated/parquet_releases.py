@@ -17,6 +17,7 @@ from sqlanon.engines.federated.stand_ins import PARQUET, comment_on, stand_in
 from sqlanon.engines.spark import columns_of
 from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.engines.spark_sql import quoted
+from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import sql_file
@@ -55,7 +56,7 @@ class ParquetReleases:
         path, name = self._folder.hidden_path(), _name(table)
         self._folder.write(rows, path)
         self._candidates[_key(name)] = path
-        self._local.run(stand_in(name, columns, f"Parquet files in {path}", temporary=False))
+        self._stand(name, columns, path)
 
     def alter(self, statement: exp.Alter) -> None:
         """Renames a candidate, which is published by that, or drops a column of it."""
@@ -90,8 +91,8 @@ class ParquetReleases:
         where = self._folder.path_of(target)
         columns = self._columns(path)
         self._forget(name)
-        self._local.run(stand_in(target, columns, f"Parquet files in {where}", temporary=False))
-        self._local.run(comment_on(target, where))
+        self._stand(target, columns, where)
+        self._local.run(comment_on(self._full(target), where))
         self._folder.publish(path, where)
         # Until the transaction is committed the files are where they were written.
         self._candidates[_key(target)] = path
@@ -106,15 +107,23 @@ class ParquetReleases:
         self._forget(name)
         self._folder.drop(path)
         self._candidates[_key(name)] = narrower
-        self._local.run(stand_in(name, self._columns(narrower), f"Parquet files in {narrower}", temporary=False))
+        self._stand(name, self._columns(narrower), narrower)
 
     def _columns(self, path: str) -> list[Column]:
         with spark_errors():
             return columns_of(self._folder.rows_at(path))
 
+    def _stand(self, name: QualifiedName, columns: Sequence[Column], path: str) -> None:
+        """Makes the stand-in of a candidate or a release."""
+        self._local.run(stand_in(self._full(name), columns, f"Parquet files in {path}", temporary=False))
+
+    def _full(self, name: QualifiedName) -> QualifiedName:
+        """The name with the database's: without it the temporary stand-in of a source would come first."""
+        return QualifiedName((current_database(self._local), *name.parts))
+
     def _forget(self, name: QualifiedName) -> None:
         """Drops the stand-in of a candidate or a release."""
-        self._local.run(exp.Drop(kind="VIEW", tables=[relation(name)]))
+        self._local.run(exp.Drop(kind="VIEW", tables=[relation(self._full(name))]))
         self._candidates.pop(_key(name), None)
 
 

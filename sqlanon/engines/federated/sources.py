@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from weakref import finalize
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
@@ -26,6 +29,8 @@ class Sources:
         self._spark = spark
         self._views: dict[tuple[str, ...], str] = {}
         self._named: dict[tuple[str, ...], str] = {}
+        # The session outlives the connection.
+        finalize(self, _forget, spark.connection, self._views).atexit = False
 
     def view_of(self, key: tuple[str, ...]) -> str | None:
         """The view of Spark's with the rows of a relation, by its folded name; None for another relation."""
@@ -35,12 +40,12 @@ class Sources:
         """Makes a stand-in for a source as it is now, and returns its name.
 
         A single name with a slash is the path of Parquet files; as the last of two it is a path, too, and the first one
-        says how Spark reads the files there. `in_duckdb` says that DuckDB has a relation of this name. Raises
-        UserError where it is no stand-in, and for a name that Spark has no relation of.
+        says how Spark reads the files there. Raises UserError where DuckDB has a relation of this
+        name, which is no stand-in (`in_duckdb`), and for a name that Spark has no relation of.
         """
         name = self._named.setdefault(source.parts, self._name_of(source))
         key = ("temp", "main", fold(name))
-        if in_duckdb and (key not in self._views or len(source.parts) > 1):
+        if in_duckdb:
             raise UserError(
                 f"{source} is a table or view of DuckDB's, and releases on Spark are made of what is there",
                 hint="connect without engine => 'spark', or give the one that is meant another name",
@@ -77,6 +82,13 @@ class Sources:
                 f"{path} cannot be read as {kind}: {error.message}",
                 hint="the path has to be there, with files of this format, for which the session has a reader",
             ) from None
+
+
+def _forget(session: SparkSession, views: Mapping[tuple[str, ...], str]) -> None:
+    """Drops the views of sources from a session, which may have ended."""
+    with suppress(EngineError), spark_errors():
+        for view in views.values():
+            session.catalog.dropTempView(view)
 
 
 def _how_named(source: QualifiedName) -> str:

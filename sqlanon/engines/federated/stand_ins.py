@@ -28,7 +28,7 @@ _SAYS = re.compile(r"Invalid Input Error: sqlanon: (the rows of .*)", re.DOTALL)
 
 def stand_in(name: QualifiedName, columns: Sequence[Column], where: str, *, temporary: bool) -> str:
     """CREATE VIEW with columns of these types, no row of which can be read; `where` says where the rows are."""
-    error = as_text(f.call("error", f"sqlanon: the rows of {name} are {where}"))
+    error = as_text(f.call("error", f"sqlanon: the rows of {'.'.join(name.parts[-2:])} are {where}"))
     nothing = exp.select(alias(error, _ERROR)).subquery("elsewhere", copy=False)
     # Every value depends on the error: of NULLs alone DuckDB would know what a filter keeps.
     values = (alias(cast(column(_ERROR), kind), part) for part, kind in columns)

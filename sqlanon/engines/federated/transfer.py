@@ -86,7 +86,7 @@ class Transfer:
         rows = self._local.arrow(query)
         if rows.num_rows > self._bound:
             raise TooManyRows(
-                f"the table {table.name} has more than {self._bound:,} rows, too many to be sent to Spark",
+                f"a table that is joined on Spark has more than {self._bound:,} rows, too many to be sent there",
                 hint=RAISE_BOUND,
             )
         if not rows.num_rows:
