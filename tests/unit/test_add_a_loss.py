@@ -33,6 +33,7 @@ class ChangedCells:
     ADDS_UP = AddsUp.ROWS
     LATER_ROUNDS = NAME
     GROWS = True
+    PORTABLE = True
 
     def __init__(self, setting: Setting) -> None:
         self._rows = setting.cells.rows
