@@ -3,7 +3,7 @@
 -- paper: Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008)
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of lists that have a set of items
 -- parameter: m BIGINT 1 8 -- the greatest number of items that an adversary knows of a list
--- required: k
+-- required: at least k
 -- least rows: k -- an adversary who knows no item finds all rows of the class
 -- monotone: yes -- lists of two classes that have a set are added up
 -- monotone under suppression: no -- a list that is added may have a set that no other has

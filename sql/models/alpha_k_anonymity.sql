@@ -3,7 +3,7 @@
 -- paper: Wong et al., (alpha, k)-anonymity: an enhanced k-anonymity model for privacy preserving data publishing (2006)
 -- parameter: alpha DECIMAL 0.000001 1 -- the greatest share of one value in a class
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
--- required: alpha
+-- required: at most alpha
 -- least rows: k -- a respondent has a row at least
 -- monotone: yes -- a union holds the respondents of its classes, and a value's share in it is at most the greatest of theirs
 -- monotone under suppression: no -- more rows with a frequent value raise its share

@@ -3,7 +3,7 @@
 -- paper: Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008)
 -- parameter: delta DECIMAL 0.000001 100 -- the bound of |ln(p/q)|, itself not allowed
 -- parameter: absent TEXT violates|ignored DEFAULT violates -- what a value means that the release has and the class lacks
--- required: delta
+-- required: at most delta
 -- monotone: no -- with absent => 'violates' a union of satisfying classes satisfies; with 'ignored' adding a class that lacks a value can make it too rare
 -- monotone under suppression: no -- a union of a satisfying class and another can violate
 -- excess: size, for a class whose values have less than e^-delta of the release; else size * max over the values of (p - q e^delta) and, unless absent values are ignored, (q e^-delta - p)

@@ -3,7 +3,7 @@
 -- paper: Nergiz, Atzori and Clifton, Hiding the presence of individuals from shared databases (2007)
 -- parameter: min DECIMAL 0 1 -- the least share of the public rows of a class that are in the release
 -- parameter: max DECIMAL 0 1 -- the greatest share of the public rows of a class that are in the release
--- required: max
+-- required: at most max
 -- monotone: yes -- the share of a union lies between the shares of the parts
 -- monotone under suppression: no -- a union of a satisfying class and another can violate
 -- excess: above max: size - max * public rows; below min: no number of withheld rows is enough

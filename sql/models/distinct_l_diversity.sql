@@ -3,7 +3,7 @@
 -- title: Every equivalence class holds at least l different sensitive values.
 -- paper: Li et al., t-closeness (2007), section 2, after Machanavajjhala et al., l-diversity (2006); NULL counts as a value
 -- parameter: l BIGINT 1 9223372036854775807 -- the least number of different values of a class
--- required: l
+-- required: at least l
 -- monotone: yes -- a union of classes holds the values of each of them
 -- monotone under suppression: yes -- a class with l values keeps them whatever rows are added
 -- several values: yes -- a value counts once, whoever has it

@@ -3,7 +3,7 @@
 -- title: In no equivalence class does a sensitive value gain more than beta, or minus the logarithm of its share of the whole release, relative to that share.
 -- paper: Cao and Karras, Publishing microdata with a robust privacy guarantee (2012)
 -- parameter: beta DECIMAL 0.000001 1000000 -- the greatest relative gain (p - q) / q of a value, where -ln q is not less
--- required: beta
+-- required: at most beta
 -- monotone: yes -- a value's share of a union lies between its shares of the parts
 -- monotone under suppression: no -- a union of a satisfying class and another can violate
 -- excess: size * max over the values of (p - q (1 + min(beta, -ln q)))

@@ -3,7 +3,7 @@
 -- title: The entropy of the sensitive values of every equivalence class is at least log l.
 -- paper: Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), definition 4.1
 -- parameter: l DECIMAL 1 1000000 -- the least effective number of values of a class; may be fractional
--- required: l
+-- required: at least l
 -- monotone: yes -- entropy is concave, so a union's is at least the least of its classes'
 -- monotone under suppression: no -- more rows with a frequent value lower the entropy
 -- excess: size, for a class with fewer than l values; else size * (log l - H) / log l

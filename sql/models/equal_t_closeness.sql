@@ -3,7 +3,7 @@
 -- title: In every equivalence class the sensitive values are distributed as in the whole release, up to a variational distance of t.
 -- paper: Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), equal distance
 -- parameter: t DECIMAL 0 1 -- the greatest distance of a class, 1/2 sum |p - q|
--- required: t
+-- required: at most t
 -- monotone: yes -- the distance is convex: that of a union is at most the mean of its parts' distances
 -- monotone under suppression: no -- a union of a class within t and one beyond it can be beyond it
 -- excess: size * (distance - t)

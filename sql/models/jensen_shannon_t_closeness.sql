@@ -3,7 +3,7 @@
 -- title: In every equivalence class the sensitive values are distributed as in the whole release, up to a Jensen-Shannon divergence of t.
 -- paper: Li and Li, On the tradeoff between privacy and utility in data publishing (2009); t-closeness: Li, Li and Venkatasubramanian (2007)
 -- parameter: t DECIMAL 0 1 -- the greatest divergence of a class, in natural logarithms: at most ln 2
--- required: t
+-- required: at most t
 -- monotone: yes -- the divergence is convex: that of a union is at most the mean of its parts' divergences
 -- monotone under suppression: no -- a union of a class within t and one beyond it can be beyond it
 -- excess: size * (divergence - t)

@@ -2,7 +2,7 @@
 -- title: Every equivalence class holds at least k respondents.
 -- paper: Samarati, Protecting respondents' identities in microdata release (2001), definition 2.2; Sweeney (2002)
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
--- required: k
+-- required: at least k
 -- least rows: k -- a respondent has a row at least
 -- enough rows: k -- nothing but respondents is counted
 -- monotone: yes -- a union of classes holds the respondents of each of them

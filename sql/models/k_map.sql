@@ -2,7 +2,7 @@
 -- title: Every equivalence class of the release holds at least k rows of the public table.
 -- paper: Sweeney, Computational disclosure control: a primer on data privacy protection (2001); El Emam and Dankar, Protecting privacy using k-anonymity (2008)
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of rows of the public table that a class of the release may come from
--- required: k
+-- required: at least k
 -- monotone: yes -- a union of classes holds the public rows of each of them
 -- monotone under suppression: yes -- a class with k public rows keeps them whatever rows are added
 -- excess: size, for a class with fewer than k rows of the public table

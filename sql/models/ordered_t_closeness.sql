@@ -3,7 +3,7 @@
 -- title: In every equivalence class the sensitive values are distributed as in the whole release, up to an earth mover's distance of t between their ranks.
 -- paper: Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), ordered distance
 -- parameter: t DECIMAL 0 1 -- the greatest distance of a class, 1/(m-1) sum |P_i - Q_i| over the cumulative shares of m values
--- required: t
+-- required: at most t
 -- monotone: yes -- the distance is convex: that of a union is at most the mean of its parts' distances
 -- monotone under suppression: no -- a union of a class within t and one beyond it can be beyond it
 -- excess: size * (distance - t)

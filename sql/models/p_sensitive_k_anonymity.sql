@@ -3,7 +3,7 @@
 -- paper: Truta and Vinay, Privacy protection: p-sensitive k-anonymity property (2006)
 -- parameter: p BIGINT 1 9223372036854775807 -- the least number of different values of a class
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
--- required: p
+-- required: at least p
 -- least rows: k -- a respondent has a row at least
 -- monotone: yes -- a union of classes holds the respondents and the values of each of them
 -- monotone under suppression: yes -- a class keeps its respondents and its values whatever rows are added

@@ -3,7 +3,7 @@
 -- paper: Xiao and Tao, Personalized privacy preservation (2006)
 -- parameter: p DECIMAL 0 1 -- the greatest share of a class whose values lie below a node that one of its rows guards
 -- parameter: guarding COLUMN -- the column of the source with each row's guarding node, a node of the sensitive hierarchy; NULL guards nothing
--- required: p
+-- required: at most p
 -- monotone: no -- adding a class whose rows do not guard a node, but lie below it, can raise the share of one whose rows do
 -- monotone under suppression: no -- for the same reason
 -- excess: 0: as merging classes can create violations, none can be counted on beforehand

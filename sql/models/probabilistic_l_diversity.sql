@@ -3,7 +3,7 @@
 -- title: No sensitive value makes up more than 1/l of an equivalence class.
 -- paper: Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definition 2
 -- parameter: l DECIMAL 1 1000000 -- one value makes up at most 1/l of a class; may be fractional
--- required: l
+-- required: at least l
 -- monotone: yes -- the share of a value in a union is at most the greatest of its shares in the classes
 -- monotone under suppression: no -- more rows with a frequent value raise its share
 -- several values: yes -- the share of a value is that of the class's respondents who have it

@@ -4,14 +4,14 @@
 -- paper: Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), definition 4.2
 -- parameter: l BIGINT 1 9223372036854775807 -- the first of the values, by frequency, that count against the most frequent
 -- parameter: c DECIMAL 0.000001 1000000 -- how many times their rows the most frequent value may nearly have
--- required: c
+-- required: at most c
 -- monotone: yes -- with r_1 >= r_2 >= ... a union's r_1 is at most, its r_l + ... + r_m at least, the sum of the classes'
 -- monotone under suppression: no -- more rows with the most frequent value raise r_1
 -- excess: size, for a class with fewer than l values; else r_1 - c (r_l + ... + r_m), if positive
 -- excess maximum: 1
 -- reads: class_sensitive_value
 -- Achieved is r_1 / (r_l + ... + r_m) of the worst class, which is to stay below c; infinity with fewer than l values.
--- Every class satisfies it with l = 1.
+-- Every class satisfies it with l = 1: achieved is 0 then.
 --
 -- Why the excess never grows when classes merge: where a union has fewer than l values so has each of its
 -- classes, which then count in full; elsewhere r_1 is convex and r_l + ... + r_m (all rows less the l - 1 most
@@ -19,7 +19,7 @@
 -- is at most the sum over its classes. It is at most r_1, hence at most the size.
 
 -- statement: achieved
-SELECT max(CASE WHEN rarer = 0 THEN CAST('infinity' AS DOUBLE) ELSE most / nullif(rarer, 0) END) AS achieved
+SELECT max(CASE WHEN $l = 1 THEN CAST(0 AS DOUBLE) WHEN rarer = 0 THEN CAST('infinity' AS DOUBLE) ELSE most / nullif(rarer, 0) END) AS achieved
 FROM (
   SELECT CAST(max(n) AS DOUBLE) AS most, sum(CASE WHEN place >= $l THEN CAST(n AS DOUBLE) ELSE 0 END) AS rarer
   FROM (

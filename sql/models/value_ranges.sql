@@ -2,7 +2,7 @@
 -- title: In every equivalence class each listed sensitive value has a share within its own range.
 -- paper: Frikken and Zhang, Yet another privacy metric for publishing micro-data (2008), (alpha_i, beta_i)-closeness
 -- parameter: ranges RELATION -- a row for each listed value, with its lowest and its highest share, NULL where there is none
--- required: 0
+-- required: at most 0
 -- monotone: yes -- a value's share of a union lies between its shares of the parts
 -- monotone under suppression: no -- a union of a satisfying class and another can violate
 -- excess: size * max over the listed values of (p - high) and (low - p)

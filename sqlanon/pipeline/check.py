@@ -76,13 +76,18 @@ def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, Bound
 
 
 def _measurement(requirement: BoundRequirement, achieved: float | None, violating: int) -> Measurement:
+    # NaN proves nothing.
+    satisfied = violating == 0 and (achieved is None or not isnan(achieved))
+    if satisfied and achieved is not None and requirement.is_contradicted_by(float(achieved)):
+        raise InternalError(
+            f"no class violates {requirement}, and it reaches {achieved}: one of the two was computed wrongly"
+        )
     return Measurement(
         question=requirement.question_name,
         attribute=", ".join(requirement.attributes) or None,
         required=requirement.required,
         achieved=None if achieved is None else float(achieved),
-        # NaN proves nothing.
-        satisfied=violating == 0 and (achieved is None or not isnan(achieved)),
+        satisfied=satisfied,
     )
 
 

@@ -91,6 +91,13 @@ class Header:
         """The parameter that a line names, before the reason why; None without the line."""
         return self.only_value(key).split()[0] if key in self.values else None
 
+    def required(self) -> tuple[bool, str]:
+        """Whether `achieved` has to be at least what is required, or else at most; and what that is."""
+        comparison, _, value = self.only_value("required").rpartition(" ")
+        if comparison not in ("at least", "at most"):
+            raise InternalError(f"the header of {self._name} is to say 'at least' or 'at most' after 'required'")
+        return comparison == "at least", value
+
     def selector(self) -> Selector | None:
         if "when" not in self.values:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from math import isfinite
+from math import isclose, isfinite
 
 from sqlglot import exp
 
@@ -24,6 +24,8 @@ __all__ = ["BoundRequirement", "bind_requirement", "least_rows", "literals_of", 
 
 # Arguments of any model, beside those of its header: what they may be depends on a policy.
 _OF_POLICY = ("attribute", "jointly", "on", "knows", "m")
+# Figures that differ by less are the same: they are sums of fractions.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,12 @@ class BoundRequirement:
         value = dict(self.arguments).get(self.question.required, self.question.required)
         assert isinstance(value, int | Decimal | str)
         return float(value)
+
+    def is_contradicted_by(self, achieved: float) -> bool:
+        """Whether a figure misses what is required, beyond what sums of fractions may differ by."""
+        required = self.required
+        missed = achieved < required if self.question.at_least else achieved > required
+        return missed and not isclose(achieved, required, rel_tol=_SAME, abs_tol=_SAME)
 
     def argument(self, name: str) -> Argument:
         """What a parameter is bound to, its default included; a COLUMN is a name of one part."""

@@ -45,7 +45,8 @@ _OF_CLASSES, _OF_ITEMS = "models", "itemsets"
 class Question:
     """One file under `sql/<kind>/`; the header's facts are declared there and never asked by name.
 
-    `required` names the parameter, or is the number, that `achieved` is compared with. `monotone` means
+    `required` names the parameter, or is the number, that `achieved` is compared with: it is met by no less where
+    `at_least` says so, else by no more. `monotone` means
     that a union of satisfying classes satisfies, `monotone_under_suppression` that a
     satisfying class still does whatever rows are added. `excess` and `excess_maximum`
     say in words by how many of its rows a class exceeds, and by what that is divided.
@@ -64,6 +65,7 @@ class Question:
     paper: str
     parameters: tuple[Parameter, ...]
     required: str
+    at_least: bool
     monotone: bool
     monotone_under_suppression: bool
     excess: str
@@ -172,6 +174,7 @@ def _installed_question(name: str, kind: str) -> Question:
 def parse_question(name: str, text: str) -> Question:
     """The question that a file's text declares; raises InternalError as `load_question` does."""
     header = Header(name, text)
+    at_least, required = header.required()
     question = Question(
         name=name,
         model=header.only_value("model"),
@@ -179,7 +182,8 @@ def parse_question(name: str, text: str) -> Question:
         title=header.only_value("title"),
         paper=header.only_value("paper"),
         parameters=tuple(header.parameter(text) for text in header.values.get("parameter", ())),
-        required=header.only_value("required"),
+        required=required,
+        at_least=at_least,
         monotone=header.yes("monotone"),
         monotone_under_suppression=header.yes("monotone under suppression"),
         excess=header.only_value("excess"),

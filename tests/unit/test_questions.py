@@ -77,8 +77,10 @@ def test_a_header_that_lacks_a_key_or_has_it_twice_is_named(key: str) -> None:
         ("-- statement: achieved", "-- statement: acheived", "no statement 'achieved'"),
         ("-- monotone: yes", "-- monotone: maybe", "say yes or no after 'monotone', not maybe"),
         ("distance = tree", "distance is tree", "a 'when' other than"),
-        ("-- required: t", "-- required: u", "requires u, which is none of its numeric parameters"),
-        ("-- required: t", "-- required: absent", "requires absent"),
+        ("at most t", "at most u", "requires u, which is none of its numeric parameters"),
+        ("at most t", "at most absent", "requires absent"),
+        ("at most t", "t", "say 'at least' or 'at most' after 'required'"),
+        ("at most t", "almost t", "say 'at least' or 'at most' after 'required'"),
         ("$t_numerator", "$t_nominator", "violations of it asks for [$]t_nominator"),
         ("c.n >= $least", "c.n >= $least_numerator", "asks for [$]least_numerator"),
         ("DECIMAL 0 1", "DECIMAL 0", "a parameter without"),
@@ -97,7 +99,9 @@ def test_a_header_that_cannot_be_meant_is_refused(before: str, after: str, messa
 
 def test_the_rows_of_a_class_are_counted_by_a_parameter_that_is_a_whole_number() -> None:
     assert parse_question("it", WHOLE).least_rows is None
-    counted = WHOLE.replace("-- required: t", "-- required: t\n-- least rows: least -- why\n-- enough rows: least")
+    counted = WHOLE.replace(
+        "-- required: at most t", "-- required: at most t\n-- least rows: least -- why\n-- enough rows: least"
+    )
     question = parse_question("it", counted)
     assert (question.least_rows, question.enough_rows) == ("least", "least")
     assert BoundRequirement(question, (("least", 7),)).least_rows == 7
@@ -107,7 +111,7 @@ def test_the_rows_of_a_class_are_counted_by_a_parameter_that_is_a_whole_number()
 
 
 def test_a_constant_can_be_what_is_required() -> None:
-    question = parse_question("it", WHOLE.replace("-- required: t", "-- required: 1.5"))
+    question = parse_question("it", WHOLE.replace("-- required: at most t", "-- required: at most 1.5"))
     assert BoundRequirement(question, ()).required == 1.5
 
 

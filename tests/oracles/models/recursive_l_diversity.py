@@ -20,7 +20,9 @@ def violating(table: Table, l: int, c: Fraction) -> set[Class]:  # noqa: E741 - 
 
 
 def achieved(table: Table, l: int, c: Fraction) -> Fraction | float | None:  # noqa: E741
-    """The c that the worst class is still to stay below."""
+    """The c that the worst class is still to stay below; 0 where l = 1 asks for nothing."""
+    if l == 1:
+        return 0 if table.classes else None
     ratios: list[Fraction | float] = []
     for of in table.classes:
         counts = _sorted(table, of)

@@ -16,7 +16,7 @@ FILE = """\
 -- parameter: absent TEXT violates|ignored DEFAULT violates -- of a value
 -- parameter: ranges RELATION -- the ranges
 -- parameter: guarding COLUMN -- the guards
--- required: t
+-- required: at most t
 -- monotone: yes -- because
 -- monotone under suppression: no -- because
 -- excess: the positive part
