@@ -1,2 +1,2 @@
 -- The databases of this connection.
-SELECT database_name FROM duckdb_databases()
+SELECT database_name FROM system.main.duckdb_databases()

@@ -3,16 +3,16 @@
 -- A view that stands for Parquet files, which do not change, is a table: nobody reads its rows through it.
 -- Names are equal without regard to the case of A to Z only: to DuckDB, É and é are two tables.
 SELECT kind, database_name, schema_name, name FROM (
-    SELECT 'table' AS kind, database_name, schema_name, table_name AS name FROM duckdb_tables()
+    SELECT 'table' AS kind, database_name, schema_name, table_name AS name FROM system.main.duckdb_tables()
     UNION ALL
-    SELECT CASE WHEN starts_with(comment, 'sqlanon: rows in Parquet at ') THEN 'table' ELSE 'view' END,
+    SELECT CASE WHEN system.main.starts_with(comment, 'sqlanon: rows in Parquet at ') THEN 'table' ELSE 'view' END,
         database_name, schema_name, view_name
-    FROM duckdb_views()
+    FROM system.main.duckdb_views()
 ), (SELECT 'ABCDEFGHIJKLMNOPQRSTUVWXYZ' AS upper, 'abcdefghijklmnopqrstuvwxyz' AS lower)
-WHERE translate(name, upper, lower) = translate($1, upper, lower)
-  AND CASE WHEN $2 IS NULL THEN schema_name IN (current_schema(), 'main')
-           ELSE translate(schema_name, upper, lower) = translate($2, upper, lower) END
-  AND CASE WHEN $3 IS NULL THEN database_name IN (current_database(), 'temp')
-           ELSE translate(database_name, upper, lower) = translate($3, upper, lower) END
-ORDER BY database_name <> 'temp' ASC NULLS LAST, schema_name <> current_schema() ASC NULLS LAST
+WHERE system.main.translate(name, upper, lower) = system.main.translate($1, upper, lower)
+  AND CASE WHEN $2 IS NULL THEN schema_name IN (system.main.current_schema(), 'main')
+           ELSE system.main.translate(schema_name, upper, lower) = system.main.translate($2, upper, lower) END
+  AND CASE WHEN $3 IS NULL THEN database_name IN (system.main.current_database(), 'temp')
+           ELSE system.main.translate(database_name, upper, lower) = system.main.translate($3, upper, lower) END
+ORDER BY database_name <> 'temp' ASC NULLS LAST, schema_name <> system.main.current_schema() ASC NULLS LAST
 LIMIT 1

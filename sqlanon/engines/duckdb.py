@@ -30,7 +30,7 @@ _PAUSE_SECONDS = 0.01
 # So many texts and no longer ones are kept as DuckDB has parsed them.
 _MOST_PARSED, _LONGEST_PARSED = 256, 20_000
 
-_TRANSACTION = RepeatedQuery("SELECT txid_current()")
+_TRANSACTION = RepeatedQuery("SELECT system.main.txid_current()")
 
 # Scripts as DuckDB parses them in sessions of these settings, and how many of them are kept.
 _SCRIPTS: dict[tuple[Any, ...], list[Any]] = {}

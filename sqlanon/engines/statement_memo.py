@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build.repeated import RepeatedQuery
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["current_database", "is_within_statement", "rows_once", "settings_of_texts", "within_statement"]
 
@@ -17,13 +18,7 @@ _Answers = dict[tuple[object, ...], list[tuple[Any, ...]]]
 # The engine on which a statement runs, and what it has answered since the statement began.
 _statement: ContextVar[tuple[Engine, _Answers] | None] = ContextVar("_statement", default=None)
 
-_CURRENT_DATABASE = RepeatedQuery("SELECT current_database()")
-_SETTINGS_OF_TEXTS = RepeatedQuery(
-    "SELECT current_setting('default_collation'), current_setting('integer_division'), "
-    "current_setting('preserve_identifier_case'), current_setting('current_dialect'), "
-    "current_setting('dialect_compatibility_mode'), CAST(current_setting('active_grammar_extensions') AS VARCHAR), "
-    "current_setting('allow_parser_override_extension'), current_setting('max_expression_depth')"
-)
+_CURRENT_DATABASE = RepeatedQuery("SELECT system.main.current_database()")
 
 
 @contextmanager
@@ -60,4 +55,4 @@ def current_database(engine: Engine) -> str:
 
 def settings_of_texts(engine: Engine) -> tuple[Any, ...]:
     """The settings by which the text of a query means what it does: the collation, integer_division, and others."""
-    return rows_once(engine, _SETTINGS_OF_TEXTS)[0]
+    return rows_once(engine, sql_file("statements", "settings_of_texts"))[0]

@@ -13,7 +13,7 @@ from sqlanon.export.previous_export import listed_files, why_not_certificate, wh
 
 __all__ = ["content_names", "require_free", "require_no_database"]
 
-_DATABASES = "SELECT database_name, path FROM duckdb_databases() WHERE path IS NOT NULL"
+_DATABASES = "SELECT database_name, path FROM system.main.duckdb_databases() WHERE path IS NOT NULL"
 # What DuckDB writes beside a database, now or later.
 _BESIDE = ("", *DUCKDB_LOGS, ".tmp")
 _SHOWN = 10

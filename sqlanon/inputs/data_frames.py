@@ -40,7 +40,10 @@ from sqlanon.syntax.statements import (
 
 __all__ = ["DataFrames", "frame_gone", "stored_frames"]
 
-_SETTINGS = "SELECT current_setting('python_enable_replacements'), current_setting('python_scan_all_frames')"
+_SETTINGS = (
+    "SELECT system.main.current_setting('python_enable_replacements'), "
+    "system.main.current_setting('python_scan_all_frames')"
+)
 
 Frames = dict[str, Any]
 

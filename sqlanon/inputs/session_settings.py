@@ -96,7 +96,7 @@ def made_for(
 
 def is_writable(engine: Engine) -> bool:
     """Whether the session's database can be written: one that is open for reading only remembers nothing."""
-    query = "SELECT readonly FROM duckdb_databases() WHERE database_name = current_database()"
+    query = "SELECT readonly FROM system.main.duckdb_databases() WHERE database_name = system.main.current_database()"
     return not engine.rows(query)[0][0]
 
 

@@ -13,7 +13,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.releases.content import fingerprint_query
-from sqlanon.sqlgen.build.ddl import secure_view
+from sqlanon.releases.secure_views import make_secure_view
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["content_view", "make_checks", "own_queries", "public_view", "report_view", "source_view"]
@@ -53,6 +53,6 @@ def make_checks(engine: Engine, query: ReleaseQuery, body: exp.Query, hidden: Se
     if not hidden:
         return []
     report, content = report_view(query.release_id), content_view(query.release_id)
-    engine.run(secure_view(report, query.report(hidden)))
-    engine.run(secure_view(content, fingerprint_query(body, engine.columns(body))))
+    make_secure_view(engine, report, query.report(hidden))
+    make_secure_view(engine, content, fingerprint_query(body, engine.columns(body)))
     return [report, content]

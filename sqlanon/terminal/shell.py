@@ -40,9 +40,9 @@ _TABLES = """
 """
 _SCHEMA = """
     SELECT sql FROM (
-        SELECT schema_name, table_name AS "name", sql FROM duckdb_tables() WHERE NOT internal
+        SELECT schema_name, table_name AS "name", sql FROM system.main.duckdb_tables() WHERE NOT internal
         UNION ALL
-        SELECT schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal
+        SELECT schema_name, view_name, sql FROM system.main.duckdb_views() WHERE NOT internal
     ) AS relations
     WHERE schema_name <> 'anon' AND ($1 = '' OR lower("name") = lower($1))
     ORDER BY schema_name ASC NULLS LAST, "name" ASC NULLS LAST

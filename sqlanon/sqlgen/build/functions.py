@@ -9,6 +9,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.build.names import identifier
+
 __all__ = [
     "abs",
     "any_value",
@@ -16,6 +18,7 @@ __all__ = [
     "bit_or",
     "bool_and",
     "bool_or",
+    "built_in",
     "call",
     "coalesce",
     "count",
@@ -52,6 +55,11 @@ def repeat(text: exp.Expr, times: exp.Expr) -> exp.Repeat:
 def call(name: str, *arguments: Any) -> exp.Anonymous:
     """A call of a function that sqlglot need not know, written as it is."""
     return exp.Anonymous(this=name, expressions=[exp.convert(argument) for argument in arguments])
+
+
+def built_in(name: str, *arguments: Any) -> exp.Dot:
+    """A call of DuckDB's own function of this name, which no macro can replace."""
+    return exp.Dot.build([identifier("system"), identifier("main"), call(name, *arguments)])
 
 
 def count(value: exp.Expr | None = None) -> exp.Count:
