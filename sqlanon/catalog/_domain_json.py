@@ -149,14 +149,18 @@ def attributes_from_json(json_value: Any) -> tuple[str, ...]:
 
 
 def _source_to_json(source: Source) -> dict[str, Any]:
-    return {"name": list(source.name.parts)} if source.name else {"query": source.query}
+    meant: dict[str, Any] = {"name": list(source.name.parts)} if source.name else {"query": source.query}
+    return {**meant, "bound": [list(entry.parts) for entry in source.bound]} if source.bound else meant
 
 
 def _source_from_json(json_value: Any) -> Source:
-    if isinstance(json_value, dict) and json_value.keys() == {"name"}:
-        return Source(name=name_from_json(json_value["name"]))
-    fields = fields_of(json_value, "a source", ("query",))
-    return Source(query=text_of(fields["query"], "a source's query"))
+    key = "name" if isinstance(json_value, dict) and "name" in json_value else "query"
+    is_bound = isinstance(json_value, dict) and "bound" in json_value
+    fields = fields_of(json_value, "a source", (key, "bound") if is_bound else (key,))
+    bound = tuple(map(name_from_json, list_of(fields["bound"], "what a source is bound to"))) if is_bound else ()
+    if key == "name":
+        return Source(name=name_from_json(fields["name"]), bound=bound)
+    return Source(query=text_of(fields["query"], "a source's query"), bound=bound)
 
 
 def _requirement_from_json(json_value: Any) -> Requirement:

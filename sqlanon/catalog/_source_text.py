@@ -8,7 +8,7 @@ from sqlanon.catalog._json import BadJson, dumps, list_of, loads, name_from_json
 from sqlanon.domain.release import SourceRead
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["read_source", "read_sources", "write_source", "write_sources"]
+__all__ = ["read_bound", "read_source", "read_sources", "write_bound", "write_source", "write_sources"]
 
 _PART = r'(?:"(?:[^"]|"")+"|[^\s".;()\[\]]+)'
 _NAME = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}")
@@ -31,6 +31,16 @@ def read_source(text: str) -> QualifiedName:
         raise BadJson("it is not a name")
     parts = re.findall(_PART, trimmed)
     return QualifiedName(tuple(p[1:-1].replace('""', '"') if p.startswith('"') else p for p in parts))
+
+
+def write_bound(bound: tuple[QualifiedName, ...]) -> str | None:
+    """A JSON list of the parts of each catalog entry that a source means; NULL if they are not known."""
+    return dumps([list(entry.parts) for entry in bound]) if bound else None
+
+
+def read_bound(text: str | None) -> tuple[QualifiedName, ...]:
+    """Reads what `write_bound` writes. Raises BadJson if it is something else."""
+    return () if text is None else tuple(map(name_from_json, list_of(loads(text), "what a source is bound to")))
 
 
 def write_sources(sources: tuple[SourceRead, ...] | None) -> str | None:

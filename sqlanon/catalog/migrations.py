@@ -12,7 +12,9 @@ from enum import StrEnum
 from functools import cache
 
 from sqlanon.assets import listing
+from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
+from sqlanon.engines.search_path import search_path
 from sqlanon.errors import CatalogError, InternalError
 from sqlanon.sqlgen.build.repeated import InstalledScript
 from sqlanon.sqlgen.build.sql_files import sql_file
@@ -95,8 +97,12 @@ def state(engine: Engine, known: Sequence[Migration] | None = None) -> State:
     columns: dict[str, set[str]] = {}
     for table, column in engine.rows(sql_file("catalog", "queries", "catalog_columns")):
         columns.setdefault(table, set()).add(column)
-    if engine.rows(sql_file("catalog", "queries", "hiding_databases"))[0][0]:
+    hiding, database, path = engine.rows(sql_file("catalog", "queries", "hiding_databases"))[0]
+    if hiding:
         return State(Condition.FOREIGN, detail="a database named anon is attached, which hides the schema anon")
+    others = [other for other, schema in search_path(database, path) if fold(schema) == "anon"]
+    if any(fold(other) != fold(database) for other in others):
+        return State(Condition.FOREIGN, detail=f"the search path names the schema anon of the database {others[0]}")
     if not columns:
         return State(Condition.ABSENT)
     if not {"version", "slug", "sha256"} <= columns.get("schema_version", set()):

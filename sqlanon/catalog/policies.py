@@ -14,7 +14,7 @@ from sqlanon.catalog._domain_json import (
     pivot_to_json,
 )
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
-from sqlanon.catalog._source_text import read_source, write_source
+from sqlanon.catalog._source_text import read_bound, read_source, write_bound, write_source
 from sqlanon.catalog.validation import validate
 from sqlanon.domain.identifiers import fold, nearest, same_name
 from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, RelatedTable, Requirement, Role
@@ -40,7 +40,7 @@ _ATTRIBUTE = (
     "related_table",
 )
 _TABLES = ("policy", "policy_attribute", "policy_requirement", "policy_constraint", "policy_related_table")
-_RELATED = ("policy", "related_table", "source", "query", "key_column")
+_RELATED = ("policy", "related_table", "source", "query", "key_column", "bound")
 
 
 def save(engine: Engine, policy: Policy) -> None:
@@ -52,6 +52,8 @@ def save(engine: Engine, policy: Policy) -> None:
     source, query = _source_row(policy.source)
     against, against_query = _source_row(policy.against or Source())
     head = {**named, "source": source, "query": query, "against": against, "against_query": against_query}
+    head["bound"] = write_bound(policy.source.bound)
+    head["against_bound"] = write_bound(policy.against.bound) if policy.against else None
     head["pivoted"] = dumps(pivot_to_json(policy.pivot)) if policy.pivot else None
     head["joined"] = dumps(joined_to_json(policy.joined)) if policy.joined else None
     _rows.insert(engine, "policy", [head])
@@ -80,7 +82,9 @@ def _related_rows(policy: Policy) -> list[dict[str, object]]:
     for i, table in enumerate(policy.related, start=1):
         source, query = _source_row(table.source)
         at = {"policy": policy.name, "position": i, "related_table": table.name}
-        rows.append({**at, "source": source, "query": query, "key_column": table.key})
+        rows.append(
+            {**at, "source": source, "query": query, "key_column": table.key, "bound": write_bound(table.source.bound)}
+        )
     return rows
 
 
@@ -150,7 +154,7 @@ def load(engine: Engine, name: str) -> Policy:
     Raises PolicyError if there is none, or more than one, or if it contradicts itself.
     """
     by_name = {"policy": name}
-    columns = ("policy", "source", "query", "against", "against_query", "pivoted", "joined")
+    columns = ("policy", "source", "query", "bound", "against", "against_query", "against_bound", "pivoted", "joined")
     rows = _rows.read(engine, "policy", columns, by_name) if migrations.ready(engine) else []
     if not rows:
         raise PolicyError(
@@ -165,10 +169,10 @@ def load(engine: Engine, name: str) -> Policy:
     sets = _constraints(name, _rows.read(engine, "policy_constraint", ("kind", "attributes"), by_name, ("position",)))
     policy = Policy(
         name=name,
-        source=_source(rows[0], "source", "query") or Source(),
+        source=_source(rows[0], "source", "query", "bound") or Source(),
         attributes=tuple(_attribute(name, row) for row in attributes if row["related_table"] is None),
         requirements=tuple(_requirement(name, row) for row in requirements),
-        against=_source(rows[0], "against", "against_query"),
+        against=_source(rows[0], "against", "against_query", "against_bound"),
         confidential=sets[_CONFIDENTIAL],
         visible=sets[_VISIBLE],
         pivot=_pivot(rows[0]),
@@ -192,7 +196,7 @@ def _related(name: str, rows: list[dict[str, Any]], attributes: list[dict[str, A
     return tuple(
         RelatedTable(
             row["related_table"],
-            _source(row, "source", "query", "policy_related_table") or Source(),
+            _source(row, "source", "query", "bound", "policy_related_table") or Source(),
             row["key_column"],
             tuple(
                 _attribute(name, a)
@@ -204,12 +208,21 @@ def _related(name: str, rows: list[dict[str, Any]], attributes: list[dict[str, A
     )
 
 
-def _source(row: dict[str, Any], key: str, query: str, table: str = "policy") -> Source | None:
-    """The relation that the columns `key` and `query` of a row of `anon.table` name; None if both are empty."""
-    if row[key] is None:
-        return Source(query=row[query]) if row[query] else None
+def _source(row: dict[str, Any], key: str, query: str, bound: str, table: str = "policy") -> Source | None:
+    """The relation that the columns `key` and `query` of a row of `anon.table` name, with the entries in its column
+    `bound` that it means; None if the first two are empty.
+    """
     try:
-        return Source(name=read_source(row[key]), query=row[query])
+        entries = read_bound(row[bound])
+    except BadJson as problem:
+        raise PolicyError(
+            f"policy {row['policy']}: its {bound} in anon.{table} cannot be read: {problem}",
+            hint="set it to NULL, and make the policy again with CREATE OR REPLACE POLICY",
+        ) from None
+    if row[key] is None:
+        return Source(query=row[query], bound=entries) if row[query] else None
+    try:
+        return Source(name=read_source(row[key]), query=row[query], bound=entries)
     except BadJson as problem:
         raise PolicyError(
             f"policy {row['policy']}: its {key} in anon.{table} cannot be read: {problem}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 __all__ = [
@@ -77,10 +77,15 @@ def variable_of(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class Source:
-    """What a policy is ON: a relation's name, or the text of a SELECT. Exactly one is set."""
+    """What a policy is ON: a relation's name, or the text of a SELECT. Exactly one is set.
+
+    `bound` are the tables and views that a policy's source read when the policy was made, by their full names; those of
+    the policy's own database by schema and name. A relation's own entry comes first. It is empty where nobody knows.
+    """
 
     name: QualifiedName | None = None
     query: str | None = None
+    bound: tuple[QualifiedName, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         if self.name and (variable := variable_of(self.name.name)):

@@ -8,7 +8,6 @@ that is computed, such as query_table's, is in no text: DuckDB's plan then has i
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Reading
+from sqlanon.engines.search_path import Namespace, search_path
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.script import after_as
@@ -23,14 +23,10 @@ from sqlanon.syntax.script import after_as
 __all__ = ["relations_read"]
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
-# A database and a schema in it.
-Namespace = tuple[str, str]
 
 _PARSED = "SELECT system.main.json_serialize_sql(?, skip_null := true, skip_empty := true, skip_default := true)"
 _PLANNED = "SELECT system.main.json_serialize_plan(?)"
-_PATH = "SELECT current_database(), current_setting('search_path')"
-_PART = r'(?:"(?:[^"]|"")*"|[^",.]+)'
-_ENTRY = re.compile(rf"({_PART})(?:\.({_PART}))?")
+_PATH = "SELECT system.main.current_database(), system.main.current_setting('search_path')"
 _TEMPORARY = ("temp", "main")
 
 # They read what an argument names, which may be computed.
@@ -121,24 +117,31 @@ class _Reader:
         self._functions: set[str] = set()
         self._views: set[QualifiedName] = set()
 
-    def read(self, query: str, namespaces: Sequence[Namespace]) -> None:
-        """Notes what a query reads. An unqualified name stands for a relation in one of `namespaces` first."""
+    def read(self, query: str, namespaces: Sequence[Namespace], home: Namespace | None = None) -> None:
+        """Notes what a query reads. An unqualified name stands for a relation in one of `namespaces` first.
+
+        `home` is the schema of the view in which the query is read, by default main of the current database.
+        """
         for node, known in _nodes(_answer(self._rows, _PARSED, query)):
             if node.get("type") == "BASE_TABLE":
                 path = tuple(node["qualified_name"]["path"])
                 if not _is_with_query(path, known):
-                    self._note(path, namespaces)
+                    self._note(path, namespaces, home or self._path[-1])
             elif node.get("class") == "FUNCTION":
                 self._functions.add(fold(node["qualified_name"]["path"][-1]))
         if self._functions & (_BY_ARGUMENT | _UNPLANNED):
             raise _Unsaid
 
-    def _note(self, path: tuple[str, ...], namespaces: Sequence[Namespace]) -> None:
+    def _note(self, path: tuple[str, ...], namespaces: Sequence[Namespace], home: Namespace) -> None:
         meant = self._meant(path, namespaces)
-        self.readings[Reading(meant.kind, meant.name)] = None
+        # A bare name is looked up in the schema of the view, and then along the search path of the session.
+        found_at_home = tuple(map(fold, meant.name.parts[:-1])) == tuple(map(fold, home))
+        steady = len(path) > 1 or meant.kind == "other" or found_at_home
+        self.readings[Reading(meant.kind, meant.name, steady)] = None
         if meant.text and meant.name not in self._views:
             self._views.add(meant.name)
-            self.read(after_as(meant.text), [meant.name.parts[:2]])  # type: ignore[list-item]
+            database, schema, _ = meant.name.parts
+            self.read(after_as(meant.text), [(database, schema)], (database, schema))
 
     def read_macros(self) -> None:
         """Notes what the macros that were called read, and those that they call."""
@@ -161,8 +164,7 @@ class _Reader:
     def _path(self) -> list[Namespace]:
         """Where DuckDB looks for an unqualified name, after the temporary ones."""
         database, path = self._rows(_PATH, ())[0]
-        entries = [(_unquoted(first), _unquoted(second)) for first, second in _ENTRY.findall(path)]
-        return [(first, second) if second else (database, first) for first, second in entries] + [(database, "main")]
+        return [*search_path(database, path), (database, "main")]
 
     def _meant(self, path: tuple[str, ...], namespaces: Sequence[Namespace]) -> _Known:
         """The relation that a name means, as DuckDB would find it; of the kind 'other' if it is none of the database's.
@@ -184,7 +186,3 @@ class _Reader:
 def _is_with_query(path: tuple[str, ...], known: frozenset[str]) -> bool:
     """Whether a name is that of a WITH query, or of all its rows so far, as recurring.name is."""
     return fold(path[-1]) in known and (len(path) == 1 or (len(path) == 2 and fold(path[0]) == "recurring"))
-
-
-def _unquoted(part: str) -> str:
-    return part[1:-1].replace('""', '"') if part.startswith('"') else part

@@ -29,11 +29,13 @@ class TooManyRows(UserError):
 class Reading(NamedTuple):
     """Something that a query reads, by its full name.
 
-    `kind` is 'table', 'view', or 'other' for what is not in the database: a file, or a frame of Python's.
+    `kind` is 'table', 'view', or 'other' for what is not in the database: a file, or a frame of Python's. `steady` is
+    whether a lasting view of the query, in the schema main, reads it whatever the search path of a session is.
     """
 
     kind: str
     name: QualifiedName
+    steady: bool = True
 
 
 class Engine(Protocol):

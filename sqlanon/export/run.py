@@ -21,7 +21,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
-from sqlanon.errors import SqlanonError, UserError, about
+from sqlanon.errors import PrivacyViolation, SqlanonError, UserError, about
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json
 from sqlanon.export.copied_files import copy_files, require_copyable
 from sqlanon.export.destinations.base import Staged
@@ -32,6 +32,7 @@ from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, reopened, require_together, verify_file
 from sqlanon.inputs.joins.requirements import bind_joined, of_join
+from sqlanon.inputs.requirements import is_nested
 from sqlanon.inputs.session_settings import is_writable, moments_in_utc
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
@@ -163,6 +164,7 @@ def _write(
                 _prepared(engine, kind, table, path, partition)
                 for table, path in zip(snapshot.tables, staged.paths, strict=True)
             ]
+            _require_as_made(release, tables)
             _require_structure(engine, snapshot, tables, releases.measurements(engine, release))
     stated = certificate(_evidence(engine, snapshot, tables, others))
     text = to_json(stated)
@@ -232,6 +234,23 @@ def _require_structure(
     if snapshot.answerable.classes.people is not None:
         files = {written.table.fragment: (written.rows, written.file.columns) for written in tables}
         require_together(engine, snapshot.answerable, snapshot.achieved, files)
+
+
+def _require_as_made(release: Release, tables: Sequence[_Written]) -> None:
+    """Raises PrivacyViolation unless the rows to be written have the fingerprint that was taken when they were made.
+
+    Rows that the format casts have another one. So may nested values, whose fingerprint former versions took otherwise.
+    """
+    for made, written in zip(str(release.content_fingerprint).split(), tables, strict=True):
+        comparable = written.file.columns == written.table.columns and not any(
+            is_nested(kind) for _, kind in written.table.columns
+        )
+        if comparable and written.fingerprint != made:
+            raise PrivacyViolation(
+                f"the rows of {written.table.name} are not those that were checked when {release.name} was made; "
+                "nothing was exported",
+                hint="create it again with CREATE OR REPLACE ANONYMIZED TABLE",
+            )
 
 
 def _as_read(written: _Written, release: Release) -> exp.Select:

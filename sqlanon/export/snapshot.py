@@ -18,6 +18,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation
 from sqlanon.inputs.column_types import without_enums
+from sqlanon.inputs.source import own_object
 from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
 from sqlanon.releases.content import has_fingerprint
 from sqlanon.sqlgen.build.names import column, relation
@@ -39,7 +40,9 @@ class Frozen:
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """One of the tables that a release publishes, with its columns; `fragment` is None if there is no other."""
+    """One of the tables that a release publishes, by its full name, with its columns; `fragment` is None if there is no
+    other.
+    """
 
     name: QualifiedName
     fragment: str | None
@@ -72,7 +75,8 @@ def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
     policy, hierarchies = policy_of(release), hierarchies_of(release)
     _require_consistent(release, policy, hierarchies)
     tables = tuple(
-        ReleasedTable(made.name, made.fragment, _columns(engine, release, made)) for made in release.published
+        ReleasedTable(own_object(engine, made.name), made.fragment, _columns(engine, release, made))
+        for made in release.published
     )
     report = check_release(engine, release)
     answerable = answerable_by(engine, release)
@@ -104,7 +108,7 @@ def _require_consistent(release: Release, policy: Policy, hierarchies: Sequence[
 
 def _columns(engine: Engine, release: Release, made: ReleaseObject) -> tuple[Column, ...]:
     try:
-        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(made.name))))
+        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name)))))
     except EngineError:
         raise PrivacyViolation(
             f"the table {made.name} cannot be read any more; nothing was exported", hint="create it again"

@@ -12,14 +12,16 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
+from sqlanon.inputs.catalog_entries import kept_name
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.item_lists import list_column
-from sqlanon.inputs.joins.requirements import bind_joined, of_classes, of_join
+from sqlanon.inputs.joins.requirements import bind_joined, is_of_join, of_classes, of_join
 from sqlanon.inputs.source import BoundSource
 from sqlanon.inputs.value_ranges import bind_ranges
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.questions.load import questions_of
 
-__all__ = ["bind_requirements", "is_nested", "resolve_requirements"]
+__all__ = ["bind_requirements", "is_nested", "resolve_requirements", "with_bound_relations"]
 
 # Normal relations that are made of more than the source's rows.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
@@ -131,6 +133,27 @@ def bind_requirements(
             ranges.append((index, table))
         bound_requirements.append(requirement)
     return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(bound_requirements)
+
+
+def with_bound_relations(engine: Engine, policy: Policy) -> Policy:
+    """The policy whose requirements name the tables that they read as a policy keeps names: with their schema at least.
+
+    Where rows are on another engine, names stay as they are.
+    """
+    if engine.distributed:
+        return policy
+    kept = (known if is_of_join(known) else _with_kept_names(engine, known) for known in policy.requirements)
+    return replace(policy, requirements=tuple(kept))
+
+
+def _with_kept_names(engine: Engine, requirement: Requirement) -> Requirement:
+    parameters = (parameter for question in questions_of(requirement.model) for parameter in question.parameters)
+    relations = {parameter.name for parameter in parameters if parameter.type == "RELATION"}
+    arguments = (
+        (name, kept_name(engine, value) if name in relations and isinstance(value, QualifiedName) else value)
+        for name, value in requirement.arguments
+    )
+    return replace(requirement, arguments=tuple(arguments))
 
 
 def _named(requirement: BoundRequirement, kind: str) -> list[tuple[str, QualifiedName]]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 from sqlglot import exp
 
@@ -17,6 +14,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.statement_memo import current_database, rows_once
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError, about
+from sqlanon.inputs.catalog_entries import find_relation, find_source, require_same_meaning, source_entry
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.data_frames import frame_gone, stored_frames
 from sqlanon.inputs.kept_queries import require_no_password
@@ -40,9 +38,7 @@ __all__ = [
     "require_not_source",
 ]
 
-_Rows = Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]]
-
-_CURRENT_SCHEMA = RepeatedQuery("SELECT current_schema()")
+_CURRENT_SCHEMA = RepeatedQuery("SELECT system.main.current_schema()")
 
 
 @dataclass(frozen=True)
@@ -60,30 +56,6 @@ class BoundSource:
     lasting: QualifiedName | None
     stable: bool
     long_table: LongTable | None = None
-
-
-def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:
-    """The kind ('table' or 'view') and the full name of a relation, as DuckDB would find it."""
-    return _relation_named(engine.rows, name)
-
-
-def find_source(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:
-    """The same for what a release is made from, which no step of a statement makes, drops or renames."""
-    return _relation_named(partial(rows_once, engine), name)
-
-
-def _relation_named(rows: _Rows, name: QualifiedName) -> tuple[str, QualifiedName] | None:
-    table, schema, database = (*reversed(name.parts), None, None)[:3]
-    if len(name.parts) == 2:
-        # In DuckDB a name a.b may be a schema's or a database's object; the schema comes first.
-        return _first(rows, table, schema, None) or _first(rows, table, None, schema)
-    return _first(rows, table, schema, database)
-
-
-def _first(rows: _Rows, *parts: str | None) -> tuple[str, QualifiedName] | None:
-    for kind, database, schema, name in rows(sql_file("statements", "find_relation"), parts):
-        return str(kind), QualifiedName((database, schema, name))
-    return None
 
 
 def bind_source(
@@ -109,12 +81,15 @@ def bind_source(
 def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, failed: str) -> BoundSource:
     declared = engine.declare(source)
     if source.name and declared.name:
-        kind_and_name = find_source(engine, declared.name)
+        kind_and_name = source_entry(engine, declared)
         if kind_and_name is None:
+            _refuse_another(engine, declared)
             raise PolicyError(f"there is no table or view {source.name}", hint=_instead(engine, source.name))
         kind, full = kind_and_name
         database = current_database(engine)
         lasting = QualifiedName(full.parts[1:]) if full.parts[0] == database else None
+        if kind == "view":
+            require_same_meaning(engine, declared)
         try:
             columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
         except EngineError as error:
@@ -123,6 +98,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
         if kind == "table" and not _generated(engine, full):
             return BoundSource(columns, full, lasting, stable=True)
         return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
+    require_same_meaning(engine, source)
     _require_one_query(str(source.query))
     require_no_password(str(source.query), "the query of the policy")
     view = QualifiedName(("temp", scratch.view_name("source")))
@@ -136,6 +112,16 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
     return BoundSource(columns, copied, None, stable=False)
 
 
+def _refuse_another(engine: Engine, source: Source) -> None:
+    """Raises PolicyError where another relation has the name of one that is gone since the policy was made."""
+    if source.name and source.bound and (now := find_source(engine, source.name)):
+        raise PolicyError(
+            f"{source.name} was {source.bound[0]} when the policy was made, which is gone; the name means the {now[0]} "
+            f"{now[1]} now",
+            hint="make the policy again with CREATE OR REPLACE POLICY",
+        )
+
+
 def _instead(engine: Engine, name: QualifiedName) -> str:
     databases = {fold(str(row[0])) for row in engine.rows(sql_file("statements", "databases"))}
     if len(name.parts) == 3 and fold(name.parts[0]) not in databases:
@@ -147,7 +133,8 @@ def _instead(engine: Engine, name: QualifiedName) -> str:
 def passing(engine: Engine, source: Source) -> str | None:
     """Why a live view cannot read a source again in another session, from this database alone; None if it can."""
     database = current_database(engine)
-    query = to_sql(exp.select(exp.Star()).from_(relation(source.name))) if source.name else str(source.query)
+    entry = source_entry(engine, source) if source.name else None
+    query = to_sql(exp.select(exp.Star()).from_(relation(entry[1]))) if entry else str(source.query)
     try:
         readings = engine.reads(query)
     except UserError as error:
@@ -158,6 +145,12 @@ def passing(engine: Engine, source: Source) -> str | None:
         for reading in readings
     ):
         return "it is temporary or lives in another database"
+    for reading in readings:
+        if not reading.steady:
+            return (
+                f"it names {reading.name.name} without its schema, {reading.name.parts[1]}, and with another search "
+                "path that is another table or none"
+            )
     return None
 
 
@@ -228,7 +221,7 @@ def _is_database(engine: Engine, database: str, name: str) -> bool:
 
 def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, policy: Policy) -> None:
     """Raises PolicyError if a relation, called `name`, is what the policy is on, or a view that reads it."""
-    policy_source = find_relation(engine, policy.source.name) if policy.source.name else None
+    policy_source = source_entry(engine, policy.source) if policy.source.name else None
     read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
     if policy_source and policy_source[1] in [
         relation_read[1] for relation_read in (find_relation(engine, name_read) for name_read in read) if relation_read

@@ -13,9 +13,9 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError
+from sqlanon.inputs.catalog_entries import find_entry, find_relation, require_nothing_temporary
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.column_types import without_enums
-from sqlanon.inputs.source import find_relation
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, is_not_null, is_null, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -41,9 +41,10 @@ def bind_ranges(
     bound is a number from 0 to 1, and no low is above its high.
     """
     what = f"{called}: the ranges {name}"
-    relation_of_ranges = find_relation(engine, name)
+    relation_of_ranges = (find_entry(engine, name) if len(name.parts) > 1 else None) or find_relation(engine, name)
     if relation_of_ranges is None:
         raise PolicyError(f"{what}: there is no such table or view", hint=_HINT)
+    require_nothing_temporary(engine, relation_of_ranges)
     rows = relation(relation_of_ranges[1])
     try:
         columns = engine.columns(exp.select(exp.Star()).from_(rows))

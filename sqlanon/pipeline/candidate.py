@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.inputs.source import own_object
 from sqlanon.inputs.target_names import fragment_name
 
 __all__ = ["Candidate", "candidate"]
@@ -13,7 +14,7 @@ __all__ = ["Candidate", "candidate"]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A table or view before it is published: `stands` is where it is made, `name` what it will be called."""
+    """A table or view before it is published: `stands` is its full name, `name` what it will be called."""
 
     fragment: str | None
     name: QualifiedName
@@ -22,5 +23,6 @@ class Candidate:
 
 def candidate(scratch: Scratch, release: QualifiedName, fragment: str | None = None, number: int = 0) -> Candidate:
     """A name beside that of the release, which no table has."""
-    stands = QualifiedName((release.parts[0], f"__sqlanon_candidate_{scratch.key}_{number}"))
+    beside = QualifiedName((release.parts[0], f"__sqlanon_candidate_{scratch.key}_{number}"))
+    stands = own_object(scratch.engine, beside)
     return Candidate(fragment, fragment_name(release, fragment), stands)

@@ -8,11 +8,12 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy, PublicTable
 from sqlanon.domain.values import QualifiedName
+from sqlanon.inputs.catalog_entries import hidden_names
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.session_settings import made_for
 from sqlanon.methods.registry import find_method
 from sqlanon.pipeline.state import State, need
-from sqlanon.releases.companion_views import public_view, source_view
+from sqlanon.releases.companion_views import own_queries, public_view, source_view
 from sqlanon.sqlgen.build.binary_text import by_bytes
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.cells import row_number
@@ -48,8 +49,17 @@ def compile_stage(state: State) -> State:
         public_typed=not live,
         placed=made.placed,
         collated=live,
+        hidden_by=_hidden_by(state, release_id) if live else (),
     )
     return state.having(query=query, recoded=made)
+
+
+def _hidden_by(state: State, release_id: str) -> tuple[str, ...]:
+    """The names that a live view reads, by which a temporary relation would take the place of what they mean."""
+    policy = need(state.policy)
+    read = filter(None, (policy.source, policy.against))
+    names = [name for source in read for name in hidden_names(state.engine, source)]
+    return tuple(dict.fromkeys([*names, *(view.name for view, _ in own_queries(release_id, policy))]))
 
 
 def _source(state: State, release_id: str) -> exp.Select:

@@ -13,7 +13,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.inputs.dictionary_columns import words_of
 from sqlanon.inputs.pseudonyms import publish_tokens
-from sqlanon.inputs.source import qualified
+from sqlanon.inputs.source import own_object, qualified
 from sqlanon.pipeline.candidate import Candidate, candidate
 from sqlanon.pipeline.classes_of_cells import is_answered_by_cells, with_classes_of_cells
 from sqlanon.pipeline.state import State, need
@@ -21,8 +21,9 @@ from sqlanon.releases.answerable import hidden_parts
 from sqlanon.releases.companion_views import own_queries
 from sqlanon.releases.frozen_inputs import freeze
 from sqlanon.releases.kept_regions import keep_regions
+from sqlanon.releases.secure_views import make_secure_view
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.ddl import create_table, mixed, secure_view, shuffled, view_over
+from sqlanon.sqlgen.build.ddl import create_table, mixed, shuffled, view_over
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.release.dictionary_encoding import coded, spelled
@@ -145,9 +146,9 @@ def _live(state: State, candidate: QualifiedName) -> State:
     if query.placed is not None:
         query = replace(query, placed=keep_regions(state.engine, query.placed, query.release_id))
     for view, text in own_queries(query.release_id, policy):
-        state.engine.run(view_over(view, text))
+        state.engine.run(view_over(own_object(state.engine, view), text))
     _freeze(state)
-    state.engine.run(secure_view(candidate, query.select()))
+    make_secure_view(state.engine, candidate, query.select())
     return state.having(query=query)
 
 

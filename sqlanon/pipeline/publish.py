@@ -14,6 +14,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.column_types import column_types
+from sqlanon.inputs.source import own_object
 from sqlanon.pipeline.attributes import published_attributes
 from sqlanon.pipeline.candidate import Candidate
 from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
@@ -22,10 +23,11 @@ from sqlanon.releases.companion_views import make_checks, own_queries
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.releases.frozen_inputs import forget_labels
 from sqlanon.releases.kept_regions import region_tables
+from sqlanon.releases.secure_views import make_secure_view
 from sqlanon.series.columns import in_order
 from sqlanon.series.enter import enter
 from sqlanon.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values
-from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table, secure_view
+from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table
 from sqlanon.sqlgen.build.expressions import is_not_null
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
@@ -86,7 +88,7 @@ def _ledger_rows(state: State) -> LedgerRows | None:
         # Counterfeits are nobody's rows; that they are as many as is stated was checked with the candidate.
         members.where(is_not_null(column(helper)), copy=False)
     table = scratch.table("series_row", members)
-    tables = {made.fragment or "": relation(made.name) for made in state.candidates}
+    tables = {made.fragment or "": relation(own_object(state.engine, made.name)) for made in state.candidates}
     return LedgerRows(table, bucket_values(tables, query.values, sensitive))
 
 
@@ -100,7 +102,7 @@ def _publish_view(state: State, query: ReleaseQuery, made: Candidate) -> list[Re
     engine = state.engine
     engine.run(drop_object("view", made.stands))
     body = query.select()
-    engine.run(secure_view(made.name, body))
+    make_secure_view(engine, own_object(engine, made.name), body)
     read = [name for name, _ in own_queries(query.release_id, need(state.policy))]
     checks = make_checks(engine, query, body, tuple(hidden_of(state)))
     tables = region_tables(query.placed) if query.placed else []

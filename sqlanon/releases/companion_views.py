@@ -1,4 +1,4 @@
-"""The views in the schema anon that stand beside a live view: what it reads, and what checks it.
+"""The views beside a live view: what it reads, in the schema main, and what checks it, in the schema anon.
 
 They are dropped with the release. None but the user's own queries shows a value.
 """
@@ -18,15 +18,19 @@ from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["content_view", "make_checks", "own_queries", "public_view", "report_view", "source_view"]
 
+# In a view of this schema DuckDB looks a bare name up here first, whatever the search path of the session is. In one of
+# another schema it goes on along the search path.
+_MAIN = "main"
+
 
 def source_view(release_id: str) -> QualifiedName:
     """The view of a user's query that a live view reads as its source."""
-    return QualifiedName(("anon", "source_" + release_id))
+    return QualifiedName((_MAIN, "__sqlanon_source_" + release_id))
 
 
 def public_view(release_id: str) -> QualifiedName:
     """The view of a user's query that a live view reads as its public table."""
-    return QualifiedName(("anon", "public_" + release_id))
+    return QualifiedName((_MAIN, "__sqlanon_public_" + release_id))
 
 
 def report_view(release_id: str) -> QualifiedName:

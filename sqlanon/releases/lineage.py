@@ -18,7 +18,7 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import EngineError, UserError
-from sqlanon.inputs.source import find_source
+from sqlanon.inputs.catalog_entries import find_source, source_entry
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.syntax.script import after_as
@@ -46,12 +46,14 @@ def sources_of(engine: Engine, policy: Policy) -> tuple[SourceRead, ...]:
     )
     queries = (source.query for source in policy.sources if source.query)
     sources |= {hashlib.sha256(query.strip().encode()).hexdigest() for query in queries}
-    # The objects beside live views in the catalog's schema each belong to one release.
+    # The objects beside live views each belong to one release.
     return tuple(sorted((source_read for source_read in sources if not _of_catalog(source_read)), key=str))
 
 
 def _of_catalog(source: SourceRead) -> bool:
-    return isinstance(source, QualifiedName) and len(source.parts) == 2 and source.parts[0] == "anon"
+    if not isinstance(source, QualifiedName) or len(source.parts) != 2:
+        return False
+    return source.parts[0] == "anon" or source.name.startswith("__sqlanon_")
 
 
 def _without_database(engine: Engine, full: QualifiedName) -> QualifiedName:
@@ -62,8 +64,8 @@ def _without_database(engine: Engine, full: QualifiedName) -> QualifiedName:
 
 def _names(engine: Engine, source: Source) -> Iterator[QualifiedName]:
     if source.name:
-        yield source.name
-        relation_found = find_source(engine, source.name)
+        relation_found = source_entry(engine, source)
+        yield relation_found[1] if relation_found else source.name
         if relation_found is None or relation_found[0] == "table":
             return
         text = to_sql(exp.select(exp.Star()).from_(relation(relation_found[1])))

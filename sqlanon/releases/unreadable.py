@@ -13,7 +13,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError, SqlanonError, UserError
-from sqlanon.inputs.source import find_relation
+from sqlanon.inputs.catalog_entries import source_entry
 from sqlanon.releases.original_statement import statement_again
 from sqlanon.sqlgen.build.names import relation
 
@@ -48,11 +48,12 @@ def _missing(engine: Engine, source: Source, names: list[str]) -> Iterator[str]:
     if source.name is None:
         # Which of its columns the policy names, the engine's error says.
         return
-    if find_relation(engine, source.name) is None:
+    entry = source_entry(engine, source)
+    if entry is None:
         yield f"there is no table or view {source.name} any more"
         return
     try:
-        columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(source.name)))]
+        columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(entry[1])))]
     except EngineError as error:
         yield f"the view {source.name} cannot be read itself: {error.message}"
         return

@@ -12,10 +12,11 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
+from sqlanon.inputs.catalog_entries import with_bound_names
 from sqlanon.inputs.joins.requirements import with_argument_names
 from sqlanon.inputs.pivot import with_items
 from sqlanon.inputs.related_tables import related_sources, require_of_respondents
-from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
+from sqlanon.inputs.requirements import bind_requirements, resolve_requirements, with_bound_relations
 from sqlanon.statements.create_or_replace import to_be_made
 from sqlanon.syntax import render
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
@@ -68,7 +69,7 @@ def _save(engine: Engine, policy: Policy) -> None:
         bound = bind(policy, source, hierarchies_of(engine, policy), "", public, related)
         require_of_respondents(engine, bound)
         bind_requirements(engine, bound, source, scratch)
-        catalog.save(engine, policy)
+        catalog.save(engine, with_bound_relations(engine, with_bound_names(engine, policy)))
 
 
 def _changed(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:

@@ -99,6 +99,7 @@ def engine(path):
         "0014_jobs",
         "0015_checksums",
         "0016_value_sets",
+        "0017_bound_names",
     ]
     yield made
     connection.close()

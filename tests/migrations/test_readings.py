@@ -70,7 +70,7 @@ def earlier(connection: Connection) -> None:
     connection.duckdb.execute("ALTER TABLE anon.policy_attribute DROP COLUMN related_table")
     connection.duckdb.execute("DROP TABLE anon.candidate")
     connection.duckdb.execute("DROP TABLE anon.release_figure")
-    for column in ("pivoted", "joined"):
+    for column in ("pivoted", "joined", "bound", "against_bound"):
         connection.duckdb.execute(f"ALTER TABLE anon.policy DROP COLUMN {column}")
     connection.duckdb.execute("ALTER TABLE anon.query_error RENAME COLUMN spread TO stderr")
     connection.duckdb.execute("ALTER TABLE anon.release_attribute DROP COLUMN reading")

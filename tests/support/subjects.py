@@ -62,10 +62,13 @@ _FILES = {
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
         "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys pseudonym"
     ),
-    "sources": "named_sources pivot column_types data_frames entity lookup_keys release_sql source_gone sources",
+    "sources": (
+        "bound_names column_types data_frames entity lookup_keys named_sources names pivot release_sql source_gone "
+        "sources"
+    ),
     "live_views": (
-        "changed_types guard live_labels live_models live_view mondrian_live release_sql settings side_channels "
-        "source_gone"
+        "bound_names changed_types guard live_labels live_models live_view mondrian_live names release_sql settings "
+        "side_channels source_gone"
     ),
     "explain": "advice assumptions explain explanation explanation_limits explanation_models remarks",
     "estimates": (

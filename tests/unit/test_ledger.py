@@ -211,7 +211,9 @@ def former(con: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
         "USING (series_id, attribute, value_set); DROP TABLE anon.series_class; "
         "DROP TABLE anon.series_value; ALTER TABLE anon.former RENAME TO series_value; "
         "ALTER TABLE anon.series_release DROP COLUMN checksum; ALTER TABLE anon.series_release DROP COLUMN digest_of; "
-        "DELETE FROM anon.schema_version WHERE slug IN ('checksums', 'value_sets')"
+        "ALTER TABLE anon.policy DROP COLUMN bound; ALTER TABLE anon.policy DROP COLUMN against_bound; "
+        "ALTER TABLE anon.policy_related_table DROP COLUMN bound; "
+        "DELETE FROM anon.schema_version WHERE slug IN ('checksums', 'value_sets', 'bound_names')"
     )
     return con
 

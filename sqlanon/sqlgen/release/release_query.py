@@ -37,6 +37,7 @@ from sqlanon.sqlgen.release.recode import Recoding, class_layout, join_codes, pr
 from sqlanon.sqlgen.release.recoding_rounds import Rounds, join_rounds, round_labels
 from sqlanon.sqlgen.release.region_rows import Placed, placed_rows, placement
 from sqlanon.sqlgen.release.release_columns import ReleaseColumns
+from sqlanon.sqlgen.release.view_preconditions import nothing_hidden
 
 __all__ = ["Recoding", "ReleaseQuery"]
 
@@ -56,7 +57,8 @@ class ReleaseQuery:
     the types of the source's, which they may lose where a live view reads it. `placed` says how quasi-identifiers are
     recoded by region, in place of `recodings`. `collated` is whether the source's texts have an explicit collation.
     Where a row of the source or of the public table stands for several, the column `weight` has their number. What is
-    `precomputed` is read from tables.
+    `precomputed` is read from tables. `hidden_by` are the names that a live view reads: while a temporary relation has
+    one of them, reading the view is an error.
     """
 
     policy: BoundPolicy
@@ -74,6 +76,7 @@ class ReleaseQuery:
     collated: bool = False
     weight: str | None = None
     precomputed: Precomputed | None = None
+    hidden_by: tuple[str, ...] = ()
 
     @property
     def respondent(self) -> str:
@@ -161,6 +164,8 @@ class ReleaseQuery:
         return [(i, recoding) for i, recoding in enumerate(self.recodings) if recoding.is_read]
 
     def _with_classes(self, query: exp.Select) -> exp.Select:
+        if self.hidden_by:
+            query.where(nothing_hidden(self.hidden_by), copy=False)
         recodings = self._kept_recodings()
         classes = self.precomputed.kept_classes(self._words) if self.precomputed else None
         query = self._with_labels(query, recodings, needs_public=self._asks_public and classes is None)

@@ -4,11 +4,15 @@ DuckDB binds a view anew for each query that reads it. By then a column may have
 could fail with a value in its message, and the reader's session may compare texts otherwise. So what the body
 reads first is a condition that is decided while the query is bound, before any row is looked at: where it does not
 hold, it looks up a setting whose name is our own text, and DuckDB's error quotes the name.
+
+A name in the body may mean another relation in the reader's session: DuckDB looks temporary ones up first. Which there
+are is known when the query runs, so that condition is a query of its own.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -16,8 +20,9 @@ from sqlglot import exp
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, case, different, is_not_null
 from sqlanon.sqlgen.build.names import column, literal
+from sqlanon.sqlgen.build.sql_files import query_file
 
-__all__ = ["BINARY", "MadeFor", "Refusal", "refusal_in"]
+__all__ = ["BINARY", "MadeFor", "Refusal", "nothing_hidden", "refusal_in"]
 
 # Collations under which texts are equal if their bytes are.
 BINARY = ("", "binary", "c", "posix")
@@ -26,7 +31,10 @@ BINARY = ("", "binary", "c", "posix")
 _PRESENT = "default_collation"
 
 _ENUMS = r"ENUM\((?:'(?:[^']|'')*'(?:,\s*)?)*\)"
-_SAYS = re.compile(r'unrecognized configuration parameter "sqlanon: (.*?); run (.*?)"\s*(?:\Z|\n)', re.DOTALL)
+_SAYS = re.compile(
+    r'(?:unrecognized configuration parameter "|Invalid Input Error: )sqlanon: (.*?); run (.*?)"?\s*(?:\Z|\n)',
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,21 @@ class MadeFor:
 _Branch = tuple[exp.Expr, exp.Expr]
 
 
+def nothing_hidden(names: Sequence[str]) -> exp.Expr:
+    """A condition for the outermost WHERE of a live view that reads relations of these names: true, or an error where a
+    temporary table or view has one of them.
+    """
+    query = query_file("statements", "nothing_hidden")
+    what = f"a temporary table or view is called {' or '.join(names)}, as what this view reads"
+    said = {
+        "message": [_says(what, "DROP TABLE or DROP VIEW, or rename it")],
+        "names": [f.built_in("lower", literal(name)) for name in names],
+    }
+    for placeholder in list(query.find_all(exp.Placeholder)):
+        placeholder.replace(said[placeholder.name])
+    return query.subquery()
+
+
 def refusal_in(message: str) -> Refusal | None:
     """What the condition says in an error of the engine's; None if the error is another."""
     match = _SAYS.search(message)
@@ -69,11 +92,11 @@ def _says(what: str, run: str) -> exp.Expr:
 
 
 def _setting(name: exp.Expr) -> exp.Expr:
-    return f.call("current_setting", name)
+    return f.built_in("current_setting", name)
 
 
 def _otherwise_compared() -> _Branch:
-    collation = f.lower(_setting(literal("default_collation")))
+    collation = f.built_in("lower", _setting(literal("default_collation")))
     binary = collation.isin(*(literal(name) for name in BINARY))
     says = _says("this session compares text by a collation, and this view by its bytes", "RESET default_collation")
     return exp.not_(binary), says
@@ -85,7 +108,7 @@ def _otherwise_set(setting: tuple[str, str]) -> _Branch:
     made = literal(value)
     if name == "default_order":
         # ASCENDING, which a new session has, and ASC, which it has once somebody says so, are one.
-        now, made = (f.left(side, 3) for side in (now, made))
+        now, made = (f.built_in("left", side, 3) for side in (now, made))
     says = _says(f"what this view shows depends on the setting {name}", f"SET {name} = '{value}'")
     return different(now, made), says
 
@@ -93,8 +116,8 @@ def _otherwise_set(setting: tuple[str, str]) -> _Branch:
 def _otherwise_typed(typed: tuple[str, str, str]) -> _Branch:
     """An error where a column has another type than it had; an ENUM need only be one, for its labels are values."""
     name, kind, published = typed
-    now: exp.Expr = f.call("typeof", column(name))
+    now: exp.Expr = f.built_in("typeof", column(name))
     if kind != published:
-        now = f.call("regexp_replace", now, literal(_ENUMS), "VARCHAR", "g")
+        now = f.built_in("regexp_replace", now, literal(_ENUMS), "VARCHAR", "g")
     says = _says(f"the column {name} was {published} when this view was made", "CREATE OR REPLACE ANONYMIZED VIEW")
     return now.neq(published), says
