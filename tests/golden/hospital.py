@@ -110,7 +110,6 @@ FOLDERS = {
         Case("hierarchy-parents", TREE, ILLNESSES),
         Case("policy", REGIONS),
         Case("workload", WORKLOAD),
-        Case("check-release", "CHECK hospital_release", GLOBAL),
         Case("check-relation", "CHECK patients (dob, sex) SENSITIVE disease "
              "REQUIRE k_anonymity(k => 2), l_diversity(l => 2), t_closeness(t => 0.5)"),
         Case("estimate", "ESTIMATE SELECT sex, count(*) FROM patients WHERE dob >= DATE '1950-06-10' "

@@ -8,13 +8,22 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
     CAST("disease" AS TEXT) COLLATE "binary" AS "disease"
   FROM "main"."visits"
   WHERE
-    NOT current_setting(
+    NOT "system"."main".current_setting(
       CASE
-        WHEN NOT LOWER(current_setting('default_collation')) IN ('', 'binary', 'c', 'posix')
+        WHEN NOT "system"."main".lower("system"."main".current_setting('default_collation')) IN ('', 'binary', 'c', 'posix')
         THEN 'sqlanon: this session compares text by a collation, and this view by its bytes; run RESET default_collation'
-        WHEN typeof("sex") <> 'VARCHAR'
+        WHEN (
+          "system"."main".typeof("sex")
+        ) <> 'VARCHAR'
         THEN 'sqlanon: the column sex was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
-        WHEN regexp_replace(typeof("disease"), 'ENUM\((?:''(?:[^'']|'''')*''(?:,\s*)?)*\)', 'VARCHAR', 'g') <> 'VARCHAR'
+        WHEN (
+          "system"."main".regexp_replace(
+            "system"."main".typeof("disease"),
+            'ENUM\((?:''(?:[^'']|'''')*''(?:,\s*)?)*\)',
+            'VARCHAR',
+            'g'
+          )
+        ) <> 'VARCHAR'
         THEN 'sqlanon: the column disease was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
         ELSE 'default_collation'
       END
@@ -334,3 +343,29 @@ SELECT
 FROM "recoded"
 JOIN "kept"
   ON "recoded"."class_id" = "kept"."class_id"
+WHERE
+  (
+    SELECT
+      CASE
+        WHEN "system"."main".count(*) = 0
+        THEN TRUE
+        ELSE "system"."main".error(
+          'sqlanon: a temporary table or view is called visits, as what this view reads; run DROP TABLE or DROP VIEW, or rename it'
+        )
+      END
+    FROM (
+      SELECT
+        "table_name" AS "name"
+      FROM "system"."main".duckdb_tables()
+      WHERE
+        "database_name" = 'temp'
+      UNION ALL
+      SELECT
+        "view_name"
+      FROM "system"."main".duckdb_views()
+      WHERE
+        "database_name" = 'temp'
+    ) AS "temporary"
+    WHERE
+      "system"."main".lower("name") IN ("system"."main".lower('visits'))
+  )

@@ -1,6 +1,6 @@
 -- Look for: values of a bucket are counted: one that was put together may hold a value more than once.
 
-CREATE TABLE "main"."__sqlanon_candidate_2" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_2" AS
 SELECT
   "counted"."bucket" AS "bucket",
   "coded"."value" AS "value",

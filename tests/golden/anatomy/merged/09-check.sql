@@ -10,12 +10,12 @@ FROM (
     SELECT
       "bucket",
       CAST(1 AS BIGINT) AS "n"
-    FROM "main"."__sqlanon_candidate_1"
+    FROM "memory"."main"."__sqlanon_candidate_1"
     UNION ALL
     SELECT
       "bucket",
       -"count" AS "n"
-    FROM "main"."__sqlanon_candidate_2"
+    FROM "memory"."main"."__sqlanon_candidate_2"
   ) AS "either"
   GROUP BY
     "bucket"
@@ -43,7 +43,7 @@ FROM (
           "bucket" AS "class_id",
           "value",
           "count"
-        FROM "main"."__sqlanon_candidate_2"
+        FROM "memory"."main"."__sqlanon_candidate_2"
       ) AS "bucket_row"
     ) AS "class_value_0"
     GROUP BY
@@ -65,7 +65,7 @@ FROM (
             "bucket" AS "class_id",
             "value",
             "count"
-          FROM "main"."__sqlanon_candidate_2"
+          FROM "memory"."main"."__sqlanon_candidate_2"
         ) AS "bucket_row"
       ) AS "class_value_0"
     ) AS "occurring"
@@ -84,7 +84,7 @@ FROM (
           "bucket" AS "class_id",
           "value",
           "count"
-        FROM "main"."__sqlanon_candidate_2"
+        FROM "memory"."main"."__sqlanon_candidate_2"
       ) AS "bucket_row"
     ) AS "counted"
     JOIN "sensitive_code_0" AS "coded"

@@ -1,7 +1,7 @@
 -- Look for: two tables with nothing in common but the bucket; the first sorted by bucket and a draw, the second by
 -- bucket and code; words are texts again, and neither table has a rowid or a draw.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   "coded"."dob",
   CAST("coded"."sex" AS TEXT) AS "sex",
@@ -30,7 +30,7 @@ FROM (
     udf(0) ASC NULLS LAST
 ) AS "coded";
 
-CREATE TABLE "main"."__sqlanon_candidate_2" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_2" AS
 SELECT
   "counted"."bucket" AS "bucket",
   "coded"."value" AS "value",

@@ -11,7 +11,7 @@ FROM (
     lag("value") OVER () AS "former_value",
     "count",
     ROW_NUMBER() OVER () AS "number"
-  FROM "main"."__sqlanon_candidate_2"
+  FROM "memory"."main"."__sqlanon_candidate_2"
 ) AS "read"
 WHERE
   NOT COALESCE(
@@ -36,8 +36,8 @@ WHERE
 
 SELECT
   COUNT(*)
-FROM "main"."__sqlanon_candidate_1" AS "exact"
-POSITIONAL JOIN "main"."__sqlanon_candidate_2" AS "sensitive"
+FROM "memory"."main"."__sqlanon_candidate_1" AS "exact"
+POSITIONAL JOIN "memory"."main"."__sqlanon_candidate_2" AS "sensitive"
 WHERE
   NOT COALESCE("exact"."bucket" = "sensitive"."bucket" AND "sensitive"."count" = 1, FALSE);
 
@@ -48,7 +48,7 @@ FROM (
     "bucket",
     lag("bucket") OVER () AS "former",
     ROW_NUMBER() OVER () AS "number"
-  FROM "main"."__sqlanon_candidate_1"
+  FROM "memory"."main"."__sqlanon_candidate_1"
 ) AS "read"
 WHERE
   NOT COALESCE((
@@ -75,7 +75,7 @@ FROM (
           "bucket" AS "class_id",
           "value",
           "count"
-        FROM "main"."__sqlanon_candidate_2"
+        FROM "memory"."main"."__sqlanon_candidate_2"
       ) AS "bucket_row"
     ) AS "class_value_0"
     GROUP BY
@@ -97,7 +97,7 @@ FROM (
             "bucket" AS "class_id",
             "value",
             "count"
-          FROM "main"."__sqlanon_candidate_2"
+          FROM "memory"."main"."__sqlanon_candidate_2"
         ) AS "bucket_row"
       ) AS "class_value_0"
     ) AS "occurring"
@@ -116,7 +116,7 @@ FROM (
           "bucket" AS "class_id",
           "value",
           "count"
-        FROM "main"."__sqlanon_candidate_2"
+        FROM "memory"."main"."__sqlanon_candidate_2"
       ) AS "bucket_row"
     ) AS "counted"
     JOIN "sensitive_code_0" AS "coded"

@@ -3,4 +3,4 @@
 SELECT
   MIN("bucket"),
   MAX("bucket")
-FROM "main"."__sqlanon_candidate_1";
+FROM "memory"."main"."__sqlanon_candidate_1";

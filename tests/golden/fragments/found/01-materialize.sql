@@ -1,7 +1,7 @@
 -- Look for: no column is in both tables, and neither has a number by which they could be joined; each is sorted by
 -- draws of its own.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   "coded"."dob",
   CAST("coded"."sex" AS TEXT) AS "sex",
@@ -44,7 +44,7 @@ SELECT DISTINCT
   "disease" AS "value"
 FROM "memory"."main"."patients";
 
-CREATE TABLE "main"."__sqlanon_candidate_2" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_2" AS
 SELECT
   CAST("coded"."disease" AS TEXT) AS "disease"
 FROM (

@@ -1,7 +1,7 @@
 -- Look for: recode_1 with a label and a code for each level that a round shows; kept_2 asks only rows that kept_1 does
 -- not have (-1 is no class); the guard `kept` at the end asks the classes of all rounds together.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   *
 FROM (

@@ -11,7 +11,7 @@ FROM (
   SELECT
     COUNT(*) AS "n",
     MIN(hash("disease")) = MAX(hash("disease")) AS "same_0"
-  FROM "main"."__sqlanon_candidate_1"
+  FROM "memory"."main"."__sqlanon_candidate_1"
   GROUP BY
     "sex",
     "zip"

@@ -11,7 +11,7 @@ FROM (
       {'dob': "dob", 'sex': "sex", 'zip': "zip"} AS "class_id",
       "disease" AS "value_0",
       COUNT(*) AS "n"
-    FROM "main"."__sqlanon_candidate_1"
+    FROM "memory"."main"."__sqlanon_candidate_1"
     GROUP BY
       "dob",
       "sex",

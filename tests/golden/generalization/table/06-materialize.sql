@@ -195,7 +195,7 @@ SELECT
   "class_id"."key_1" AS "key_1"
 FROM "kept";
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   *
 FROM (

@@ -1,7 +1,7 @@
 -- Look for: the candidate takes its name before anything is written; the snapshot's digest does not depend on the
 -- order of rows; values are parameters only; the digest over the catalog's own rows comes last.
 
-ALTER TABLE "main"."__sqlanon_candidate_1" RENAME TO "hospital_release";
+ALTER TABLE "memory"."main"."__sqlanon_candidate_1" RENAME TO "hospital_release";
 
 DELETE FROM "anon"."release_recoding"
 WHERE

@@ -1,6 +1,6 @@
 -- Look for: a list without items is empty, not NULL; labels stand in their own order, and rows in a random one.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   *
 FROM (

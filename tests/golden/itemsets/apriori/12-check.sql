@@ -6,7 +6,7 @@ SELECT
 FROM (
   SELECT
     "codes" AS "list"
-  FROM "main"."__sqlanon_candidate_1"
+  FROM "memory"."main"."__sqlanon_candidate_1"
 ) AS "listed"
 WHERE
   "list" IS NULL
@@ -22,7 +22,7 @@ FROM (
       0 AS "class_id",
       COUNT(*) AS "size",
       COUNT(*) AS "entities"
-    FROM "main"."__sqlanon_candidate_1"
+    FROM "memory"."main"."__sqlanon_candidate_1"
     HAVING
       COUNT(*) > 0
   ), "item_list_0" AS (
@@ -30,7 +30,7 @@ FROM (
       0 AS "class_id",
       ROW_NUMBER() OVER () AS "list_id",
       "codes" AS "list"
-    FROM "main"."__sqlanon_candidate_1"
+    FROM "memory"."main"."__sqlanon_candidate_1"
   ), "list_class_0" AS (
     SELECT
       "class_id",

@@ -1,7 +1,7 @@
 -- Look for: fragments with a group and no row number; the association has numbers of groups only; three orders, drawn
 -- independently.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   "coded"."dob",
   CAST("coded"."sex" AS TEXT) AS "sex",
@@ -43,7 +43,7 @@ FROM (
     udf(0) ASC NULLS LAST
 ) AS "coded";
 
-CREATE TABLE "main"."__sqlanon_candidate_2" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_2" AS
 SELECT
   CAST("coded"."disease" AS TEXT) AS "disease",
   "coded"."group_id"
@@ -77,7 +77,7 @@ FROM (
     udf(0) ASC NULLS LAST
 ) AS "coded";
 
-CREATE TABLE "main"."__sqlanon_candidate_3" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_3" AS
 SELECT
   *
 FROM (

@@ -9,7 +9,7 @@ SELECT
   COUNT("group_2"),
   MIN("group_2"),
   MAX("group_2")
-FROM "main"."__sqlanon_candidate_3";
+FROM "memory"."main"."__sqlanon_candidate_3";
 
 SELECT
   COUNT(*),
@@ -45,7 +45,7 @@ FROM (
       SELECT
         "group_id" AS "group_0",
         hash("dob", "sex", "zip") AS "digest_0"
-      FROM "main"."__sqlanon_candidate_1"
+      FROM "memory"."main"."__sqlanon_candidate_1"
     ) AS "published"
     ORDER BY
       "group_0" ASC NULLS LAST
@@ -86,7 +86,7 @@ FROM (
       SELECT
         "group_id" AS "group_0",
         hash("disease") AS "digest_0"
-      FROM "main"."__sqlanon_candidate_2"
+      FROM "memory"."main"."__sqlanon_candidate_2"
     ) AS "published"
     ORDER BY
       "group_0" ASC NULLS LAST
@@ -130,7 +130,7 @@ FROM (
         SELECT
           "group_1" AS "group_0",
           "group_2" AS "group_1"
-        FROM "main"."__sqlanon_candidate_3"
+        FROM "memory"."main"."__sqlanon_candidate_3"
       ) AS "published"
       ORDER BY
         "group_0" ASC NULLS LAST,

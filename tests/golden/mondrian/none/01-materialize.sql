@@ -1,7 +1,7 @@
 -- Look for: exact quasi-identifiers and a bucket; two draws a row, one for the row's own place and one for the
 -- value's; MATERIALIZED, so that each is drawn once; values never leave their bucket.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   *
 FROM (

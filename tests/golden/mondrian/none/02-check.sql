@@ -10,7 +10,7 @@ FROM (
       {'bucket': "bucket"} AS "class_id",
       COUNT(*) AS "size",
       COUNT(*) AS "entities"
-    FROM "main"."__sqlanon_candidate_1"
+    FROM "memory"."main"."__sqlanon_candidate_1"
     GROUP BY
       "bucket"
   )

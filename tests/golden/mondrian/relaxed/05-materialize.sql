@@ -1,7 +1,7 @@
 -- Look for: the source's rowid under a name of sqlanon's own, joined to the regions, and not among what is selected at
 -- the end.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   *
 FROM (

@@ -58,7 +58,7 @@ SELECT
   "class_id" AS "key_0"
 FROM "kept";
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   *
 FROM (

@@ -11,7 +11,7 @@ FROM (
       {'dob': "dob", 'sex': "sex", 'zip': "zip"} AS "class_id",
       COUNT(*) AS "size",
       COUNT(*) AS "entities"
-    FROM "main"."__sqlanon_candidate_1"
+    FROM "memory"."main"."__sqlanon_candidate_1"
     GROUP BY
       "dob",
       "sex",

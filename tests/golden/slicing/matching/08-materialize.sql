@@ -1,6 +1,6 @@
 -- Look for: two tables of points that were drawn, with the same numbers of buckets.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   "coded"."bucket",
   "coded"."dob",
@@ -34,7 +34,7 @@ FROM (
     udf(0) ASC NULLS LAST
 ) AS "coded";
 
-CREATE TABLE "main"."__sqlanon_candidate_2" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_2" AS
 SELECT
   "coded"."bucket",
   CAST("coded"."sex" AS TEXT) AS "sex",

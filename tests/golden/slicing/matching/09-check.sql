@@ -14,7 +14,7 @@ FROM (
       SELECT
         "bucket" AS "class_id",
         "disease" AS "value"
-      FROM "main"."__sqlanon_candidate_2"
+      FROM "memory"."main"."__sqlanon_candidate_2"
     ) AS "bucket_row"
     GROUP BY
       "class_id"

@@ -9,7 +9,7 @@ FROM (
   LIMIT 100000
 ) AS "some";
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   "coded"."bucket",
   "coded"."dob",
@@ -54,7 +54,7 @@ FROM (
   LIMIT 100000
 ) AS "some";
 
-CREATE TABLE "main"."__sqlanon_candidate_2" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_2" AS
 SELECT
   "coded"."bucket",
   CAST("coded"."sex" AS TEXT) AS "sex",

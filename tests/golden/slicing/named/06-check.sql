@@ -11,7 +11,7 @@ FROM (
       "bucket",
       0 AS "table_index",
       COUNT(*) AS "n"
-    FROM "main"."__sqlanon_candidate_1"
+    FROM "memory"."main"."__sqlanon_candidate_1"
     GROUP BY
       "bucket"
     UNION ALL
@@ -19,7 +19,7 @@ FROM (
       "bucket",
       1 AS "table_index",
       COUNT(*) AS "n"
-    FROM "main"."__sqlanon_candidate_2"
+    FROM "memory"."main"."__sqlanon_candidate_2"
     GROUP BY
       "bucket"
   ) AS "counted"
@@ -39,7 +39,7 @@ FROM (
       {'bucket': "bucket", 'sex': "sex"} AS "class_id",
       "disease" AS "value_0",
       COUNT(*) AS "n"
-    FROM "main"."__sqlanon_candidate_2"
+    FROM "memory"."main"."__sqlanon_candidate_2"
     GROUP BY
       "bucket",
       "sex",
@@ -136,7 +136,7 @@ FROM (
       SELECT
         "bucket" AS "class_id",
         "disease" AS "value"
-      FROM "main"."__sqlanon_candidate_2"
+      FROM "memory"."main"."__sqlanon_candidate_2"
     ) AS "bucket_row"
     GROUP BY
       "class_id"

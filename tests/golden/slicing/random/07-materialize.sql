@@ -1,6 +1,6 @@
 -- Look for: COLUMNS EACH: a table with one attribute and the bucket, each in an order of its own.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   *
 FROM (
@@ -26,7 +26,7 @@ FROM (
   LIMIT 100000
 ) AS "some";
 
-CREATE TABLE "main"."__sqlanon_candidate_2" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_2" AS
 SELECT
   "coded"."bucket",
   CAST("coded"."sex" AS TEXT) AS "sex"
@@ -55,7 +55,7 @@ FROM (
     udf(0) ASC NULLS LAST
 ) AS "coded";
 
-CREATE TABLE "main"."__sqlanon_candidate_3" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_3" AS
 SELECT
   "coded"."bucket",
   CAST("coded"."zip" AS TEXT) AS "zip"
@@ -84,7 +84,7 @@ FROM (
     udf(0) ASC NULLS LAST
 ) AS "coded";
 
-CREATE TABLE "main"."__sqlanon_candidate_4" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_4" AS
 SELECT
   "coded"."bucket",
   CAST("coded"."disease" AS TEXT) AS "disease"

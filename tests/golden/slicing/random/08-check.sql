@@ -10,7 +10,7 @@ FROM (
       "bucket",
       0 AS "table_index",
       COUNT(*) AS "n"
-    FROM "main"."__sqlanon_candidate_1"
+    FROM "memory"."main"."__sqlanon_candidate_1"
     GROUP BY
       "bucket"
     UNION ALL
@@ -18,7 +18,7 @@ FROM (
       "bucket",
       1 AS "table_index",
       COUNT(*) AS "n"
-    FROM "main"."__sqlanon_candidate_2"
+    FROM "memory"."main"."__sqlanon_candidate_2"
     GROUP BY
       "bucket"
     UNION ALL
@@ -26,7 +26,7 @@ FROM (
       "bucket",
       2 AS "table_index",
       COUNT(*) AS "n"
-    FROM "main"."__sqlanon_candidate_3"
+    FROM "memory"."main"."__sqlanon_candidate_3"
     GROUP BY
       "bucket"
     UNION ALL
@@ -34,7 +34,7 @@ FROM (
       "bucket",
       3 AS "table_index",
       COUNT(*) AS "n"
-    FROM "main"."__sqlanon_candidate_4"
+    FROM "memory"."main"."__sqlanon_candidate_4"
     GROUP BY
       "bucket"
   ) AS "counted"
@@ -58,7 +58,7 @@ FROM (
       SELECT
         "bucket" AS "class_id",
         "disease" AS "value"
-      FROM "main"."__sqlanon_candidate_4"
+      FROM "memory"."main"."__sqlanon_candidate_4"
     ) AS "bucket_row"
     GROUP BY
       "class_id",

@@ -1,6 +1,6 @@
 -- Look for: ranges are found by the ranks of their own column, values by their codes.
 
-CREATE TABLE "main"."__sqlanon_candidate_1" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_1" AS
 SELECT
   *
 FROM (
@@ -18,7 +18,7 @@ ORDER BY
   "bucket" ASC NULLS LAST,
   udf(0) ASC NULLS LAST;
 
-CREATE TABLE "main"."__sqlanon_candidate_2" AS
+CREATE TABLE "memory"."main"."__sqlanon_candidate_2" AS
 SELECT
   "coded"."bucket",
   "coded"."sex",

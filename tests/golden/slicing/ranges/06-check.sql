@@ -5,7 +5,7 @@ SELECT
 FROM (
   SELECT
     COUNT(*) AS "n"
-  FROM "main"."__sqlanon_candidate_1"
+  FROM "memory"."main"."__sqlanon_candidate_1"
   GROUP BY
     "dob",
     "zip"
@@ -16,7 +16,7 @@ SELECT
 FROM (
   SELECT
     COUNT(*) AS "n"
-  FROM "main"."__sqlanon_candidate_2"
+  FROM "memory"."main"."__sqlanon_candidate_2"
   GROUP BY
     "sex"
 ) AS "combination";

@@ -7,7 +7,7 @@ WITH "snapshot" AS (
     "sex" AS "sex",
     "zip" AS "zip",
     "disease" AS "disease"
-  FROM "main"."hospital_release"
+  FROM "memory"."main"."hospital_release"
 )
 SELECT
   CONCAT_WS(':', COUNT(*), BIT_XOR("digest"), SUM(CAST("digest" AS INT128)))
@@ -17,4 +17,4 @@ FROM (
   FROM "snapshot"
 );
 
-COPY (SELECT "dob" AS "dob", "sex" AS "sex", "zip" AS "zip", "disease" AS "disease" FROM "main"."hospital_release") TO ? WITH (FORMAT parquet, COMPRESSION zstd, KV_METADATA {'sqlanon_certificate': ?});
+COPY (SELECT "dob" AS "dob", "sex" AS "sex", "zip" AS "zip", "disease" AS "disease" FROM "memory"."main"."hospital_release") TO ? WITH (FORMAT parquet, COMPRESSION zstd, KV_METADATA {'sqlanon_certificate': ?});

@@ -27,11 +27,13 @@ INSERT INTO "anon"."policy" (
   "query",
   "against",
   "against_query",
+  "bound",
+  "against_bound",
   "pivoted",
   "joined"
 )
 VALUES
-  (?, ?, ?, ?, ?, ?, ?);
+  (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."policy_attribute" (
   "policy",
