@@ -62,13 +62,16 @@ def _copied(path: Path, folder: Path) -> Path:
     return target
 
 
-def remove_oldest(folder: Path, most: int) -> list[Path]:
-    """Removes all but the `most` latest runs from an archive, and returns what it removed.
+def remove_oldest(run: Path, most: int) -> list[Path]:
+    """Removes runs that were archived before `run` until its folder has `most` of them; returns the removed ones.
 
-    Nothing else than what `archived` has named is removed. Raises UserError for what cannot be.
+    `run` itself always stays. Runs that are named after a later moment were archived before the clock was set back, so
+    they are removed first. Only folders that `archived` has named are removed. Raises UserError for one that cannot be.
     """
-    runs = sorted(path for path in folder.glob("*") if path.is_dir() and _MOMENT.fullmatch(path.name))
-    oldest = runs[: max(len(runs) - most, 0)]
+    folder = run.parent
+    earlier = (path for path in folder.glob("*") if path.is_dir() and _MOMENT.fullmatch(path.name) and path != run)
+    in_order = sorted(earlier, key=lambda path: (path.name < run.name, path.name))
+    oldest = in_order[: max(len(in_order) + 1 - most, 0)]
     try:
         for path in oldest:
             shutil.rmtree(path)

@@ -113,10 +113,11 @@ class Jobs:
         if exit_code:
             return exit_code, False
         if self.archive is not None:
-            folder = self.archive / name
-            if (copy := archived(engine, statements, folder)) is not None:
+            copy = archived(engine, statements, self.archive / name)
+            if copy is not None:
                 output.log.write(name, "archived", path=copy.as_posix())
-            for path in remove_oldest(folder, self.most) if self.most is not None else ():
+            # A run that has archived nothing takes no former one's place.
+            for path in remove_oldest(copy, self.most) if copy is not None and self.most is not None else ():
                 output.log.write(name, "removed", path=path.as_posix())
         if migrations.ready(engine):
             catalog.record(engine, _outputs(engine, statements).recorded(job))

@@ -312,6 +312,24 @@ def test_an_archive_has_the_latest_runs(folder: Path) -> None:
     assert {path.name for path in (folder / "archive" / "night").iterdir()} == left
 
 
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_a_clock_that_was_set_back_costs_no_copy(folder: Path, keep: int) -> None:
+    """Runs of a later moment were made before; they go first, and the run that was just archived never does."""
+    archive = folder / "archive" / "night"
+    for day in (30, 31):
+        (archive / f"209912{day}T000000.000000Z").mkdir(parents=True)
+    made = []
+    for _ in range(4):
+        code, log = run("--force", "--archive", "archive", "--keep", str(keep))
+        assert code == 0
+        (copied,) = [line["path"] for line in log if line["event"] == "archived"]
+        assert connect().sql(f"CHECK '{copied}/out'").fetchall()
+        made.append(Path(copied).name)
+        runs = {path.name for path in archive.iterdir()}
+        assert len(runs) == min(keep, 2 + len(made))
+        assert runs >= set(made[-keep:])
+
+
 def test_a_single_file_is_archived_with_its_certificates(folder: Path) -> None:
     (folder / "night.sql").write_text(SCRIPT.replace("'out/'", "'r.csv'"), encoding="utf-8")
     assert run("--archive", "archive")[0] == 0
