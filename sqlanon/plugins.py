@@ -15,7 +15,7 @@ from sqlanon.errors import InternalError, SqlanonError, UserError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["incomplete", "installed", "installed_plugin", "named_module", "names", "plugin"]
+__all__ = ["incomplete", "installed", "installed_plugin", "named_module", "names", "plugin", "plugin_versions"]
 
 # The groups of entry points are sqlanon.formats and so on; this is what a member of each is called.
 _CALLED = {"formats": "format", "hierarchies": "hierarchy kind", "methods": "method", "models": "privacy model"}
@@ -72,6 +72,12 @@ def installed(kind: str) -> Mapping[str, Sequence[EntryPoint]]:
     for point in sorted(entry_points(group=f"sqlanon.{kind}"), key=lambda point: (point.name.lower(), _package(point))):
         points.setdefault(point.name.lower(), []).append(point)
     return points
+
+
+def plugin_versions() -> list[tuple[str, str]]:
+    """Each package that has a plug-in, with its version, sorted. Nothing of them is imported."""
+    every_point = [point for kind in _CALLED for points in installed(kind).values() for point in points]
+    return sorted({(_package(point), point.dist.version if point.dist else "") for point in every_point})
 
 
 def installed_plugin(kind: str, name: str) -> Any:

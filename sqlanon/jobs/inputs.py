@@ -21,8 +21,10 @@ from sqlanon.errors import SqlanonError
 from sqlanon.export.signature import key_fingerprint, signing_key
 from sqlanon.inputs.bind_policy import hierarchies_of
 from sqlanon.inputs.source import bind_source, find_relation, qualified
+from sqlanon.plugins import plugin_versions
 from sqlanon.releases.content import fingerprint_of
 from sqlanon.releases.own_series import own_series
+from sqlanon.series.keys import key_check, key_of
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.syntax import statements as s
 from sqlanon.syntax.script import first_keyword
@@ -38,9 +40,10 @@ _POLICY_FIELDS = frozenset(
 _TRANSACTION = ("BEGIN", "START", "COMMIT", "END")
 
 
-def script_digest(text: str) -> str:
-    """The SHA-256 of a script and of the version of sqlanon that runs it."""
-    return hashlib.sha256(f"{__version__}\n{text}".encode()).hexdigest()
+def script_digest(engine: Engine, text: str) -> str:
+    """The SHA-256 of a script and of the versions of what runs it: sqlanon, the engine and packages with plug-ins."""
+    versions = json.dumps([__version__, engine.version(), plugin_versions()])
+    return hashlib.sha256(f"{versions}\n{text}".encode()).hexdigest()
 
 
 def released_names(engine: Engine, statements: Sequence[s.Statement]) -> list[QualifiedName]:
@@ -127,13 +130,20 @@ class _Inputs:
             yield from self._of_policy(policies.load(self._engine, policy))
 
     def _of_policy(self, policy: Policy) -> Iterator[list[str]]:
-        """The rows of a policy's tables. A policy of a kind that this does not know is read each time."""
+        """The rows of a policy's tables, and checks of the keys of its pseudonyms.
+
+        A policy of a kind that this does not know is read each time.
+        """
         if {field.name for field in fields(policy) if getattr(policy, field.name)} - _POLICY_FIELDS:
             raise _UnknownError
         # The script makes its own hierarchies first.
         foreign = [a for a in policy.all_attributes if fold(a.hierarchy or "") not in self._own_hierarchies]
         stored = hierarchies_of(self._engine, replace(policy, attributes=tuple(foreign), related=()))
         yield [fingerprint(policy, list(stored.values()))]
+        pseudonyms = (attribute.pseudonym for attribute in policy.all_attributes)
+        for variable in (pseudonym.key_variable for pseudonym in pseudonyms if pseudonym is not None):
+            if variable is not None:
+                yield [key_check(key_of(policy.name, variable, "pseudonyms"))]
         for source in filter(None, (*policy.sources, policy.against)):
             yield self._rows(source)
         for requirement in policy.requirements:

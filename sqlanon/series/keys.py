@@ -1,4 +1,4 @@
-"""The key of a series, and the function by which it makes digests of its respondents."""
+"""The keys of series and pseudonyms: checks that tell a key from others, and the function that makes digests."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ NEWEST = "keyed_digest"
 _PREFIXES = {NEWEST: b"check:blake2b:", "pseudonym": b"check:"}
 
 
-def key_of(series_name: str, variable: str) -> bytes:
-    """The key of a series: that of the environment variable, bound to the series.
+def key_of(name: str, variable: str, of: str = "series") -> bytes:
+    """The key in an environment variable, bound to the series of this name, or to the `of` of the policy of this name.
 
     So the ledger has other tokens than a release whose pseudonyms have the same key. Raises UserError for a variable
     that is not set, or too short.
     """
-    return hmac.digest(release_key(variable, "the series"), b"series:" + fold(series_name).encode(), "sha256")
+    return hmac.digest(release_key(variable, f"the {of}"), f"{of}:{fold(name)}".encode(), "sha256")
 
 
 def key_check(key: bytes, function: str = NEWEST) -> str:

@@ -96,7 +96,7 @@ class Jobs:
         """The exit code, and whether there was nothing to do."""
         engine = DuckDBEngine(self.connection.duckdb)
         statements = list(parse_script(text))
-        job = FinishedJob(name, script_digest(text), inputs_digest(engine, statements))
+        job = FinishedJob(name, script_digest(engine, text), inputs_digest(engine, statements))
         if not self.force and self._is_done(engine, job, statements):
             return 0, True
         runner = ScriptRun(self.connection, output, _Steps(output, name).ended)

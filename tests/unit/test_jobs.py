@@ -157,6 +157,58 @@ def test_a_key_that_signs_is_part_of_it(folder: Path, monkeypatch: pytest.Monkey
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
+@pytest.mark.parametrize("of_script", [True, False], ids=["policy of the script", "policy of another script"])
+@pytest.mark.parametrize("role", ["ENTITY", "IDENTIFIER"])
+def test_the_key_of_a_pseudonym_is_part_of_it(
+    folder: Path, role: str, of_script: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key that was rotated because somebody may know it leaves no token of its own behind."""
+    change("ALTER TABLE visits ADD COLUMN who VARCHAR; UPDATE visits SET who = 'p' || rowid;")
+    made = (
+        f"CREATE OR REPLACE POLICY p ON visits (who {role} PSEUDONYM KEY 'TOKEN_KEY', age QUASI IDENTIFIER, "
+        "ill SENSITIVE) REQUIRE k_anonymity(k => 2); CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;"
+    )
+    monkeypatch.setenv("TOKEN_KEY", "the first key, 0123456789")
+    if not of_script:
+        change(made)
+        made = "REFRESH ANONYMIZED TABLE r;"
+    (folder / "night.sql").write_text(f"{made}\nEXPORT r TO 'out/' (FORMAT csv, REPLACE true);", encoding="utf-8")
+    tokens = []
+    for key in ("the first key, 0123456789", "the second key, 0123456789", "the first key, 0123456789"):
+        monkeypatch.setenv("TOKEN_KEY", key)
+        assert [outcome(), outcome()] == ["done", "unchanged"]
+        tokens.append(_words(folder / "out"))
+    first, second, again = tokens
+    assert first == again
+    assert len(first - second) >= 400
+    monkeypatch.delenv("TOKEN_KEY")
+    assert outcome() == "failed"
+
+
+def _words(folder: Path) -> set[str]:
+    """The values of all CSV files in a folder."""
+    texts = [file.read_text(encoding="utf-8") for file in folder.glob("*.csv")]
+    return {value for text in texts for line in text.splitlines() for value in line.split(",")}
+
+
+def test_a_macro_that_a_query_calls_is_part_of_it(folder: Path) -> None:
+    change("CREATE MACRO coarse(age) AS age // 10")
+    text = SCRIPT.replace("ON visits", "ON (SELECT coarse(age) AS age, ward, ill FROM visits)")
+    (folder / "night.sql").write_text(text, encoding="utf-8")
+    assert [outcome(), outcome()] == ["done", "unchanged"]
+    change("CREATE OR REPLACE MACRO coarse(age) AS age // 20")
+    assert [outcome(), outcome()] == ["done", "unchanged"]
+
+
+def test_a_version_is_part_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of DuckDB, and of a package that has plug-ins."""
+    assert [outcome(), outcome()] == ["done", "unchanged"]
+    monkeypatch.setattr("duckdb.__version__", "9.9.9")
+    assert [outcome(), outcome()] == ["done", "unchanged"]
+    monkeypatch.setattr("sqlanon.jobs.inputs.plugin_versions", lambda: [("extended", "1.1")])
+    assert [outcome(), outcome()] == ["done", "unchanged"]
+
+
 def test_a_transaction_ends_with_its_job(folder: Path) -> None:
     """One that fails within BEGIN and COMMIT, and one without COMMIT, leave nothing to the next job."""
     (folder / "fails.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
