@@ -33,10 +33,12 @@ def _aside(path: Path) -> Path:
 def written_aside(path: Path, page: str) -> Iterator[Path]:
     """A new file beside the path with the page in it; removed whatever happens, unless it has taken another name.
 
-    Raises OSError where there cannot be one.
+    Only its owner may read it, or whoever may read the page that is at the path. Raises OSError where there cannot be
+    one.
     """
     file, descriptor = _made(path)
     with _removed(file), _closed(descriptor):
+        _share_as(path, descriptor)
         with open(descriptor, "w", encoding="utf-8", closefd=_IS_WINDOWS) as written:
             written.write(page)
         yield file
@@ -95,7 +97,7 @@ def _made(path: Path) -> tuple[Path, int]:
     """Makes a file and locks it: between the two another process may have removed it, and another one is made."""
     while True:
         file = _aside(path)
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         # Where there are no locks nobody removes it.
         with suppress(OSError):
             _lock(descriptor)
@@ -103,6 +105,16 @@ def _made(path: Path) -> tuple[Path, int]:
             if os.path.samestat(os.fstat(descriptor), os.lstat(file)):
                 return file, descriptor
         os.close(descriptor)
+
+
+def _share_as(path: Path, descriptor: int) -> None:
+    """Gives an open file the permissions to read and write of the regular file at a path, if there is one."""
+    if sys.platform == "win32":
+        return
+    with suppress(OSError):
+        mode = os.lstat(path).st_mode
+        if stat.S_ISREG(mode):
+            os.fchmod(descriptor, stat.S_IMODE(mode) & 0o666)
 
 
 def _locked(path: Path) -> int | None:

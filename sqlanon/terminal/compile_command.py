@@ -40,13 +40,13 @@ def compile_(
 ) -> None:
     """Write a script that makes a release again in another warehouse, from the source that lies there.
 
-    It may hold values of the source: those that hierarchies list, or the ends of regions. Nothing is written to the
-    database.
+    It may hold values of the source: those that hierarchies list, or the ends of regions. So only its owner may read a
+    new file. Nothing is written to the database.
     """
     from sqlanon.engines.duckdb import DuckDBEngine
     from sqlanon.terminal.command_arguments import release_name
     from sqlanon.terminal.presentation import Output
-    from sqlanon.terminal.report_file import require_other_file
+    from sqlanon.terminal.report_file import new_for_its_owner, require_other_file
     from sqlanon.warehouses.compiled import compiled
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
@@ -60,7 +60,8 @@ def compile_(
         if output_file is None:
             typer.echo(text, nl=False)
             return
-        output_file.write_text(text, encoding="utf-8", newline="\n")
+        with open(output_file, "w", encoding="utf-8", newline="\n", opener=new_for_its_owner) as script:
+            script.write(text)
         if output.json:
             output.json_line({"script": str(output_file), "dialect": dialect})
         output.status(f"wrote {output_file}")

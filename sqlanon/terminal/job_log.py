@@ -11,14 +11,16 @@ from typing import Any
 
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.terminal.presentation import Output
+from sqlanon.terminal.report_file import new_for_its_owner
 
 __all__ = ["JobLog", "LoggedOutput"]
 
 
 @dataclass(frozen=True)
 class JobLog:
-    """Appends lines to a file, and prints them where they are wanted as JSON. Raises UserError for a file that cannot
-    be written.
+    """Appends lines to a file, and prints them where they are wanted as JSON.
+
+    Only its owner may read a new file. Raises UserError for one that cannot be written.
     """
 
     path: Path | None = None
@@ -32,7 +34,7 @@ class JobLog:
             print(line, file=sys.stdout, flush=True)
         if self.path is not None:
             try:
-                with self.path.open("a", encoding="utf-8") as file:
+                with open(self.path, "a", encoding="utf-8", opener=new_for_its_owner) as file:
                     file.write(f"{line}\n")
             except OSError as error:
                 raise UserError(f"the log {self.path} cannot be written: {error.strerror}") from None

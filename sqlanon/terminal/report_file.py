@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 
-__all__ = ["require_other_file", "write_policy", "write_report"]
+__all__ = ["new_for_its_owner", "require_other_file", "write_policy", "write_report"]
 
 # What DuckDB writes beside a database: a log that is replaced holds all that was committed since the last checkpoint.
 _BESIDE = ("", ".wal", ".tmp")
@@ -38,6 +39,11 @@ def write_policy(connection: Any, name: str, path: Path, database: str) -> None:
 
     require_other_file(path, database, "policy.html")
     write_page(path, policy_page(DuckDBEngine(connection.duckdb), name))
+
+
+def new_for_its_owner(path: str, flags: int) -> int:
+    """An opener for `open`: only its owner may read a file that is new, and one that is there keeps its mode."""
+    return os.open(path, flags, 0o600)
 
 
 def require_other_file(path: Path, database: str, example: str) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sqlanon.domain.identifiers import nearest
@@ -19,6 +18,7 @@ from sqlanon.syntax.parser import KEYWORDS
 from sqlanon.syntax.script import is_complete
 from sqlanon.terminal.command_arguments import read_script
 from sqlanon.terminal.completion import RELATED, STATEMENTS, StatementCompleter, database_names
+from sqlanon.terminal.history import StatementHistory, history_file
 from sqlanon.terminal.method_help import method_described, methods_described
 from sqlanon.terminal.model_help import MODELS, model_described
 from sqlanon.terminal.presentation import MODES, Output
@@ -27,9 +27,8 @@ from sqlanon.terminal.signals import stop_of
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.history import History
 
-__all__ = ["Shell", "history_file", "interact", "read_piped", "run_shell"]
+__all__ = ["Shell", "interact", "read_piped", "run_shell"]
 
 _PROMPT, _CONTINUED = "sqlanon> ", "    ...> "
 # The catalog's own tables, views and macros stand in the schema anon.
@@ -198,21 +197,6 @@ def interact(shell: Shell, connection: Any) -> int:
             return 0
 
 
-def history_file() -> Path | None:
-    """The history file below XDG_STATE_HOME, readable by its owner only; None if it cannot be made."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    try:
-        base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
-        path = base / "sqlanon" / "history"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # What is typed may hold data: nobody else reads it.
-        os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
-        path.chmod(0o600)
-    except (OSError, RuntimeError):
-        return None
-    return path
-
-
 def _session(names: Callable[[], list[str]]) -> PromptSession[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.application import get_app
@@ -232,7 +216,8 @@ def _session(names: Callable[[], list[str]]) -> PromptSession[str]:
         event.current_buffer.validate_and_handle()
 
     return PromptSession(
-        history=_history(),
+        # Without a file, statements are remembered until the shell ends.
+        history=StatementHistory(str(history_file() or os.devnull)),
         auto_suggest=AutoSuggestFromHistory(),
         completer=StatementCompleter(KEYWORDS, names),
         complete_while_typing=False,
@@ -240,13 +225,6 @@ def _session(names: Callable[[], list[str]]) -> PromptSession[str]:
         prompt_continuation=_CONTINUED,
         key_bindings=keys,
     )
-
-
-def _history() -> History:
-    from prompt_toolkit.history import FileHistory, InMemoryHistory
-
-    path = history_file()
-    return FileHistory(str(path)) if path else InMemoryHistory()
 
 
 def run_shell(connection: Any, output: Output) -> int:

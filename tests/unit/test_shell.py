@@ -27,8 +27,8 @@ from sqlanon.session import connect
 from sqlanon.statements.measure_figures import figure_names
 from sqlanon.syntax.parser import KEYWORDS, parse_script
 from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names, quoted
+from sqlanon.terminal.history import StatementHistory, history_file
 from sqlanon.terminal.model_help import model_described
-from sqlanon.terminal.shell import history_file
 from tests.support.command_line import PATIENTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -266,6 +266,49 @@ def test_the_history_is_the_users_alone(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert history_file() is None
 
 
+SECRET = [
+    "CREATE SECRET s (TYPE s3, KEY_ID 'id', SECRET 'Xq7s');",
+    "create or replace persistent secret s (type\nhttp, bearer_token 'Xq7s');",
+    "ATTACH 'host=h dbname=d password=Xq7s' AS p (TYPE postgres);",
+    "ATTACH 'host=h dbname=d PASSWD = Xq7s' AS p (TYPE postgres);",
+    "ATTACH 'x.duckdb' AS x (ENCRYPTION_KEY 'Xq7s');",
+    "ATTACH 'postgresql://u:Xq7s@h/d' AS p;",
+    "EXPORT r TO 'postgresql://u:Xq7s@h/d?schema=x';",
+    "CHECK 'mysql://u:Xq7s@h/d';",
+    "FROM 'https://h/x.csv?X-Amz-Signature=Xq7s';",
+    "FROM 'https://u:Xq7s@h/x.csv';",
+    "SET s3_secret_access_key = 'Xq7s';",
+    "SET azure_storage_connection_string = 'AccountName=a;AccountKey=Xq7s';",
+    "SET motherduck_token = 'Xq7s'",
+    "PRAGMA nothing; SET s3_session_token = 'Xq7s';",
+]
+PLAIN = [
+    "EXPORT r TO 'out/' (SIGN KEY 'RELEASE_KEY');",
+    "CREATE POLICY p ON t (a ENTITY PSEUDONYM KEY 'RELEASE_KEY', b SENSITIVE) REQUIRE k_anonymity(k => 2);",
+    "EXPORT r TO 'postgresql://h/d?schema=x';",
+    "FROM 'https://h/x.csv';",
+    "SELECT 40 +\n2 AS answer;",
+]
+
+
+@pytest.mark.parametrize("statement", SECRET)
+def test_a_secret_is_not_remembered(tmp_path: Path, statement: str) -> None:
+    """Neither in the file nor by the keys that go back to it."""
+    path = tmp_path / "history"
+    history = StatementHistory(str(path))
+    for text in (PLAIN[0], statement, PLAIN[1]):
+        history.append_string(text)
+    assert "Xq7s" not in path.read_text(encoding="utf-8")
+    assert [*history.get_strings()] == [*history.load_history_strings()][::-1] == PLAIN[:2]
+
+
+def test_what_holds_no_secret_is_remembered(tmp_path: Path) -> None:
+    history = StatementHistory(str(tmp_path / "history"))
+    for text in PLAIN:
+        history.append_string(text)
+    assert [*StatementHistory(str(tmp_path / "history")).load_history_strings()] == PLAIN[::-1]
+
+
 class Terminal:
     """A program on a terminal of its own."""
 
@@ -316,6 +359,8 @@ def test_a_session_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for("mistake")
     terminal.type("\x03")
     terminal.wait_for("sqlanon>")
+    terminal.type("SELECT 'password=' || 'Xq7s' AS mine;\r")
+    terminal.wait_for("sqlanon>")
     terminal.type("SELEC;\r")
     terminal.wait_for("error:")
     terminal.wait_for("sqlanon>")
@@ -324,6 +369,7 @@ def test_a_session_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     history = (tmp_path / "sqlanon" / "history").read_text()
     assert "+SELECT 40 +\n+2 AS answer;" in history
     assert "mistake" not in history
+    assert "Xq7s" not in history
 
 
 @pytest.mark.long
