@@ -46,16 +46,17 @@ class Position:
 
 
 # The beginning of a URL, of a database's with forgotten slashes too, and what follows it where that can hold no
-# password: hosts and ports, folders, a schema and a name behind #.
+# password: hosts and ports, folders, a schema and a name behind #. A space ends it only behind the last @ of the text.
+# A scheme is looked for at the beginning of a word alone: from each letter on, a long word would be read again.
 _URL = re.compile(
-    r"[a-z][a-z0-9+.-]*://|(?<![\w./-])(?:postgres|postgresql|mysql|mariadb|jdbc|mongodb):(?=\S)", re.IGNORECASE
-)
-_HOST = r"(?:\[[0-9a-f:.]*\]|[\w.%-]*)(?::\d*)?"
-_HARMLESS = re.compile(
-    rf"{_HOST}(?:,{_HOST})*(?:/[^\s?#@:'\"]*)?(?:\?schema=[^\s?#@&:='\"]*)?(?:#[^\s@:='\"]*)?"
-    r"(?:$|(?=['\"),;]|:\s|\s[^@]*$))",
+    r"(?<![a-z0-9+.-])[0-9+.-]*+[a-z][a-z0-9+.-]*+://"
+    r"|(?<![\w./-])(?:postgres|postgresql|mysql|mariadb|jdbc|mongodb):(?=\S)",
     re.IGNORECASE,
 )
+_HOST = r"(?:\[[0-9a-f:.]*\]|[\w.%-]*)(?::\d*)?"
+_PARTS = rf"{_HOST}(?:,{_HOST})*(?:/[^\s?#@:'\"]*)?(?:\?schema=[^\s?#@&:='\"]*)?(?:#[^\s@:='\"]*)?(?:$|(?=['\"),;]|:\s"
+_HARMLESS_BEFORE_AT = re.compile(rf"{_PARTS}))", re.IGNORECASE)
+_HARMLESS = re.compile(rf"{_PARTS}|\s))", re.IGNORECASE)
 # In a list of words such as libpq reads.
 _KEYWORD = re.compile(r"(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 
@@ -66,9 +67,11 @@ def without_passwords(text: str, *, same_length: bool = False) -> str:
     Any character can be in a password, so that what is starred goes to the last @ of the text, or to its end.
     """
     start = end = len(text)
+    at = text.rfind("@") + 1
     for url in _URL.finditer(text):
-        if not _HARMLESS.match(text, url.end()):
-            start, at = url.end(), text.rfind("@") + 1
+        harmless = _HARMLESS_BEFORE_AT if url.end() < at else _HARMLESS
+        if not harmless.match(text, url.end()):
+            start = url.end()
             end = at if at > start and not re.search("[?=#]", text[at:]) else end
             break
     keyword = _KEYWORD.search(text)
@@ -158,7 +161,7 @@ class UserError(SqlanonError):
 
 
 class InUseError(UserError):
-    """Another process has the database: what was asked can be done once it is free."""
+    """Another process has the database, or another transaction its catalog: it can be done once that is free."""
 
 
 class StatementError(UserError):

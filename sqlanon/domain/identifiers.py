@@ -10,6 +10,8 @@ __all__ = ["UPPER", "fold", "free_name", "listed", "nearest", "same_name"]
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Ratios of likeness that differ by less say the same.
 _AS_NEAR = 0.05
+# Longer names are compared with none: a comparison takes time of the product of their lengths.
+_LONGEST_COMPARED = 200
 _LOWER = str.maketrans(UPPER, UPPER.lower())
 
 
@@ -41,8 +43,10 @@ def listed(names: Sequence[str]) -> str:
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """A hint that names what the user may have meant, or None."""
-    spelling = {fold(other): other for other in known}
+    """A hint that names what the user may have meant; None where nothing is near, or the name is too long."""
+    if len(name) > _LONGEST_COMPARED:
+        return None
+    spelling = {fold(other): other for other in known if len(other) <= _LONGEST_COMPARED}
     close = get_close_matches(fold(name), list(spelling), n=3)
     # Others only if they are about as near as the nearest.
     likeness = [SequenceMatcher(None, other, fold(name)).ratio() for other in close]

@@ -61,14 +61,15 @@ _SOMETIMES = {
         r"Not implemented Error: (Unimplemented .*|.*\b(not|only) (yet )?(supported|implemented)\b.*)", re.DOTALL
     ),
 }
-# A type that lists values of a column.
-_ENUM = re.compile(r"\bENUM\s*\((?:'(?:[^']|'')*'(?:,\s*)?)*\)")
+# A type that lists values of a column. Possessive quantifiers (*+) read 'a''a' as one value: read as one or as two, a
+# list that is never closed would be read in each way there is.
+_ENUM = re.compile(r"\bENUM\s*+\((?:'[^']*+(?:''[^']*+)*+'(?:,\s*+)?+)*+\)")
 # The kind of an error, which its class says already, and the line with a caret below it, at the end.
 _KIND = re.compile(r"^[A-Z][A-Za-z ]+ Error: ")
 _JOINER = "\u200d"
 _SKINS = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _FLAGS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
-_QUOTED_LINE = re.compile(r"\n+(?P<head>LINE \d+: )(?P<line>[^\n]*)\n(?P<caret> *)\^+\s*$")
+_QUOTED_LINE = re.compile(r"(?<!\n)\n+(?P<head>LINE \d+: )(?P<line>[^\n]*)\n(?P<caret> *)\^+\s*$")
 _QUOTED_NAME = re.compile(r'"([^"\n]+)"|\bwith name (\w+)')
 _OF_EXTENSION = "An error occurred while trying to automatically install the required extension"
 # From the system, through an IOException or a commit that fails.
@@ -161,9 +162,11 @@ def _is_valueless(error: duckdb.Error, text: str) -> bool:
 
 def _users_to_change(text: str, query: str | None) -> UserError | None:
     """The error of a file that is open for reading only, or too old for a secure view, or of a missing module."""
-    if read_only := re.search(r'database "(.*)" which is attached in read-only mode', text):
+    before, read_only, _ = text.partition('" which is attached in read-only mode')
+    if read_only:
+        database = before.partition('database "')[2]
         return UserError(
-            f"the database {read_only.group(1)} is open for reading only; nothing was written",
+            f"the database {database} is open for reading only; nothing was written",
             hint="open it without read_only, or copy it to a file that you may write",
             query=query,
         )

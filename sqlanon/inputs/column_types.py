@@ -11,7 +11,8 @@ __all__ = ["ENUM", "column_types", "without_enums"]
 # A type that says no more of an ENUM than that it is one.
 ENUM = "ENUM"
 
-_ENUM = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:,\s*)?)*\)", re.IGNORECASE)
+# Possessive quantifiers (*+) read a quote that is written twice in one way, and a list that is never closed once.
+_ENUM = re.compile(r"ENUM\((?:'[^']*+(?:''[^']*+)*+'(?:,\s*+)?+)*+\)", re.IGNORECASE)
 
 
 def without_enums(column_type: str) -> str:

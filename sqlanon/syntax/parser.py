@@ -6,10 +6,10 @@ statement of DuckDB's has to be understood here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
 
 from sqlanon.domain.values import Value
 from sqlanon.errors import Position, StatementError
@@ -27,7 +27,7 @@ from sqlanon.syntax import (
     _stream,
     _workload,
 )
-from sqlanon.syntax._lexer import Kind, Positions, keyword_of, tokens
+from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax._wording import UNPAIRED, shortened
 from sqlanon.syntax.parts import Parts
@@ -178,10 +178,12 @@ def _misread(text: str) -> str | None:
 
     None where nothing in it is like one of ours.
     """
-    read = [token for token in tokens(text) if token.kind is not Kind.OPEN]
-    begins_line = [token for token in read[1:] if not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()]
-    for token in begins_line:
-        if label := _label(text[token.start :]):
+    every_token = list(tokens(text))
+    # A token that is never closed is the last one.
+    read = [token for token in every_token if token.kind is not Kind.OPEN]
+    for number, (before, token) in enumerate(pairwise(read), start=1):
+        _, line_break, indent = text[before.end : token.start].rpartition("\n")
+        if line_break and not indent.strip() and (label := _label_of(every_token[number : number + _MAX_KEYWORDS])):
             return f"if {label} begins another statement, put a semicolon before it"
     words = " ".join(keyword_of(token) for token in read[:2])
     if len(read) == 2 and keyword_of(read[0]) in ("DESCRIBE", "DESC"):
@@ -236,7 +238,11 @@ def _parsed(
 
 def _label(text: str) -> str | None:
     """Which of our statements the text begins, if it does."""
-    first = list(islice(tokens(text), _MAX_KEYWORDS))
+    return _label_of(list(islice(tokens(text), _MAX_KEYWORDS)))
+
+
+def _label_of(first: Sequence[Token]) -> str | None:
+    """Which of our statements these tokens begin; more of them than it has keywords do not matter."""
     words = tuple(takewhile(bool, map(keyword_of, first)))
     if len(first) > 2 and (label := _BEFORE_NAME.get(" ".join(words[:2]))):
         return label if first[2].kind in (Kind.WORD, Kind.QUOTED) else None

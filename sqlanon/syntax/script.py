@@ -10,7 +10,7 @@ from itertools import chain
 from sqlanon.errors import Position
 from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of, tokens
 
-__all__ = ["Piece", "after_as", "first_keyword", "is_complete", "quoted_texts", "split"]
+__all__ = ["Piece", "after_as", "first_keyword", "first_word", "is_complete", "quoted_texts", "split"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,11 @@ def is_complete(text: str) -> bool:
 def first_keyword(text: str) -> str | None:
     """The word that a statement begins with, in upper case; None for one that begins with something else."""
     return next((keyword_of(token) for token in tokens(text)), None)
+
+
+def first_word(text: str) -> str:
+    """The first word of a statement, in upper case, whatever stands before it; empty if it has none."""
+    return next(filter(None, map(keyword_of, tokens(text))), "")
 
 
 def after_as(text: str) -> str:

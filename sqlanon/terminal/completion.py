@@ -186,9 +186,9 @@ _CLAUSES = """
     STREAM STREAMS BY END INTERVAL delay reuse
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
-_WORD = re.compile(r'"[^"]*$|\w+$')
+_WORD = re.compile(r'"[^"]*$|(?<!\w)\w++$')
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
-_BEFORE_STATEMENT = re.compile(r"(?:^|;)\s*([\w ]*)$")
+_BEFORE_STATEMENT = re.compile(r"(?:^|;)\s*+([\w ]*+)$")
 _NAMES = """
     SELECT DISTINCT name FROM (
         SELECT table_name AS name FROM information_schema.tables WHERE table_schema NOT IN ('information_schema')

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from sqlanon.errors import without_passwords
+from sqlanon.syntax.script import first_word
 from sqlanon.syntax.statements import (
     Advance,
     Advise,
@@ -55,8 +54,7 @@ def label(statement: Statement) -> str:
 def _label(statement: Statement) -> str:
     match statement:
         case PassThrough(text=text):
-            words = re.findall(r"\w+", re.sub(r"/\*.*?\*/|--[^\n]*", " ", text, flags=re.DOTALL))
-            return words[0].upper() if words else "SQL"
+            return first_word(text) or "SQL"
         case CreateHierarchy(definition=definition):
             return f"CREATE HIERARCHY {definition.name}"
         case DropHierarchy(name=name):

@@ -19,14 +19,14 @@ from sqlanon.streams.options import Options as StreamOptions
 __all__ = ["argument_completions", "method_completions", "method_described", "methods_described"]
 
 _NAMED = re.compile(r"\bMETHOD\s+(\w*)$", re.IGNORECASE)
-_OF_STREAM = re.compile(r"\bANONYMIZED\s+STREAM\b[^;]*$", re.IGNORECASE)
-_OPENED = re.compile(r"\bMETHOD\s+(\w+)\s*\(([^;]*)$", re.IGNORECASE)
+_OF_STREAM = re.compile(r"\bANONYMIZED\s+STREAM\b", re.IGNORECASE)
+_OPENED = re.compile(r"\bMETHOD\s+(\w+)\s*\((.*)$", re.IGNORECASE | re.DOTALL)
 
 
 def method_completions(before: str) -> Iterator[Completion]:
     """The methods whose names begin with what stands after METHOD."""
     if named := _NAMED.search(before):
-        fitting = (STREAM,) if _OF_STREAM.search(before) else METHODS
+        fitting = (STREAM,) if _OF_STREAM.search(_last_statement(before)) else METHODS
         yield from _beginning(named.group(1), dict.fromkeys(fitting, ""))
 
 
@@ -35,7 +35,7 @@ def argument_completions(before: str) -> list[Completion] | None:
 
     None where the text does not end among them, or is about to name a column.
     """
-    opened = _OPENED.search(before)
+    opened = _OPENED.search(_last_statement(before))
     options = _options_of(opened.group(1)) if opened else None
     if opened is None or options is None:
         return None
@@ -53,6 +53,11 @@ def argument_completions(before: str) -> list[Completion] | None:
     if about is None or about.kind is Kind.COLUMN:
         return None
     return list(_beginning(value, dict.fromkeys(_values(about), about.takes)))
+
+
+def _last_statement(before: str) -> str:
+    """What stands behind the last semicolon."""
+    return before.rpartition(";")[2]
 
 
 def methods_described() -> str:
@@ -98,16 +103,15 @@ def _default(value: Any) -> str:
 
 def _pieces(inside: str) -> list[str] | None:
     """What commas part between the parentheses of a call that is still open; None if it is closed."""
-    depth, pieces = 1, [""]
-    for character in inside:
+    depth, begun, pieces = 1, 0, []
+    for at, character in enumerate(inside):
         depth += (character == "(") - (character == ")")
         if not depth:
             return None
         if character == "," and depth == 1:
-            pieces.append("")
-        else:
-            pieces[-1] += character
-    return pieces
+            pieces.append(inside[begun:at])
+            begun = at + 1
+    return [*pieces, inside[begun:]]
 
 
 def _values(about: Argument) -> list[str]:

@@ -31,10 +31,9 @@ BINARY = ("", "binary", "c", "posix")
 _PRESENT = "default_collation"
 
 _ENUMS = r"ENUM\((?:'(?:[^']|'')*'(?:,\s*)?)*\)"
-_SAYS = re.compile(
-    r'(?:unrecognized configuration parameter "|Invalid Input Error: )sqlanon: (.*?); run (.*?)"?\s*(?:\Z|\n)',
-    re.DOTALL,
-)
+# What stands before a refusal in an engine's error, where it is known while the query is bound and where while it runs.
+_BEFORE = ('unrecognized configuration parameter "sqlanon: ', "Invalid Input Error: sqlanon: ")
+_BETWEEN, _BEHIND = "; run ", re.compile(r'"?\s*(?:\Z|\n)')
 
 
 @dataclass(frozen=True)
@@ -83,8 +82,11 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
 
 def refusal_in(message: str) -> Refusal | None:
     """What the condition says in an error of the engine's; None if the error is another."""
-    match = _SAYS.search(message)
-    return Refusal(match[1], f"run {match[2]}") if match else None
+    for before in _BEFORE:
+        what, _, run = message.partition(before)[2].partition(_BETWEEN)
+        if end := _BEHIND.search(run) if run else None:
+            return Refusal(what, f"run {run[: end.start()]}")
+    return None
 
 
 def _says(what: str, run: str) -> exp.Expr:
