@@ -83,7 +83,8 @@ def plugin_versions() -> list[tuple[str, str]]:
 def installed_plugin(kind: str, name: str) -> Any:
     """What the entry point of this name stands for.
 
-    Raises UserError, which names the package, if it cannot be imported or several packages have it.
+    Raises UserError, which names the package, if it cannot be imported or ends the program then, or if several packages
+    have it.
     """
     points = installed(kind)[name.lower()]
     packages = dict.fromkeys(map(_package, points))
@@ -93,7 +94,7 @@ def installed_plugin(kind: str, name: str) -> Any:
         )
     try:
         return points[0].load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise incomplete(kind, name, f"cannot be loaded: {type(error).__name__}: {error}") from error
 
 

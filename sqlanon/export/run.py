@@ -27,7 +27,7 @@ from sqlanon.export.copied_files import copy_files, require_copyable
 from sqlanon.export.destinations.base import Staged
 from sqlanon.export.destinations.choice import destination_of, require_format
 from sqlanon.export.destinations.partition import published_partition
-from sqlanon.export.formats.base import ExportFile, Format
+from sqlanon.export.formats.base import ExportFile, Format, skipped_formats
 from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, reopened, require_together, verify_file
@@ -93,7 +93,8 @@ def export_release(
                 counts = _write(engine, release, destination.partition, staged, others, key)
             with _remembered(engine, release, destination.format), appearing():
                 staged.put()
-    said = "; ".join(filter(None, (warning(others), None if is_writable(engine) else _NOT_KEPT))) or None
+    warnings = (warning(others), None if is_writable(engine) else _NOT_KEPT, *skipped_formats())
+    said = "; ".join(filter(None, warnings)) or None
     return [
         Exported(str(release.name), destination.format, destination.path_of(table), rows, destination.certificate, said)
         for table, rows in enumerate(counts)

@@ -18,7 +18,7 @@ from sqlanon.questions._fractions import comparable
 from sqlanon.questions._knowledge import DEFAULT, knowledge, meaning
 from sqlanon.questions._projection import columns_on
 from sqlanon.questions.load import Question, questions_of
-from sqlanon.sqlgen.build.sql_files import query_tree, reading
+from sqlanon.sqlgen.build.sql_files import reading
 
 __all__ = ["BoundRequirement", "bind_requirement", "least_rows", "literals_of", "require_parameters", "with_names"]
 
@@ -134,8 +134,7 @@ class BoundRequirement:
         `relations` has the relation to read in place of each normal relation; one that it
         leaves out is read by its own name.
         """
-        tree = query_tree(self.question.statement(name))
-        assert isinstance(tree, exp.Select)
+        tree = self.question.query(name)
         values = literals_of(self.arguments)
         for index in list(tree.find_all(exp.Placeholder)):
             if index.name in values:

@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.values import Value, written
 from sqlanon.errors import PolicyError, UserError
+from sqlanon.questions._files import users_name
 from sqlanon.questions.statistics import (
     BoundStatistic,
     Statistic,
     bind_statistic,
     load_statistic,
     named_arguments,
+    readable_statistics,
     statistic_names,
 )
 
@@ -30,16 +32,16 @@ _OF_CLASSES = {"class_sensitive_value", "sensitive_value", "sensitive_ancestor",
 
 def attack_names() -> tuple[str, ...]:
     """The names that users type."""
-    return tuple(dict.fromkeys(load_statistic(_KIND, name).model for name in statistic_names(_KIND)))
+    return tuple(dict.fromkeys(users_name(_KIND, name, "attack") for name in statistic_names(_KIND)))
 
 
 def attacks_on_classes() -> tuple[Statistic, ...]:
-    """The files of the attacks on single classes.
+    """The files of the attacks on single classes, but for broken ones, which ATTACK names.
 
     They need nothing but the values and the classes that a release shows; those that need more, such as a table of
     known people, another release or the order of rows, are not among them.
     """
-    files = [load_statistic(_KIND, name) for name in statistic_names(_KIND)]
+    files = readable_statistics(_KIND)
     more = {file.model for file in files if not set(file.reads) <= _OF_CLASSES}
     return tuple(file for file in files if file.model not in more)
 
@@ -54,10 +56,11 @@ def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tup
     """The files of an attack that its arguments mean, and the arguments with their names.
 
     An argument without a name is the first parameter of the attack's first file. Raises UserError for an unknown
-    attack, and PolicyError for arguments that no file understands, or that lack what each needs.
+    attack, PolicyError for arguments that no file understands, or that lack what each needs, and InternalError where
+    one of its files is broken.
     """
-    files = [load_statistic(_KIND, file) for file in statistic_names(_KIND)]
-    files = [file for file in files if file.model == fold(name)]
+    named = [file for file in statistic_names(_KIND) if users_name(_KIND, file, "attack") == fold(name)]
+    files = [load_statistic(_KIND, file) for file in named]
     if not files:
         known = attack_names()
         raise UserError(
@@ -91,8 +94,10 @@ def _takes(file: Statistic, values: Mapping[str, Value]) -> bool:
 
 def all_shapes() -> tuple[str, ...]:
     """How each attack is written, with all of its arguments."""
-    files = [load_statistic(_KIND, file) for file in statistic_names(_KIND)]
-    return tuple(shapes([file for file in files if file.model == name]) for name in attack_names())
+    files = readable_statistics(_KIND)
+    return tuple(
+        shapes([file for file in files if file.model == name]) for name in dict.fromkeys(file.model for file in files)
+    )
 
 
 def shapes(files: Sequence[Statistic]) -> str:

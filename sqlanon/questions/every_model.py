@@ -8,7 +8,8 @@ from decimal import Decimal
 
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName, Value, written
-from sqlanon.questions.load import Parameter, Question, load_question, question_names
+from sqlanon.errors import InternalError
+from sqlanon.questions.load import Parameter, Question, readable_models
 
 __all__ = ["SensitiveColumn", "every_model", "figure_name"]
 
@@ -31,11 +32,10 @@ class SensitiveColumn:
 def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool) -> tuple[Requirement, ...]:
     """The models that can be asked of a table, each of one sensitive column, or of none, with arguments that it takes.
 
-    Models whose arguments name something else of the user's are left out.
+    Models whose arguments name something else of the user's are left out, and those with a broken file.
     """
-    questions = [
-        question for question in map(load_question, question_names()) if _is_askable(question, has_public_table)
-    ]
+    every_question = sorted((q for questions in readable_models() for q in questions), key=lambda q: q.name)
+    questions = [q for q in every_question if _is_askable(q, has_public_table) and _has_query(q)]
     of_classes = [Requirement(q.model, _arguments(q)) for q in questions if not q.of_sensitive_values]
     of_values = [
         Requirement(question.model, (*_arguments(question), ("attribute", QualifiedName((column.name,)))))
@@ -49,6 +49,15 @@ def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool)
 def _is_askable(question: Question, has_public_table: bool) -> bool:
     is_about_more = any(parameter.type in ("RELATION", "COLUMN") for parameter in question.parameters)
     return not is_about_more and (has_public_table or _OF_PUBLIC_TABLE not in question.reads)
+
+
+def _has_query(question: Question) -> bool:
+    """Whether the statement of its figure is one: a model with a broken file is asked where it is named, alone."""
+    try:
+        question.query("achieved")
+    except InternalError:
+        return False
+    return True
 
 
 def _fits(question: Question, column: SensitiveColumn) -> bool:

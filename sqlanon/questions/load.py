@@ -10,15 +10,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from sqlanon.assets import listing, read
+from sqlglot import exp
+
+from sqlanon.assets import read
 from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import InternalError, UserError
 from sqlanon.plugins import incomplete, installed, installed_plugin
+from sqlanon.questions._files import broken_file, file_names, users_name
 from sqlanon.questions._header import NUMERIC, Header, Parameter, Selector
+from sqlanon.sqlgen.build.sql_files import query_tree
 
 __all__ = [
     "Header",
@@ -31,6 +36,7 @@ __all__ = [
     "parse_question",
     "question_names",
     "questions_of",
+    "readable_models",
 ]
 
 _PLACEHOLDER = re.compile(r"\$(\w+)")
@@ -88,6 +94,13 @@ class Question:
         """The names that stand for arguments in one statement, without their $."""
         return set(_PLACEHOLDER.findall(self.statement(statement)))
 
+    def query(self, name: str) -> exp.Select:
+        """The tree of one statement. Raises InternalError, which names the file, if it is no SELECT."""
+        with broken_file(_OF_ITEMS if self.of_itemsets else _OF_CLASSES, self.name):
+            tree = query_tree(self.statement(name))
+            assert isinstance(tree, exp.Select), f"its statement {name} is no SELECT"
+        return tree
+
     @property
     def of_sensitive_values(self) -> bool:
         """Whether it is about sensitive attributes, and not about the classes alone."""
@@ -116,18 +129,30 @@ class Question:
 
 def question_names(kind: str = "models") -> tuple[str, ...]:
     """The questions of one kind, after their files; not those of other packages."""
-    return tuple(name.removesuffix(".sql") for name in listing("sql", kind) if name.endswith(".sql"))
+    return file_names(kind)
 
 
 def model_names(kind: str = "models") -> tuple[str, ...]:
     """The names that users type, sorted, without those of other packages: several questions can share one."""
-    return tuple(sorted({load_question(name, kind).model for name in question_names(kind)}))
+    return tuple(sorted({users_name(kind, name, "model") for name in question_names(kind)}))
+
+
+def readable_models() -> list[tuple[Question, ...]]:
+    """The questions of each model of classes, as `questions_of` returns them, but for models with a broken file."""
+    readable = []
+    for model in model_names():
+        with suppress(InternalError):
+            readable.append(questions_of(model))
+    return readable
 
 
 def questions_of(model: str) -> tuple[Question, ...]:
-    """The questions of one model, the default first; raises UserError, with the models there are, if there is none."""
-    loaded = (load_question(name, kind) for kind in (_OF_CLASSES, _OF_ITEMS) for name in question_names(kind))
-    questions = [question for question in loaded if question.model == model]
+    """The questions of one model, the default first.
+
+    Raises UserError, with the models there are, if there is none; InternalError where one of its files is broken.
+    """
+    files_by_kind = ((kind, name) for kind in (_OF_CLASSES, _OF_ITEMS) for name in question_names(kind))
+    questions = [load_question(name, kind) for kind, name in files_by_kind if users_name(kind, name, "model") == model]
     if not questions and model in installed(_OF_CLASSES):
         questions = [load_question(model)]
     if not questions:
@@ -156,7 +181,8 @@ def load_question(name: str, kind: str = "models") -> Question:
         return _installed_question(name, kind)
     if name not in known:
         raise UserError(f"there is no question {name!r}", hint=f"there are: {', '.join(known)}")
-    return parse_question(name, read("sql", kind, f"{name}.sql"))
+    with broken_file(kind, name):
+        return parse_question(name, read("sql", kind, f"{name}.sql"))
 
 
 def _installed_question(name: str, kind: str) -> Question:
@@ -164,7 +190,9 @@ def _installed_question(name: str, kind: str) -> Question:
     try:
         text = files(installed_plugin(kind, name)).joinpath(f"{name}.sql").read_text(encoding="utf-8")
         question = parse_question(name, text)
-    except (InternalError, OSError, TypeError, UnicodeError) as error:
+        for wanted in ("achieved", "violations"):
+            question.query(wanted)
+    except (InternalError, OSError, TypeError, UnicodeError, ValueError) as error:
         raise incomplete(kind, name, f"cannot be read: {error}") from None
     if question.model != name or question.when is not None:
         raise incomplete(kind, name, f"is a question of the model {question.model}, and its file may have one only")

@@ -15,7 +15,7 @@ from sqlanon.hierarchies.base import builder
 from sqlanon.plugins import names
 from sqlanon.questions._macro_arguments import HIERARCHY, PUBLIC, called, deciding, general, named, particular
 from sqlanon.questions._macro_parts import MARK, filled, literal, text
-from sqlanon.questions.load import Question, model_names, questions_of
+from sqlanon.questions.load import Question, readable_models
 from sqlanon.sqlgen.build.repeated import InstalledScript
 
 __all__ = ["macro_definitions", "violating_classes"]
@@ -25,12 +25,12 @@ _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy
 
 
 def macro_definitions() -> list[InstalledScript]:
-    """CREATE OR REPLACE MACRO statements: one for each privacy model that users name, and `joined_buckets`.
+    """CREATE OR REPLACE MACRO statements: one for each model that users name and can be read, and `joined_buckets`.
 
     Every macro of a model answers with one row: achieved, classes and rows; and, where the arguments
     decide it, required, satisfied and violations, the number of classes that violate.
     """
-    models = [InstalledScript(_macro(questions_of(model))) for model in model_names()]
+    models = [InstalledScript(_macro(questions)) for questions in readable_models()]
     return [*models, InstalledScript(filled("joined_buckets", "macro"))]
 
 

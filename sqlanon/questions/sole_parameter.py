@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlanon.domain.policy import Requirement
 from sqlanon.errors import InternalError
-from sqlanon.questions.load import Question, model_names, questions_of
+from sqlanon.questions.load import Question, readable_models
 
 __all__ = ["always_satisfied", "is_sole_parameter"]
 
@@ -26,8 +26,7 @@ def always_satisfied() -> Requirement:
 
     Raises InternalError where no model says so in its header.
     """
-    for model in model_names():
-        question = questions_of(model)[0]
+    for question, *_ in readable_models():
         if (rows := question.enough_rows) and is_sole_parameter(question, rows, public=False):
-            return Requirement(model, ((rows, 1),))
+            return Requirement(question.model, ((rows, 1),))
     raise InternalError("no model says how many rows are enough for a class")

@@ -7,16 +7,18 @@ so that it can be more than one number: each column of its statement is a figure
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
 from sqlglot import exp
 
-from sqlanon.assets import listing, read
+from sqlanon.assets import read
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.errors import InternalError
 from sqlanon.questions._arguments import Argument, bound_arguments
+from sqlanon.questions._files import broken_file, file_names
 from sqlanon.questions.ask import BoundRequirement, literals_of
 from sqlanon.questions.load import Header, Parameter, Selector
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
@@ -28,6 +30,7 @@ __all__ = [
     "load_statistic",
     "named_arguments",
     "parse_statistic",
+    "readable_statistics",
     "statistic_names",
 ]
 
@@ -143,17 +146,27 @@ def _fill(tree: exp.Expr, arguments: Sequence[tuple[str, Argument]]) -> None:
 
 def statistic_names(kind: str) -> tuple[str, ...]:
     """The statistics of a kind, which is the folder under `sql/` where their files are."""
-    return tuple(name.removesuffix(".sql") for name in listing("sql", kind) if name.endswith(".sql"))
+    return file_names(kind)
+
+
+def readable_statistics(kind: str) -> list[Statistic]:
+    """The statistics of a kind, in the order of their files, but for broken ones."""
+    readable = []
+    for name in statistic_names(kind):
+        with suppress(InternalError):
+            readable.append(load_statistic(kind, name))
+    return readable
 
 
 @cache
 def load_statistic(kind: str, name: str) -> Statistic:
-    """The statistic of a file; raises InternalError for a header that lacks a key, or that says what cannot be read."""
-    return parse_statistic(name, read("sql", kind, f"{name}.sql"))
+    """The statistic of a file; raises InternalError, which names the file, for one that cannot be read."""
+    with broken_file(kind, name):
+        return parse_statistic(name, read("sql", kind, f"{name}.sql"))
 
 
 def parse_statistic(name: str, text: str) -> Statistic:
-    """The statistic that a file's text declares; raises InternalError as `load_statistic` does."""
+    """The statistic that a file's text declares; raises InternalError for a header that lacks a key or is not clear."""
     header = Header(name, text)
     is_attack = "attack" in header.values
     statistic = Statistic(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sqlanon.questions.statistics import load_statistic, statistic_names
+from sqlanon.questions.statistics import readable_statistics
 
 __all__ = ["MEANINGS", "meanings_of"]
 
@@ -78,7 +78,7 @@ def meanings_of(names: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:
     Those that are not among `MEANINGS`, such as a plug-in's, have the title of their file together.
     """
     remaining = list(dict.fromkeys(names))
-    files = [load_statistic("figures", name) for name in statistic_names("figures")]
+    files = readable_statistics("figures")
     titles = {file.title: file.columns for file in files}
     meanings: list[tuple[tuple[str, ...], str]] = []
     while remaining:

@@ -20,7 +20,7 @@ from sqlanon.figures.level_losses import non_uniform_entropy, precision
 from sqlanon.figures.membership import membership
 from sqlanon.figures.u_loss import u_loss, u_loss_of_policy
 from sqlanon.inputs.session_settings import is_writable
-from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
+from sqlanon.questions.statistics import Statistic, load_statistic, readable_statistics, statistic_names
 from sqlanon.releases.people import people_in_no_class, shows_people
 from sqlanon.syntax.statements import FigureCall
 
@@ -64,7 +64,7 @@ def figure_names() -> tuple[str, ...]:
 
 def measured_names() -> tuple[str, ...]:
     """Those of them that can be measured of a release: others compare with a table beside it, and are CHECK's."""
-    of_classes = (name for name in statistic_names("figures") if not reads_more(load_statistic("figures", name)))
+    of_classes = (file.name for file in readable_statistics("figures") if not reads_more(file))
     return (*of_classes, *COMPUTED)
 
 
@@ -114,9 +114,9 @@ def _require_known(call: FigureCall) -> None:
     if call.name in figure_names():
         return
     hint = nearest(call.name, figure_names()) or f"there are: {', '.join(figure_names())}"
-    for name in statistic_names("figures"):
-        if call.name in load_statistic("figures", name).columns:
-            hint = f"it is one of {name}: write {name}"
+    for file in readable_statistics("figures"):
+        if call.name in file.columns:
+            hint = f"it is one of {file.name}: write {file.name}"
             break
     raise UserError(f"there are no figures {call.name!r}", hint=hint, part=("figures", call.name))
 
@@ -166,9 +166,10 @@ def _named(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
 
 
 def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[str], None]) -> Iterator[ClassFigure]:
-    calls = [
-        FigureCall(name) for name in statistic_names("figures") if _by_itself(load_statistic("figures", name), release)
-    ]
+    readable = readable_statistics("figures")
+    for name in sorted({*statistic_names("figures")} - {file.name for file in readable}):
+        remark(f"{name} is not measured: sql/figures/{name}.sql is broken")
+    calls = [FigureCall(file.name) for file in readable if _by_itself(file, release)]
     try:
         yield from _measured(engine, release, calls, scratch)
     except PolicyError as error:

@@ -176,3 +176,61 @@ for statement in {list(CHECKED)!r}:
     for line, message in zip(printed, CHECKED.values(), strict=True):
         assert line.startswith(message.lower())
         assert "uninstall" in line or "did you mean" in line
+
+
+HOSTILE = """
+[sqlanon.models]
+leaves = hostile.leaves
+[sqlanon.methods]
+leaves = hostile.leaves
+raises = hostile.raises
+[sqlanon.formats]
+leaves = hostile.leaves
+raises = hostile.raises
+unlisted = hostile.unlisted
+[sqlanon.hierarchies]
+leaves = hostile.leaves
+raises = hostile.raises
+"""
+
+
+def test_one_that_ends_the_program_is_skipped(tmp_path: Path) -> None:
+    """An export goes on, and its warning names each format that was skipped; a statement that names one fails."""
+    modules = {
+        "leaves.py": "import sys\nsys.exit(0)\n",
+        "raises.py": "raise ValueError('no such luck')\n",
+        "unlisted.py": FORMAT.replace('(".text",)', "None"),
+    }
+    (tmp_path / "installed").mkdir()
+    package(tmp_path / "installed", "hostile", HOSTILE, modules)
+    program = """
+import sqlanon
+con = sqlanon.connect()
+con.sql('''
+    CREATE TABLE t AS SELECT 'x' || i % 3 AS a FROM range(30) AS r(i);
+    CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
+    CREATE ANONYMIZED TABLE r AS POLICY p;
+''')
+for target in ("r.csv", "out/"):
+    print(con.sql(f"EXPORT r TO '{target}'").fetchall()[0][-1])
+print(con.sql("CHECK 'r.csv'").fetchall()[0][-2])
+for statement in (
+    "EXPORT r TO 'x/' (FORMAT leaves)", "EXPORT r TO 'x/' (FORMAT raises)", "CREATE HIERARCHY h AS LEAVES (1)",
+    "CREATE HIERARCHY h AS RAISES (1)", "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD leaves",
+    "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD raises", "CHECK t (a) REQUIRE leaves(k => 2)",
+):
+    try:
+        con.sql(statement)
+    except sqlanon.UserError as error:
+        print(error.message)
+"""
+    first, second, satisfied, *errors = run(tmp_path / "installed", program, tmp_path)
+    assert satisfied == "True"
+    for warning in (first, second):
+        assert warning.count("it was skipped") == 3
+        for name in ("leaves", "raises", "unlisted"):
+            assert f"the format {name}, a plug-in of the package hostile, " in warning
+        assert "cannot be loaded: SystemExit: 0" in warning
+        assert "cannot be loaded: ValueError: no such luck" in warning
+    assert len(errors) == 7
+    assert all("a plug-in of the package hostile, cannot be loaded: " in error for error in errors)

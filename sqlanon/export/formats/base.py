@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from inspect import get_annotations
@@ -16,7 +15,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import UserError
 from sqlanon.plugins import incomplete, installed, names, plugin
 
-__all__ = ["CERTIFICATE_KEY", "ExportFile", "Format", "export_format", "files_in", "suffixes"]
+__all__ = ["CERTIFICATE_KEY", "ExportFile", "Format", "export_format", "files_in", "skipped_formats", "suffixes"]
 
 # Under this key a Parquet file carries the certificate.
 CERTIFICATE_KEY = "sqlanon_certificate"
@@ -97,12 +96,28 @@ def export_format(name: str) -> Format:
     return cast(Format, module)
 
 
-@cache
 def suffixes() -> dict[str, str]:
     """Each suffix by which a path names a file rather than a folder, with its format."""
+    return _by_suffix()[0]
+
+
+def skipped_formats() -> tuple[str, ...]:
+    """What is wrong with each format of another package that cannot be used, in words."""
+    return _by_suffix()[1]
+
+
+@cache
+def _by_suffix() -> tuple[dict[str, str], tuple[str, ...]]:
+    """The suffixes with their formats, and a sentence for each plug-in that was skipped: none ends an export."""
     known: dict[str, str] = {}
-    for name in (*installed("formats"), *names("sqlanon.export.formats")):
-        # Another package's that cannot be used is an error when it is asked for by its name.
-        with suppress(UserError):
+    skipped: list[str] = []
+    for name in installed("formats"):
+        try:
             known |= dict.fromkeys(export_format(name).SUFFIXES, name)
-    return known
+        except UserError as error:
+            skipped.append(f"{error.message}; it was skipped")
+        except TypeError:
+            skipped.append(f"{incomplete('formats', name, 'has no list of SUFFIXES').message}; it was skipped")
+    for name in names("sqlanon.export.formats"):
+        known |= dict.fromkeys(export_format(name).SUFFIXES, name)
+    return known, tuple(skipped)

@@ -13,7 +13,7 @@ from sqlanon.domain.values import UNNAMED
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import UserError
-from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
+from sqlanon.questions.statistics import Statistic, load_statistic, readable_statistics, statistic_names
 from sqlanon.statements.measure import measure
 from sqlanon.statements.measure_figures import COMPUTED, OF_POLICY, Computed, measure_figures, of_whole_release
 from sqlanon.syntax._frontier_statements import figure_of_workload
@@ -48,7 +48,10 @@ def figure_of(call: FigureCall) -> Figure:
     name = call.name
     if name in COMPUTED:
         return _figure(name, call, COMPUTED)
-    files = [load_statistic("figures", file) for file in statistic_names("figures")]
+    if name in statistic_names("figures"):
+        # A broken file is said to be so.
+        load_statistic("figures", name)
+    files = readable_statistics("figures")
     having = [file for file in files if name in file.columns]
     if not having:
         raise _unknown(name, files)

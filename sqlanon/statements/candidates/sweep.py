@@ -15,7 +15,7 @@ from sqlanon.inputs.joins.requirements import is_of_join
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.registry import find_method, options_of, promised_by
 from sqlanon.methods.shared.arguments import arguments_of, with_names
-from sqlanon.questions.load import Question, model_names, questions_of
+from sqlanon.questions.load import Question, questions_of, readable_models
 from sqlanon.questions.sole_parameter import is_sole_parameter
 from sqlanon.syntax.statements import MethodCall, Sweep
 
@@ -142,10 +142,11 @@ def _model_of(policy: Policy, parameter: str) -> str:
 
     A model that compares with a public table counts where the policy has one, which then is what is asked about.
     """
+    every_model = readable_models()
     models = [
-        model
-        for model in model_names()
-        if is_sole_parameter(questions_of(model)[0], parameter, public=policy.against is not None)
+        question.model
+        for question, *_ in every_model
+        if is_sole_parameter(question, parameter, public=policy.against is not None)
     ]
     if len(models) == 1:
         return models[0]
@@ -154,7 +155,7 @@ def _model_of(policy: Policy, parameter: str) -> str:
             f"{parameter} is a parameter of {' and '.join(models)}",
             hint=f"let the policy require the one that is meant: REQUIRE {models[0]}({parameter} => ...)",
         )
-    questions = [question for model in model_names() for question in questions_of(model)]
+    questions = [question for model in every_model for question in model]
     if about_it := sorted({q.model for q in questions if parameter in [known.name for known in q.parameters]}):
         raise UserError(
             f"{policy} requires nothing with a parameter {parameter}, and no model has that one alone",
