@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 from sqlanon.catalog import migrations
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UserError
+from sqlanon.errors import EngineError, InUseError, UserError
 from sqlanon.inputs.session_settings import require_settings
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.sqlgen.build.sql_files import sql_file
@@ -13,6 +15,9 @@ from sqlanon.syntax import statements as s
 
 __all__ = ["prepared"]
 
+# One thread after the other makes a catalog: of two at once DuckDB refuses one.
+_INSTALLATION = Lock()
+_CONFLICT = "Catalog write-write conflict"
 _WRITES = (s.CreateHierarchy, s.ProposeHierarchy, s.CreatePolicy)
 # What a release shows, or is said to guarantee, comes from these.
 _CALCULATES = (
@@ -88,8 +93,27 @@ def _prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
         require_no_table(engine, statement.release, "ATTACK")
     if not isinstance(statement, _WRITES):
         raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
-    with engine.transaction():
-        migrations.install(engine)
-        for text in macro_definitions():
-            engine.run(text)
+    _install(engine)
     return True
+
+
+def _install(engine: Engine) -> None:
+    """Makes the catalog and its macros, unless another thread has made them while this one has waited.
+
+    Raises InUseError where a transaction that somebody has begun makes the catalog, and is not over.
+    """
+    with _INSTALLATION:
+        if migrations.ready(engine):
+            return
+        try:
+            with engine.transaction():
+                migrations.install(engine)
+                for text in macro_definitions():
+                    engine.run(text)
+        except EngineError as error:
+            if _CONFLICT not in error.message:
+                raise
+            raise InUseError(
+                "another transaction makes the catalog of this database at the same time; nothing was done",
+                hint="run this again once the other transaction is over; inside BEGIN, after a ROLLBACK",
+            ) from error

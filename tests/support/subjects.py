@@ -92,10 +92,11 @@ _FILES = {
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
-        "from_former_versions migrations readings related_policy"
+        "from_former_versions migrations new_database readings related_policy"
     ),
     "syntax": (
-        "common_mistakes error_places friendly_sql hostile_names identifiers listings parameters related_policy "
+        "common_mistakes error_places friendly_sql hostile_names identifiers listings long_texts parameters "
+        "related_policy "
         "statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (
@@ -104,11 +105,11 @@ _FILES = {
         "session_settings settings summaries temp_tables typed_classes typed_policies"
     ),
     "warehouses": "compile warehouse_scripts",
-    "terminal": "cli datasets exit_codes presentation schedulers shell",
+    "terminal": "cli datasets exit_codes presentation private_files schedulers shell",
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "
     "report_files stream_killed",
     "project": (
-        "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "
+        "broken_files compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "
         "paper_tables plug_ins subjects tree words"
     ),
 }
