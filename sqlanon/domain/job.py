@@ -12,10 +12,10 @@ __all__ = ["FinishedJob"]
 class FinishedJob:
     """The last run of a job that came to its end.
 
-    `script` is the SHA-256 of its text and of the version of sqlanon, `inputs` that of all rows that its statements
-    read, empty where nobody can tell what they read. `releases` has the names of the releases that it made, with the
-    identifiers that they had then, `exported` is the SHA-256 of the files that it exported. `finished_at` is UTC
-    without a time zone.
+    `script` is the SHA-256 of its text and of the versions of what runs it, `inputs` that of all rows that its
+    statements read and of checks of their keys, empty where nobody can tell what they read. `releases` has the names
+    of the releases that it made, with the identifiers that they had then, `exported` is the SHA-256 of the files that
+    it exported. `finished_at` is UTC without a time zone.
     """
 
     name: str
