@@ -77,7 +77,7 @@ def installed(kind: str) -> Mapping[str, Sequence[EntryPoint]]:
 def plugin_versions() -> list[tuple[str, str]]:
     """Each package that has a plug-in, with its version, sorted. Nothing of them is imported."""
     every_point = [point for kind in _CALLED for points in installed(kind).values() for point in points]
-    return sorted({(_package(point), point.dist.version if point.dist else "") for point in every_point})
+    return sorted({(_package(point), (point.dist and point.dist.version) or "") for point in every_point})
 
 
 def installed_plugin(kind: str, name: str) -> Any:
@@ -111,4 +111,5 @@ def incomplete(kind: str, name: str, problem: str) -> SqlanonError:
 
 
 def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist else point.module
+    """The package of a plug-in; its module where nothing says what the package is called."""
+    return (point.dist and point.dist.name) or point.module
