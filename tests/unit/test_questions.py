@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from sqlanon.errors import InternalError, UserError
-from sqlanon.questions import load
+from sqlanon.questions import _files, load
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.load import (
     Parameter,
@@ -117,8 +117,9 @@ def test_a_constant_can_be_what_is_required() -> None:
 
 def test_a_new_file_is_a_question_and_its_model_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     files = {("sql", "models"): ("new_in_a_test.sql", "notes.md")}
-    monkeypatch.setattr(load, "listing", lambda *parts: files.get(parts, ()))
-    monkeypatch.setattr(load, "read", lambda *parts: WHOLE)
+    monkeypatch.setattr(_files, "listing", lambda *parts: files.get(parts, ()))
+    for module in (_files, load):
+        monkeypatch.setattr(module, "read", lambda *parts: WHOLE)
     assert question_names() == ("new_in_a_test",)
     assert model_names() == ("closeness",)
     assert [question.name for question in questions_of("closeness")] == ["new_in_a_test"]
