@@ -31,9 +31,10 @@ BINARY = ("", "binary", "c", "posix")
 _PRESENT = "default_collation"
 
 _ENUMS = r"ENUM\((?:'(?:[^']|'')*'(?:,\s*)?)*\)"
-# What stands before a refusal in an engine's error, where it is known while the query is bound and where while it runs.
-_BEFORE = ('unrecognized configuration parameter "sqlanon: ', "Invalid Input Error: sqlanon: ")
-_BETWEEN, _BEHIND = "; run ", re.compile(r'"?\s*(?:\Z|\n)')
+# What stands around the two parts of a refusal in an engine's error: where the query is bound, and where it runs.
+_BOUND, _BEHIND = 'unrecognized configuration parameter "sqlanon: ', re.compile(r'"\s*(?:\Z|\n)')
+_RUN = "Invalid Input Error: sqlanon: "
+_BETWEEN = "; run "
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,11 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
 
 def refusal_in(message: str) -> Refusal | None:
     """What the condition says in an error of the engine's; None if the error is another."""
-    for before in _BEFORE:
-        what, _, run = message.partition(before)[2].partition(_BETWEEN)
-        if end := _BEHIND.search(run) if run else None:
-            return Refusal(what, f"run {run[: end.start()]}")
-    return None
+    what, _, run = message.partition(_BOUND)[2].partition(_BETWEEN)
+    if end := _BEHIND.search(run):
+        return Refusal(what, f"run {run[: end.start()]}")
+    what, _, run = message.partition(_RUN)[2].partition(_BETWEEN)
+    return Refusal(what, f"run {run.rstrip()}") if run else None
 
 
 def _says(what: str, run: str) -> exp.Expr:
