@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -94,8 +94,15 @@ def _hierarchy(engine: Engine, statement: s.CreateHierarchy | s.ProposeHierarchy
 
 
 def _policy(engine: Engine, statement: s.CreatePolicy, progress: Watching | None) -> Answer:
-    made = create_policy(engine, statement)
-    return _done("CREATE POLICY", statement.policy.name, "created" if made else "exists")
+    remarks = create_policy(engine, statement)
+    done = _done("CREATE POLICY", statement.policy.name, "exists" if remarks is None else "created")
+    return replace(done, remarks=remarks or ())
+
+
+def _altered_policy(engine: Engine, statement: s.AlterPolicy, progress: Watching | None) -> Answer:
+    remarks = alter_policy(engine, statement)
+    done = _done("ALTER POLICY", statement.name, "absent" if remarks is None else "altered")
+    return replace(done, remarks=remarks or ())
 
 
 def _table(table: tuple[tuple[tuple[str, str], ...], list[tuple[Any, ...]]]) -> Answer:
@@ -326,7 +333,7 @@ _HANDLERS: dict[type, Handler] = {
     s.DropHierarchy: _says("DROP HIERARCHY", drop_hierarchy, "dropped", "absent"),
     s.CreatePolicy: _policy,
     s.DropPolicy: _says("DROP POLICY", drop_policy, "dropped", "absent"),
-    s.AlterPolicy: _says("ALTER POLICY", alter_policy, "altered", "absent"),
+    s.AlterPolicy: _altered_policy,
     s.DescribePolicy: lambda engine, statement, _: _table(describe_policy(engine, statement.name)),
     s.Show: lambda engine, statement, _: _table(show(engine, statement.kind)),
     s.CreateWorkload: _workload,

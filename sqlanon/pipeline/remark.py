@@ -19,8 +19,8 @@ from sqlanon.pipeline.compile import source_columns
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.frozen_inputs import CATALOG, Copies, freeze
 from sqlanon.remarks.classes import ClassFigures, class_figures
-from sqlanon.remarks.columns import Profile, profiles
-from sqlanon.remarks.wording import ELSEWHERE, EMPTY, ONE_BUCKET, of_classes, of_columns, of_people
+from sqlanon.remarks.columns import Profile, profiles, rows_of_nobody
+from sqlanon.remarks.wording import ELSEWHERE, EMPTY, ONE_BUCKET, of_classes, of_columns, of_nobody, of_people
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
@@ -49,6 +49,8 @@ def _remarks(state: State) -> Iterator[str]:
     width = len(bound.quasi_identifiers)
     respondent = _respondent(noted, width)
     yield from of_columns(noted, width, respondent)
+    if bound.entity is not None:
+        yield from of_nobody(bound.entity.column, rows_of_nobody(state.engine, bound))
     if bound.related:
         required = {name for requirement in state.requirements for name in requirement.attributes}
         yield from of_people([b.column for b in bound.all_sensitive if b.column not in required])

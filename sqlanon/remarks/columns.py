@@ -16,10 +16,10 @@ from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine
 from sqlanon.remarks.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import filtered, if_, is_not_null, union_all
+from sqlanon.sqlgen.build.expressions import filtered, if_, is_not_null, is_null, union_all
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 
-__all__ = ["Profile", "profiles"]
+__all__ = ["Profile", "profiles", "rows_of_nobody"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,14 @@ class Profile:
         if self.table is not None:
             return False
         return self.is_repeated and 0 < len(self.determined) >= sizes().determined * quasi_identifiers
+
+
+def rows_of_nobody(engine: Engine, policy: BoundPolicy) -> int:
+    """The number of rows of the source whose ENTITY is NULL; 0 without an ENTITY."""
+    if policy.entity is None:
+        return 0
+    nobody = exp.select(f.count()).from_(relation(policy.relation), copy=False)
+    return int(engine.rows(nobody.where(is_null(column(policy.entity.column)), copy=False))[0][0])
 
 
 def profiles(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:

@@ -9,7 +9,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.remarks.classes import ClassFigures
 from sqlanon.remarks.columns import Profile
 
-__all__ = ["ELSEWHERE", "EMPTY", "ONE_BUCKET", "of_classes", "of_columns", "of_people"]
+__all__ = ["ELSEWHERE", "EMPTY", "ONE_BUCKET", "of_classes", "of_columns", "of_nobody", "of_people"]
 
 ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
@@ -76,6 +76,16 @@ def of_classes(
             seen = f"in {_share(count, figures)} all rows have one value of {name}"
             advice = [stricter if model in models else model for model, stricter in _AGAINST_ONE_VALUE.items()]
             yield f"{seen}: anyone who knows somebody's class knows the value; require {' or '.join(advice)}{of_all}"
+
+
+def of_nobody(entity: str, rows: int) -> Iterator[str]:
+    """A sentence about the rows whose ENTITY is NULL, if there are any."""
+    if rows:
+        has, counts = ("has", "counts") if rows == 1 else ("have", "count")
+        yield (
+            f"{counted(rows, 'row')} {has} no {entity} (ENTITY), and {counts} as nobody: a class has k respondents "
+            "without such rows; leave them out in a query, ON (SELECT ...), or say whose they are"
+        )
 
 
 def of_people(unconstrained: Sequence[str]) -> Iterator[str]:

@@ -17,6 +17,8 @@ from sqlanon.inputs.joins.requirements import with_argument_names
 from sqlanon.inputs.pivot import with_items
 from sqlanon.inputs.related_tables import related_sources, require_of_respondents
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements, with_bound_relations
+from sqlanon.remarks.columns import rows_of_nobody
+from sqlanon.remarks.wording import of_nobody
 from sqlanon.statements.create_or_replace import to_be_made
 from sqlanon.syntax import render
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
@@ -24,8 +26,11 @@ from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 __all__ = ["alter_policy", "create_policy", "drop_policy"]
 
 
-def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
-    """Checks a policy against its sources and its hierarchies, and stores it; None where IF NOT EXISTS found one."""
+def create_policy(engine: Engine, statement: CreatePolicy) -> tuple[str, ...] | None:
+    """Checks a policy against its sources and its hierarchies, and stores it.
+
+    Returns what is remarkable in the source, as sentences; None where IF NOT EXISTS found a policy.
+    """
     requirements = tuple(map(with_argument_names, statement.policy.requirements))
     policy = replace(statement.policy, requirements=requirements)
     with engine.transaction():
@@ -34,14 +39,13 @@ def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
         if policy.pivot:
             with Scratch(engine) as scratch:
                 policy = with_items(engine, policy, scratch)
-        _save(engine, policy)
-    return policy
+        return _save(engine, policy)
 
 
-def alter_policy(engine: Engine, statement: AlterPolicy) -> Policy | None:
+def alter_policy(engine: Engine, statement: AlterPolicy) -> tuple[str, ...] | None:
     """Changes a policy and checks it as if it were made anew; None where IF EXISTS finds none.
 
-    Releases keep the policy as it was when they were made. Raises PolicyError where there is no such policy or no such
+    Returns the remarks of `create_policy`. Releases keep the policy as it was when they were made. Raises PolicyError where there is no such policy or no such
     column, or where the name or the column is taken.
     """
     with engine.transaction():
@@ -51,15 +55,15 @@ def alter_policy(engine: Engine, statement: AlterPolicy) -> Policy | None:
             policy = catalog.load(engine, statement.name)
         changed = _changed(engine, policy, statement)
         catalog.delete(engine, policy.name)
-        _save(engine, changed)
+        remarks = _save(engine, changed)
         if changed.name != policy.name:
             series.rename_policy(engine, policy.name, changed.name)
             streams.rename_policy(engine, policy.name, changed.name)
-    return changed
+    return remarks
 
 
-def _save(engine: Engine, policy: Policy) -> None:
-    """Checks a policy against its sources and its hierarchies, and stores it."""
+def _save(engine: Engine, policy: Policy) -> tuple[str, ...]:
+    """Checks a policy against its sources and its hierarchies, and stores it; returns remarks on the source."""
     with Scratch(engine) as scratch:
         catalog.validate(policy)
         resolve_requirements(policy)
@@ -70,6 +74,7 @@ def _save(engine: Engine, policy: Policy) -> None:
         require_of_respondents(engine, bound)
         bind_requirements(engine, bound, source, scratch)
         catalog.save(engine, with_bound_relations(engine, with_bound_names(engine, policy)))
+        return tuple(of_nobody(bound.entity.column, rows_of_nobody(engine, bound))) if bound.entity else ()
 
 
 def _changed(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:

@@ -56,7 +56,7 @@ ROW = st.tuples(st.integers(0, 5) | st.none(), st.integers(0, 2) | st.none(), st
 @settings(max_examples=12, deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=30), st.integers(1, 3))
 def test_every_class_of_a_release_has_k_respondents(rows: list[tuple[int | None, int | None, int]], k: int) -> None:
-    """All rows without a respondent's name may be one respondent's."""
+    """A row without a respondent may be of anybody who is in the class; rows of nobody else are of one respondent."""
     connection = sqlanon.connect()
     connection.sql("CREATE TABLE t (who INTEGER, a INTEGER, b INTEGER)")
     connection.duckdb.executemany("INSERT INTO t VALUES (?, ?, ?)", [list(row) for row in rows])
@@ -67,10 +67,59 @@ def test_every_class_of_a_release_has_k_respondents(rows: list[tuple[int | None,
     respondents = defaultdict(set)
     for who, *class_ in rows:
         respondents[tuple(class_)].add(who)
-    expected = sorted((row[1:] for row in rows if len(respondents[row[1:]]) >= k), key=repr)
+    people = {of: max(1, len(names - {None})) for of, names in respondents.items()}
+    expected = sorted((row[1:] for row in rows if people[row[1:]] >= k), key=repr)
     for kind in ("TABLE", "VIEW"):
         connection.sql(f"CREATE ANONYMIZED {kind} r_{kind} AS POLICY p METHOD generalization(suppression => 1)")
         assert sorted(connection.duckdb.execute(f"FROM r_{kind}").fetchall(), key=repr) == expected
+
+
+# Four people and a row of nobody are in the north, six people in the south; each row is known by its visit.
+NOBODY = """
+CREATE TABLE t AS
+SELECT if(i = 4, NULL, i) AS who, if(i < 5, 'north', 'south') AS place, i % 2 AS sex, i AS visit FROM range(11) AS t(i);
+"""
+
+
+REQUIRED = [
+    "k_anonymity(k => 5)",
+    "alpha_k_anonymity(alpha => 1, k => 5)",
+    "p_sensitive_k_anonymity(p => 2, k => 5)",
+    "k_anonymity(k => 5), l_diversity(l => 2)",
+]
+ON_PLACE = "k_anonymity(k => 5, on => (place)), k_anonymity(k => 2)"
+METHODS = ["generalization(suppression => 0.5)", "generalization(recoding => 'local')", "mondrian"]
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("requirement", "method"), [(ON_PLACE, METHODS[0]), *itertools.product(REQUIRED, METHODS)])
+def test_a_row_of_nobody_is_no_respondent(requirement: str, method: str) -> None:
+    connection = sqlanon.connect()
+    connection.sql(NOBODY)
+    sex = "sex QUASI IDENTIFIER," if requirement == ON_PLACE else ""
+    connection.sql(
+        f"CREATE POLICY p ON t (who ENTITY, place QUASI IDENTIFIER, {sex} visit SENSITIVE) REQUIRE {requirement}"
+    )
+    who = dict(connection.duckdb.execute("SELECT visit, who FROM t").fetchall())
+    for kind in ("TABLE", "VIEW"):
+        achieved = connection.sql(f"CREATE ANONYMIZED {kind} r_{kind} AS POLICY p METHOD {method}").fetchall()[0][10]
+        classes: dict[Any, set[Any]] = defaultdict(set)
+        for place, visit in connection.duckdb.execute(f"SELECT place, visit FROM r_{kind}").fetchall():
+            classes[place].add(who[visit])
+        assert classes
+        assert (least := min(len(people - {None}) for people in classes.values())) >= 5
+        assert {row[5] for row in connection.sql(f"CHECK r_{kind}").fetchall()} == {True}
+        if requirement.startswith("k_anonymity(k => 5)"):
+            assert achieved == least
+
+
+def test_rows_of_nobody_else_are_one_respondent() -> None:
+    connection = sqlanon.connect()
+    connection.sql(NOBODY + "DELETE FROM t WHERE place = 'north' AND who IS NOT NULL")
+    connection.sql("CREATE POLICY p ON t (who ENTITY, place QUASI IDENTIFIER) REQUIRE k_anonymity(k => 1)")
+    for kind in ("TABLE", "VIEW"):
+        row = connection.sql(f"CREATE ANONYMIZED {kind} r_{kind} AS POLICY p METHOD generalization").fetchall()[0]
+        assert (row[3], row[10]) == (7, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
--- Look for: respondents counted with NULL as one of them, in equivalence_class; the guard asks for entities, not
--- rows; the respondent is not among the columns of the outermost SELECT.
+-- Look for: respondents counted without NULL in equivalence_class, and as one where there are no others; the guard
+-- asks for entities, not rows; the respondent is not among the columns of the outermost SELECT.
 
 WITH "source" AS NOT MATERIALIZED (
   SELECT
@@ -63,7 +63,7 @@ WITH "source" AS NOT MATERIALIZED (
   SELECT
     "class_id",
     COUNT(*) AS "size",
-    COUNT(DISTINCT "__sqlanon_entity") + MAX(CASE WHEN "__sqlanon_entity" IS NULL THEN 1 ELSE 0 END) AS "entities"
+    COUNT(DISTINCT "__sqlanon_entity") + MIN(CASE WHEN "__sqlanon_entity" IS NULL THEN 1 ELSE 0 END) AS "entities"
   FROM "recoded"
   GROUP BY
     "class_id"

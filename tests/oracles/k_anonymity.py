@@ -17,8 +17,15 @@ def equivalence_classes(keys: Sequence[Row]) -> dict[tuple[Hashable, ...], list[
 
 
 def respondents(places: Sequence[int], entities: Sequence[Hashable] | None) -> int:
-    """The distinct respondents of some rows; None is one respondent; without entities every row is its own."""
-    return len(places) if entities is None else len({entities[place] for place in places})
+    """The respondents that some rows have at the least, whoever those are that None stands for.
+
+    A row of None may be of anybody who is there already; rows of nobody else are of one. Without entities every row is
+    its own respondent.
+    """
+    if entities is None or not places:
+        return len(places)
+    known = {entities[place] for place in places if entities[place] is not None}
+    return len(known) or 1
 
 
 def achieved(keys: Sequence[Row], entities: Sequence[Hashable] | None = None) -> int | None:

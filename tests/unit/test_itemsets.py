@@ -123,6 +123,14 @@ def test_a_respondent_with_several_rows_is_refused_by_count(con: sqlanon.Connect
     assert "flatten" in (raised.value.hint or "")
 
 
+def test_lists_of_nobody_are_refused_by_count(con: sqlanon.Connection) -> None:
+    """One of them would count as one more respondent, and it may be a second list of any other."""
+    con.execute("INSERT INTO purchases VALUES (NULL, 'f', 'x', ['a1'])")
+    with pytest.raises(PolicyError, match="1 list has no customer") as raised:
+        published(con)
+    assert "customer IS NOT NULL" in (raised.value.hint or "")
+
+
 def test_items_that_the_hierarchy_lacks_are_counted_and_not_named(con: sqlanon.Connection) -> None:
     for items, lacks in (("['Mr Secret', 'Mr Secret']", "1 item"), ("['Ms Secret', NULL]", "2 items")):
         con.execute(f"INSERT INTO purchases VALUES (7, 'f', 'x', {items})")

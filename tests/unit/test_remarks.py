@@ -40,6 +40,13 @@ def remarks(con: Connection, policy: str, method: str = "METHOD generalization")
     return explained
 
 
+def statements_remarks(con: Connection, script: str) -> list[str]:
+    """The remarks of the statements of a script, beside what they answer."""
+    said: list[str] = []
+    con.script(script, lambda event: said.extend(event.remarks))
+    return said
+
+
 @pytest.mark.parametrize("role", ["INSENSITIVE", "IDENTIFIER", "SENSITIVE"])
 def test_a_name_that_repeats_is_not_an_entity_yet(con: Connection, role: str) -> None:
     con.execute(VISITS)
@@ -54,6 +61,18 @@ def test_an_entity_is_enough(con: Connection) -> None:
     con.execute(VISITS)
     (disease,) = remarks(con, f"visits {POLICY.format('ENTITY')}")
     assert disease.startswith("in 1 of 1 class all rows have one value of disease: ")
+
+
+def test_rows_of_nobody(con: Connection) -> None:
+    con.execute(VISITS)
+    script = f"CREATE OR REPLACE POLICY p ON visits {POLICY.format('ENTITY')}; ALTER POLICY p REQUIRE k_anonymity(k => 3)"
+    assert statements_remarks(con, script) == []
+    con.execute("UPDATE visits SET name = NULL WHERE age > 17")
+    nobody, *_ = remarks(con, f"visits {POLICY.format('ENTITY')}")
+    assert nobody.startswith("20 rows have no name (ENTITY), and count as nobody: ")
+    assert statements_remarks(con, script) == [nobody] * 2
+    con.execute("CREATE OR REPLACE TABLE visits AS FROM visits LIMIT 181")
+    assert statements_remarks(con, script)[0].startswith("1 row has no name (ENTITY), and counts as nobody: ")
 
 
 def test_a_column_that_the_policy_does_not_name(con: Connection) -> None:

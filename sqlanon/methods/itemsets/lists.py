@@ -15,7 +15,7 @@ from sqlanon.methods.base import Task
 from sqlanon.methods.itemsets.item_tree import ItemTree, LeafRow, item_tree
 from sqlanon.methods.itemsets.supports import code_table
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, ascending, order_by, window
+from sqlanon.sqlgen.build.expressions import as_text, ascending, is_null, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.cells.labels import generalized, level_name, published_value, stored_labels
@@ -54,7 +54,9 @@ def required_lists(task: Task) -> tuple[int, ...]:
 
 
 def coded_lists(task: Task) -> CodedLists:
-    """Reads the lists. Raises PolicyError for respondents with several, and for more sets of items than are counted.
+    """Reads the lists.
+
+    Raises PolicyError for lists of nobody, for respondents with several, and for more sets of items than are counted.
 
     Raises DataError for lists with several NULLs, and for items that the hierarchy lacks.
     """
@@ -84,7 +86,16 @@ def _require_one_each(task: Task) -> None:
     entity = task.policy.entity
     if entity is None:
         return
-    several = exp.select(column(entity.column)).from_(relation(task.policy.relation)).group_by(column(entity.column))
+    source, whose = relation(task.policy.relation), column(entity.column)
+    ((nobody,),) = task.engine.rows(exp.select(f.count()).from_(source).where(is_null(whose)))
+    if nobody:
+        raise PolicyError(
+            f"{task.policy.policy}: {counted(int(nobody), 'list')} {'has' if nobody == 1 else 'have'} no "
+            f"{entity.column}, and METHOD itemsets takes one list of each",
+            hint=f"leave out the lists of nobody, ON (SELECT ... WHERE {entity.column} IS NOT NULL)",
+            part=("column", entity.column),
+        )
+    several = exp.select(whose.copy()).from_(source.copy()).group_by(whose.copy())
     several = several.having(f.count() > literal(1))
     ((number,),) = task.engine.rows(exp.select(f.count()).from_(several.subquery("several")))
     if number:

@@ -282,11 +282,15 @@ def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
     return exp.Struct(expressions=[entry(key_name(i), key) for i, key in enumerate(keys)])
 
 
-def respondents(entity: exp.Expr) -> exp.Expr:
-    """The number of distinct respondents of a group; all NULLs together count as one."""
-    unknown = f.max(if_(is_null(entity.copy()), 1, 0))
-    known = f.count_distinct(entity)
-    return known + unknown
+def respondents(entity: exp.Expr, *, distinct: bool = True) -> exp.Expr:
+    """The respondents that a group has at the least: its different values of `entity`, or one where all are NULL.
+
+    A row without a respondent may be of somebody who is counted already. If not `distinct`, each value is in the group
+    once.
+    """
+    nobody = f.min(if_(is_null(entity.copy()), 1, 0))
+    known = f.count_distinct(entity) if distinct else f.count(entity)
+    return known + nobody
 
 
 def carried_code(layout: KeyLayout, indexes: Sequence[int], of: str | None = None) -> exp.Expr:

@@ -55,9 +55,11 @@ class Table:
         return Counter(self.values[place] for place in self.classes[of])
 
     def respondents(self, of: Class) -> int:
-        """The distinct respondents of a class; None is one of them."""
+        """The respondents that a class has for certain: a row of None may be of anybody, and is of somebody."""
         places = self.classes[of]
-        return len(places) if self.entities is None else len({self.entities[place] for place in places})
+        if self.entities is None:
+            return len(places)
+        return max(1, len({self.entities[place] for place in places} - {None}))
 
     @property
     def baseline(self) -> Counter[Hashable]:

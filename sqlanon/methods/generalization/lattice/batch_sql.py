@@ -158,7 +158,7 @@ class Batch:
         entities: exp.Expr = size.copy()
         if self.entity:
             # Rows of the rollup differ in their key or their respondent: where nothing is carried, in the respondent.
-            entities = respondents(column("entity")) if self.carried else f.count()
+            entities = respondents(column("entity"), distinct=bool(self.carried))
         query = exp.select(*named, alias(size, "size"), alias(entities, "entities"))
         return query.from_(relation("node_row"), copy=False).group_by(self.class_id(), copy=False)
 

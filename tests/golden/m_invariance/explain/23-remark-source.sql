@@ -44,3 +44,9 @@ FROM (
   GROUP BY
     "value_0"
 ) AS "counted";
+
+SELECT
+  COUNT(*)
+FROM "temp"."main"."__sqlanon_source_2"
+WHERE
+  "number" IS NULL;
