@@ -45,8 +45,8 @@ def create_policy(engine: Engine, statement: CreatePolicy) -> tuple[str, ...] | 
 def alter_policy(engine: Engine, statement: AlterPolicy) -> tuple[str, ...] | None:
     """Changes a policy and checks it as if it were made anew; None where IF EXISTS finds none.
 
-    Returns the remarks of `create_policy`. Releases keep the policy as it was when they were made. Raises PolicyError where there is no such policy or no such
-    column, or where the name or the column is taken.
+    Returns the remarks of `create_policy`. Releases keep the policy as it was when they were made. Raises PolicyError
+    where there is no such policy or no such column, or where the name or the column is taken.
     """
     with engine.transaction():
         if statement.if_exists and not catalog.exists(engine, statement.name):

@@ -65,10 +65,11 @@ def test_an_entity_is_enough(con: Connection) -> None:
 
 def test_rows_of_nobody(con: Connection) -> None:
     con.execute(VISITS)
-    script = f"CREATE OR REPLACE POLICY p ON visits {POLICY.format('ENTITY')}; ALTER POLICY p REQUIRE k_anonymity(k => 3)"
+    policy = f"visits {POLICY.format('ENTITY')}"
+    script = f"CREATE OR REPLACE POLICY p ON {policy}; ALTER POLICY p REQUIRE k_anonymity(k => 3)"
     assert statements_remarks(con, script) == []
     con.execute("UPDATE visits SET name = NULL WHERE age > 17")
-    nobody, *_ = remarks(con, f"visits {POLICY.format('ENTITY')}")
+    nobody, *_ = remarks(con, policy)
     assert nobody.startswith("20 rows have no name (ENTITY), and count as nobody: ")
     assert statements_remarks(con, script) == [nobody] * 2
     con.execute("CREATE OR REPLACE TABLE visits AS FROM visits LIMIT 181")
