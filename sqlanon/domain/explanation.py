@@ -17,7 +17,8 @@ class Violated:
     """A requirement, and the classes of a node that violate it by themselves.
 
     `smallest` is the size of the smallest of them, `label` what a release would show of
-    it, generalized values only: a column and its text. `curable` says whether
+    it, generalized values only: a column and its text. Where the requirement counts respondents, who may have several
+    rows, it is the class of the fewest, and `respondents` is their number. `curable` says whether
     withholding rows helps. `on` are the quasi-identifiers by which its classes are told apart, none if these are all.
     """
 
@@ -28,12 +29,16 @@ class Violated:
     label: tuple[tuple[str, str], ...] = ()
     curable: bool = True
     on: tuple[str, ...] = ()
+    respondents: int | None = None
 
     def __str__(self) -> str:
         label = f" ({', '.join(f'{name} = {text}' for name, text in self.label)})" if self.label else ""
+        smallest = str(self.smallest)
+        if self.respondents is not None:
+            smallest = f"{counted(self.respondents, 'respondent')} in {counted(self.smallest, 'row')}"
         return (
             f"classes that violate {self.requirement}: {self.classes} with {counted(self.rows, 'row')}, "
-            f"the smallest{label} with {self.smallest}"
+            f"the smallest{label} with {smallest}"
         )
 
 

@@ -9,7 +9,7 @@ from math import isclose, isfinite
 
 from sqlglot import exp
 
-from sqlanon.domain.identifiers import listed
+from sqlanon.domain.identifiers import listed, same_name
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import written
 from sqlanon.errors import InternalError, PolicyError, about
@@ -90,6 +90,18 @@ class BoundRequirement:
         required = self.required
         missed = achieved < required if self.question.at_least else achieved > required
         return missed and not isclose(achieved, required, rel_tol=_SAME, abs_tol=_SAME)
+    @property
+    def counts_respondents(self) -> bool:
+        """Whether its statements read the column `entities` of the classes, or may do so by a star."""
+        if "equivalence_class" not in self.reads:
+            return False
+        for name in ("achieved", "violations"):
+            statement = self.statement(name)
+            if any(same_name(part.name, "entities") for part in statement.find_all(exp.Column)):
+                return True
+            if any(not isinstance(star.parent, exp.Count) for star in statement.find_all(exp.Star)):
+                return True
+        return False
 
     def argument(self, name: str) -> Argument:
         """What a parameter is bound to, its default included; a COLUMN is a name of one part."""

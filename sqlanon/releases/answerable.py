@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.identifiers import fold, same_name
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Column, Engine
@@ -42,26 +42,13 @@ def hidden_parts(
     """
     hidden: dict[int, str] = {}
     for index, requirement in enumerate(requirements):
-        if entity and _counts_respondents(requirement):
+        if entity and requirement.counts_respondents:
             hidden[index] = _RESPONDENTS
         elif index in guards and guards[index] not in visible:
             hidden[index] = _GUARDS
         elif "public_class" in requirement.reads:
             hidden[index] = _PUBLIC
     return hidden
-
-
-def _counts_respondents(requirement: BoundRequirement) -> bool:
-    """Whether its statements read the column `entities`, or may do so by a star."""
-    if "equivalence_class" not in requirement.reads:
-        return False
-    for name in ("achieved", "violations"):
-        statement = requirement.statement(name)
-        if any(same_name(part.name, "entities") for part in statement.find_all(exp.Column)):
-            return True
-        if any(not isinstance(star.parent, exp.Count) for star in statement.find_all(exp.Star)):
-            return True
-    return False
 
 
 @dataclass(frozen=True)

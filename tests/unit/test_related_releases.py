@@ -221,6 +221,12 @@ def test_more_sets_than_are_counted_are_refused(con: sqlanon.Connection) -> None
 
 def test_nothing_is_left_where_nothing_is_published(con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     before = tables(con)
+    con.execute(
+        "ALTER POLICY clinic REQUIRE k_anonymity(k => 1), l_diversity(l => 1), k_anonymity(k => 100, knows => 'rows')"
+    )
+    with pytest.raises(PrivacyViolation, match="classes violate k_anonymity") as error:
+        con.execute(MAKE.format(0))
+    assert error.value.message.startswith("k_anonymity(k => 100, knows => 'rows') cannot be met with")
     con.execute("ALTER POLICY clinic REQUIRE k_anonymity(k => 100)")
     with pytest.raises(PrivacyViolation, match="12 people are in classes that violate"):
         con.execute(MAKE.format(0))

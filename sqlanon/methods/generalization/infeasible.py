@@ -30,25 +30,30 @@ def infeasible(
     steps: Sequence[Step],
     limit: int,
 ) -> PrivacyViolation:
-    """The error that names a requirement and its smallest class at the most general levels allowed.
+    """The error that names what cannot be met, and the smallest class at the most general levels allowed.
 
     Where that is all rows, and the requirement is about sensitive values, it names the most
     frequent one. `steps` make the normal relations of that node.
     """
-    names = ", ".join(map(str, requirements))
     violations = violated(engine, batch, requirements, steps)
     if not violations:
-        return PrivacyViolation(f"{names} cannot be met; nothing was published")
+        return PrivacyViolation(f"{', '.join(map(str, requirements))} cannot be met; nothing was published")
+    broken = [violation for violation, _ in violations[0][1]]
     worst, key = violations[0][1][0]
+    # Each of these by itself is too much; else those that are too much together.
+    alone = [violation for violation in broken if violation.rows > limit or not violation.curable]
+    unmet = {violation.requirement for violation in alone or broken}
+    names = ", ".join(dict.fromkeys(str(requirement) for requirement in requirements if str(requirement) in unmet))
+    together = " together" if not alone and len(broken) > 1 else ""
     node = tuple(bound.max_level for bound in policy.quasi_identifiers)
     worst = replace(worst, label=labels(engine, policy, cells, [(node, key, worst.on)])[0])
     # A value of a smaller class would tell of its respondents.
-    unmet = [r for r in requirements if str(r) == worst.requirement and worst.smallest == cells.rows]
-    values = too_frequent_in(engine, policy, unmet)
+    of_all_rows = [r for r in requirements if str(r) == worst.requirement and worst.smallest == cells.rows]
+    values = too_frequent_in(engine, policy, of_all_rows)
     # Within the budget it is what later rounds would have to suppress.
     later = ", and without them others do" if violations[0][0] <= limit else ""
     return PrivacyViolation(
-        f"{names} cannot be met with at most {count_of(limit, cells.rows, 'row')} suppressed: "
+        f"{names} cannot be met{together} with at most {count_of(limit, cells.rows, 'row')} suppressed: "
         f"at the most general levels allowed, {worst}{values}{later}; nothing was published",
         hint=_hint(policy, worst.on, spared=violations[0][0] < cells.rows),
     )

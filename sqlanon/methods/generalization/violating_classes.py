@@ -50,17 +50,24 @@ def violated(
     statements: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
     if len(statements) > 1:
         statements.append(violations(requirements, names))
-    query = violated_classes(steps, statements, batch.index, batch.key, batch.layout.words)
+    respondents = {
+        number: names[number]["equivalence_class"]
+        for number, requirement in enumerate(requirements)
+        if batch.entity and requirement.counts_respondents
+    }
+    query = violated_classes(steps, statements, batch.index, batch.key, batch.layout.words, respondents)
     by_node: dict[int, list[tuple[Violated, Key]]] = {}
     total: dict[int, int] = {}
-    for number, index, rows, classes, excess, size, *key in sorted(engine.rows(query, parameters)):
+    for number, index, rows, classes, excess, people, size, *key in sorted(engine.rows(query, parameters)):
         # The last statement asks about all requirements at once.
         if number == len(statements) - 1:
             total[int(index)] = int(rows)
         if number < len(requirements):
             curable = float(excess) <= int(rows) + _ROUNDING
             of = requirements[number]
-            violation = Violated(str(of), int(rows), int(classes), int(size), curable=curable, on=of.on)
+            violation = Violated(
+                str(of), int(rows), int(classes), int(size), curable=curable, on=of.on, respondents=int(people) or None
+            )
             by_node.setdefault(int(index), []).append((violation, tuple(map(int, key))))
     return {
         index: (total[index], sorted(pairs, key=lambda pair: (pair[0].curable, -pair[0].rows)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, huge, or_zero, union_all
+from sqlanon.sqlgen.build.expressions import as_text, big, huge, or_zero, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import rank_name
@@ -20,31 +20,53 @@ __all__ = ["Key", "class_label", "violated_classes"]
 # A word of the key that a class_id is: (class_id, word) to an expression.
 Key = Callable[[exp.Expr, int], exp.Expr]
 
+_SMALLEST = ("entities", "size", "class_id")
+
 
 def _total(part: exp.Expr) -> exp.Expr:
     return huge(or_zero(f.sum(part)))
 
 
 def violated_classes(
-    steps: Sequence[Step], violating: Sequence[exp.Query], index: Callable[[exp.Expr], exp.Expr], key: Key, words: int
+    steps: Sequence[Step],
+    violating: Sequence[exp.Query],
+    index: Callable[[exp.Expr], exp.Expr],
+    key: Key,
+    words: int,
+    respondents: Mapping[int, str],
 ) -> exp.Select:
     """For each requirement and node the classes that violate it; no row where there are none.
 
     The columns are the requirement's index in `violating`, which are statements `violations`; the node's
-    index; the rows, the number and the excess of the classes; and of the smallest class its size
-    and the words of its key. `steps` make what the statements read.
+    index; the rows, the number and the excess of the classes; and of the smallest class its respondents, its size
+    and the words of its key. `steps` make what the statements read. `respondents` has, by the index of a requirement
+    that counts respondents, the relation equivalence_class that it reads; of the others the respondents are 0.
     """
-    by_node = union_all([_by_node(query, number, index) for number, query in enumerate(violating)])
-    smallest = [exp.Dot(this=column("smallest"), expression=identifier(name)) for name in ("size", "class_id")]
+    by_node = union_all(
+        [_by_node(_counted(query, respondents.get(number)), number, index) for number, query in enumerate(violating)]
+    )
+    *smallest, class_id = (exp.Dot(this=column("smallest"), expression=identifier(name)) for name in _SMALLEST)
     names = [column(name) for name in ("requirement", "index", "rows", "classes", "excess")]
-    query = exp.select(*names, smallest[0], *(key(smallest[1].copy(), word) for word in range(words)))
+    query = exp.select(*names, *smallest, *(key(class_id.copy(), word) for word in range(words)))
     return with_steps(query.from_(by_node.subquery("violated", copy=False), copy=False), steps)
 
 
-def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
+def _counted(violating: exp.Query, classes: str | None) -> exp.Subquery:
+    """The classes that violate, with their respondents from the relation `classes`; 0 without one."""
+    violation = violating.subquery("violation", copy=False)
+    entities = big(literal(0)) if classes is None else column("entities", "class")
+    names = [column(name, "violation") for name in ("class_id", "size", "excess")]
+    query = exp.select(*names, alias(entities, "entities")).from_(violation, copy=False)
+    if classes is not None:
+        on = same("class_id", "violation", "class")
+        query.join(relation(classes, as_="class"), on=on, copy=False)
+    return query.subquery("violations", copy=False)
+
+
+def _by_node(violating: exp.Subquery, number: int, index: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
     node = index(column("class_id"))
-    # The smallest class, and of several the first in the order of values.
-    pair = [exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in ("size", "class_id")]
+    # The class of the fewest respondents or rows, and of several the first in the order of values.
+    pair = [exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in _SMALLEST]
     return (
         exp.select(
             alias(literal(number), "requirement"),
@@ -54,7 +76,7 @@ def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.
             alias(f.sum(column("excess")), "excess"),
             alias(f.min(exp.Struct(expressions=pair)), "smallest"),
         )
-        .from_(violating.subquery("violations", copy=False), copy=False)
+        .from_(violating, copy=False)
         .group_by(node.copy(), copy=False)
     )
 

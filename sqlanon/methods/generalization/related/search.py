@@ -22,7 +22,6 @@ from sqlanon.methods.generalization.related.nodes import RelatedNodes
 from sqlanon.methods.generalization.related.tables import published_names
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import loss_text
-from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.known import Known, known_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import not_
@@ -82,15 +81,13 @@ def best_levels(task: Task, options: Options, search: Search) -> RelatedGenerali
 
 def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation:
     """The error that names a requirement and how many people are in its way at the most general levels allowed."""
-    names = ", ".join(map(str, task.requirements))
     node = nodes.lattice.high
-    worst: tuple[int, BoundRequirement] | None = None
-    for requirement in task.requirements:
-        people, _ = nodes.violating(node, known_of(requirement), [requirement])
-        if worst is None or people > worst[0]:
-            worst = people, requirement
-    if worst is None or not worst[0]:
+    violating = [(nodes.violating(node, known_of(of), [of])[0], of) for of in task.requirements]
+    broken = [(people, of) for people, of in violating if people > limit] or [pair for pair in violating if pair[0]]
+    names = ", ".join(str(of) for _, of in broken or violating)
+    if not broken:
         return PrivacyViolation(f"{names} cannot be met; nothing was published")
+    worst = max(broken, key=lambda pair: pair[0])
     requirement = worst[1]
     smallest = nodes.smallest_class(node, known_of(requirement), [requirement])
     capped = [b.column for b in chain(*task.policy.quasi_identifiers_by_table) if b.max_level < b.height]

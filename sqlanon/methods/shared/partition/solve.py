@@ -13,6 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
@@ -28,9 +29,10 @@ from sqlanon.methods.shared.partition.recursion import Partitioned, partition
 from sqlanon.methods.shared.partition.region_labels import region_loss
 from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.task import Task
-from sqlanon.questions.ask import least_rows
+from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.cells.cells import respondents
 from sqlanon.sqlgen.cells.key_layout import Field
 from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.classes.requirement import subjects
@@ -204,7 +206,16 @@ def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:
         unmet = [task.requirements[index] for index in sorted(int(index) for (index,) in broken)]
         names = ", ".join(map(str, unmet))
         raise PrivacyViolation(
-            f"{names} cannot be met: no cut is allowable, and the whole table does not meet it"
+            f"{names} cannot be met: no cut is allowable, and the whole table does not meet it{_people(task, unmet)}"
             f"{too_frequent_in(task.engine, task.policy, unmet)}; nothing was published",
             hint="ask for less",
         )
+
+
+def _people(task: Task, unmet: Sequence[BoundRequirement]) -> str:
+    """How many respondents the table has, where cells tell them apart and a requirement that is not met counts them."""
+    cells = task.encoded
+    if not cells.entity or not any(requirement.counts_respondents for requirement in unmet):
+        return ""
+    query = exp.select(respondents(column("entity"))).from_(relation(cells.table))
+    return f" with {counted(int(task.engine.rows(query)[0][0]), 'respondent')} in {counted(cells.rows, 'row')}"
