@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.remarks.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import filtered
+from sqlanon.sqlgen.build.expressions import filtered, if_, is_not_null
 from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = ["ClassFigures", "class_figures"]
@@ -20,12 +20,14 @@ __all__ = ["ClassFigures", "class_figures"]
 class ClassFigures:
     """Of the `classes` of a release, `single` have one row; the others are those of several rows.
 
-    `alike` says of a column how many of the others have one value of it. One class in `one_in` was looked at.
+    `alike` says of a column how many of the others have one value of it, `known_alike` how many have one value and
+    NULL. One class in `one_in` was looked at.
     """
 
     classes: int
     single: int
     alike: Mapping[str, int]
+    known_alike: Mapping[str, int]
     one_in: int = 1
 
 
@@ -37,18 +39,30 @@ def class_figures(
     # What is the same in all rows of a class, NULL included, has one hash.
     ends = [(f.min(_hash(column(name))), f.max(_hash(column(name)))) for name in columns]
     same = [alias(low.eq(high), f"same_{index}") for index, (low, high) in enumerate(ends)]
+    same += [alias(_known_alike(column(name)), f"known_{index}") for index, name in enumerate(columns)]
     grouped = exp.select(alias(f.count(), "n"), *same).from_(rows)
     if keys:
         grouped = grouped.group_by(*(column(name) for name in keys))
         if one_in > 1:
             grouped = grouped.where((_hash(*(column(name) for name in keys)) % one_in).eq(0))
     several = column("n") > 1
-    alike = [filtered(f.count(), exp.and_(several.copy(), column(f"same_{index}"))) for index in range(len(columns))]
+    alike = [
+        filtered(f.count(), exp.and_(several.copy(), column(f"{figure}_{index}")))
+        for figure in ("same", "known")
+        for index in range(len(columns))
+    ]
     query = exp.select(f.count(), filtered(f.count(), column("n").eq(1)), *alike).from_(
         grouped.subquery("class", copy=False), copy=False
     )
     classes, single, *counts = map(int, engine.rows(query)[0])
-    return ClassFigures(classes, single, dict(zip(columns, counts, strict=True)), one_in)
+    by_figure = [dict(zip(columns, part, strict=True)) for part in (counts[: len(columns)], counts[len(columns) :])]
+    return ClassFigures(classes, single, *by_figure, one_in)
+
+
+def _known_alike(value: exp.Expr) -> exp.Expr:
+    """Whether some rows of a class have no value, and the others one."""
+    known = if_(is_not_null(value.copy()), _hash(value))
+    return exp.and_(f.min(known).eq(f.max(known.copy())), f.count(value.copy()) < f.count())
 
 
 def _hash(*values: exp.Expr) -> exp.Expr:

@@ -59,8 +59,9 @@ def of_classes(
     *,
     together: bool = False,
 ) -> Iterator[str]:
-    """A sentence about the classes of one row, of one respondent, and of one sensitive value, where there are any.
+    """A sentence about the classes of one row, of one respondent, and of one sensitive value, also beside NULL.
 
+    There is none where no class is of the kind.
     `sensitive` has the models that are required of each sensitive column by itself already. If `together`, what is
     required is of some quasi-identifiers, and what is advised is of all of them.
     """
@@ -76,6 +77,12 @@ def of_classes(
             seen = f"in {_share(count, figures)} all rows have one value of {name}"
             advice = [stricter if model in models else model for model, stricter in _AGAINST_ONE_VALUE.items()]
             yield f"{seen}: anyone who knows somebody's class knows the value; require {' or '.join(advice)}{of_all}"
+        if count := figures.known_alike.get(name):
+            yield (
+                f"in {_share(count, figures)} every known value of {name} is the same, beside NULL: of anyone who has "
+                f"a value it is known; NULL counts as a value, so require l_diversity(l => 3){of_all}, or leave rows "
+                "without a value out"
+            )
 
 
 def of_nobody(entity: str, rows: int) -> Iterator[str]:

@@ -135,6 +135,32 @@ def test_classes_of_one_row_and_of_one_value(con: Connection, kind: str) -> None
     assert alike.startswith("in 1 of 4 classes all rows have one value of s: ")
 
 
+@pytest.mark.parametrize("method", ["generalization", "mondrian"])
+@pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
+def test_classes_of_one_known_value_beside_null(con: Connection, method: str, kind: str) -> None:
+    """l = 2 is met; whoever of age 0 or 1 has a value has 'a' or 'b'."""
+    con.execute(
+        "CREATE TABLE t AS FROM (VALUES (0, 'a', 1), (0, NULL, 1), (0, 'a', 2), (1, NULL, 3), (1, 'b', 4), "
+        "(2, 'a', 5), (2, 'b', NULL), (2, NULL, NULL), (3, 'a', 6), (3, 'b', 7)) AS v(age, s, z)"
+    )
+    con.execute(
+        "CREATE POLICY p ON t (age QUASI IDENTIFIER, s SENSITIVE, z SENSITIVE) REQUIRE l_diversity(l => 2), "
+        "k_anonymity(k => 2)"
+    )
+    answer = con.execute(f"CREATE ANONYMIZED {kind} r AS POLICY p METHOD {method}").fetchall()
+    shown: dict[Any, list[Any]] = defaultdict(list)
+    for age, s, z in con.duckdb.execute("FROM r").fetchall():
+        shown[age].append((s, z))
+    said = []
+    for index, name in enumerate("sz"):
+        kinds = [{row[index] for row in rows} for rows in shown.values()]
+        if count := sum(None in values and len(values) == 2 for values in kinds):
+            called = f"{count} of {len(shown)} class{'es' if len(shown) > 1 else ''}"
+            said.append(f"in {called} every known value of {name} is the same, beside NULL: ")
+    assert len(said) == 2 or method == "mondrian"
+    assert [remark.split("NULL: ")[0] + "NULL: " for remark in answer[0][-1].split("\n") if "known" in remark] == said
+
+
 @pytest.mark.parametrize(
     ("required", "advice"),
     [
