@@ -90,6 +90,7 @@ class BoundRequirement:
         required = self.required
         missed = achieved < required if self.question.at_least else achieved > required
         return missed and not isclose(achieved, required, rel_tol=_SAME, abs_tol=_SAME)
+
     @property
     def counts_respondents(self) -> bool:
         """Whether its statements read the column `entities` of the classes, or may do so by a star."""

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from sqlglot import exp
 
 import sqlanon
 from sqlanon import Connection, PrivacyViolation, SqlanonError
+from sqlanon.inputs.requirements import resolve_requirements
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.classes.guard import kept_classes
+from sqlanon.sqlgen.classes.normal_relations import relations_of
+from sqlanon.sqlgen.classes.rows import rows_of
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import CreatePolicy
 from tests.support.reports import page_of
 
 ROLES = "zip QUASI IDENTIFIER, born QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE"
@@ -249,3 +258,21 @@ def test_a_refresh_keeps_the_sets(con: Connection) -> None:
     assert len(checked) == 3
     assert all(row[-1] for row in checked)
     assert con.duckdb.execute("SELECT count(*) FROM r").fetchall() == [(10,)]
+
+
+def test_no_relation_has_a_column_for_each_set() -> None:
+    """DuckDB plans such a relation anew wherever it is read, and its time would grow with the square of the sets."""
+    names = [f"q{i}" for i in range(8)]
+    widths: list[int] = []
+    lengths: list[int] = []
+    for many in (7, 28):
+        asked = [f"k_anonymity(k => 5, on => ({', '.join(on)}))" for on in list(combinations(names, 2))[:many]]
+        roles = ", ".join(f"{name} QUASI IDENTIFIER" for name in names)
+        (statement,) = parse_script(f"CREATE POLICY p ON t ({roles}) REQUIRE {', '.join(asked)}")
+        assert isinstance(statement, CreatePolicy)
+        requirements = resolve_requirements(statement.policy)
+        steps = [*relations_of(rows_of(relation("t"), names), requirements), *kept_classes(requirements)]
+        widths.append(max(len(select.expressions) for _, query in steps for select in query.find_all(exp.Select)))
+        lengths.append(sum(len(list(query.walk())) for _, query in steps))
+    assert widths[1] == widths[0]
+    assert lengths[1] <= 4 * lengths[0]

@@ -39,15 +39,14 @@ def violations(requirements: Sequence[SqlRequirement], names: Sequence[Mapping[s
     on some quasi-identifiers these are the classes by all of them that lie in a class which violates it.
     """
     names = names or relation_names(requirements)
-    return _together([_violating(requirements, index, of) for index, of in enumerate(names)])
+    return _together([_violating(requirement, of) for requirement, of in zip(requirements, names, strict=True)])
 
 
-def _violating(requirements: Sequence[SqlRequirement], index: int, names: Mapping[str, str]) -> exp.Query:
-    requirement = requirements[index]
+def _violating(requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Query:
     statement = requirement.statement("violations", names)
     if not requirement.on:
         return statement
-    return whole_classes(statement, projections(requirements).index(tuple(requirement.on)), names[WHOLE])
+    return whole_classes(statement, names[WHOLE])
 
 
 def by_sets(requirements: Sequence[SqlRequirement]) -> list[exp.Query]:

@@ -123,7 +123,7 @@ def relations_of(
     # Reading rows is expensive: where a subject's values have been counted, their sums are the sizes.
     summed = bool(about) and rows.entity is None and rows.of_subject(about[0]) is rows
     classes = _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)
-    steps.append(("equivalence_class", projected_classes(classes, requirements, rows.projected)))
+    steps += [("equivalence_class", classes), *projected_classes(requirements, rows.projected)]
     for number, subject in enumerate(about):
         reads = {name for r in requirements if tuple(r.attributes) == subject for name in r.reads}
         steps += _of_subject(rows, number, subject, reads, background)
@@ -135,8 +135,6 @@ def relations_of(
         steps.append(("public_class", background.public_class.copy()))
     if not projections(requirements):
         return steps
-    if rows.projected is None:
-        raise InternalError("a requirement asks about some quasi-identifiers, and classes are of all of them only")
     if rows.entity is not None:
         entity = rows.entity.copy()
         steps.append((RESPONDENTS, rows.grouped(entity).select(alias(entity.copy(), "entity"), copy=False)))

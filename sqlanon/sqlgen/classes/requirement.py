@@ -20,6 +20,7 @@ __all__ = [
     "SqlRequirement",
     "by_attribute",
     "by_projection",
+    "class_of_set",
     "depends_on_others",
     "projections",
     "relation_names",
@@ -33,7 +34,8 @@ PER_REQUIREMENT = ("value_range", "guarded", "guarding_node", "class_itemset")
 
 # Relations with rows for each class.
 PER_CLASS = ("equivalence_class", "class_sensitive_value", "guarded")
-# Under this the names of a requirement on some quasi-identifiers have the relation of the classes by all of them.
+# Under this the names of a requirement on some quasi-identifiers have the relation that says in which class of theirs
+# each class by all of them lies.
 WHOLE = "whole_class"
 
 # What names the class of a set of quasi-identifiers in which a class_id lies.
@@ -102,12 +104,17 @@ def by_projection(requirements: Sequence[SqlRequirement]) -> dict[tuple[str, ...
     return indexes
 
 
+def class_of_set(number: int) -> str:
+    """The relation that says in which class of a set of `projections` each class by all quasi-identifiers lies."""
+    return f"class_of_set_{number}"
+
+
 def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = False) -> list[dict[str, str]]:
     """For each requirement the relation that stands for each normal relation.
 
     `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
     the third requirement; what all share keeps its name. `equivalence_class_on_0` has the classes of the first set of
-    `projections`, unless those of the `whole` set of quasi-identifiers are meant.
+    `projections`; if `whole`, it is what that is made of, class_of_set_0 or a relation of the classes by all of them.
     """
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
     sets = projections(requirements)
@@ -126,7 +133,9 @@ def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = Fals
             number = sets.index(tuple(requirement.on))
             if not whole:
                 names = {kind: f"{name}_on_{number}" if kind in PER_CLASS else name for kind, name in names.items()}
-            names[WHOLE] = "equivalence_class"
+            elif "equivalence_class" in names:
+                names["equivalence_class"] = class_of_set(number)
+            names[WHOLE] = class_of_set(number)
         named.append(names)
     return named
 

@@ -120,7 +120,7 @@ class Batch:
             steps.append((f"class_sensitive_value_{number}", self._sensitive(subject, of, unique=whole)))
         if not lasting:
             classes = self._classes(len(about) == 1 and whole)
-            steps.append(("equivalence_class", projected_classes(classes, self.requirements, self.projected)))
+            steps += [("equivalence_class", classes), *projected_classes(self.requirements, self.projected)]
         for index, guard in self.guards:
             steps.append((f"guarded_{index}", self._guarded(guard, of)))
         if public is not None:

@@ -29,6 +29,7 @@ SELECT
   "rows",
   "classes",
   "excess",
+  "smallest"."entities",
   "smallest"."size",
   "smallest"."class_id"
 FROM (
@@ -38,15 +39,22 @@ FROM (
     CAST(COALESCE(SUM("size"), 0) AS INT128) AS "rows",
     COUNT(*) AS "classes",
     SUM("excess") AS "excess",
-    MIN({'size': "size", 'class_id': "class_id"}) AS "smallest"
+    MIN({'entities': "entities", 'size': "size", 'class_id': "class_id"}) AS "smallest"
   FROM (
     SELECT
-      "class_id",
-      "size",
-      CAST("size" AS DOUBLE) AS "excess"
-    FROM "equivalence_class"
-    WHERE
-      "entities" < 4
+      "violation"."class_id",
+      "violation"."size",
+      "violation"."excess",
+      CAST(0 AS BIGINT) AS "entities"
+    FROM (
+      SELECT
+        "class_id",
+        "size",
+        CAST("size" AS DOUBLE) AS "excess"
+      FROM "equivalence_class"
+      WHERE
+        "entities" < 4
+    ) AS "violation"
   ) AS "violations"
   GROUP BY
     "class_id" >> 10

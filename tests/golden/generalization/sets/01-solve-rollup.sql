@@ -1,4 +1,4 @@
--- Look for: the class of each set as a mask of class_id, on_0 and on_1, which keep the node's index; the relations of a
+-- Look for: the class of each set as a mask of class_id in class_of_set_0 and class_of_set_1, which keeps the node's index; the relations of a
 -- set grouped from those of all quasi-identifiers; in "of_set" the excess of each set by itself, of which the
 -- greatest counts, beside the rows of all classes that lie in a violating one.
 
@@ -26,36 +26,44 @@ WITH "node_row" AS (
   FROM "node_row"
 ), "equivalence_class" AS (
   SELECT
-    *,
-    "class_id" & 1033183 AS "on_0",
-    "class_id" & 1033184 AS "on_1"
-  FROM (
-    SELECT
-      "class_id",
-      CAST(SUM("n") AS BIGINT) AS "size",
-      CAST(SUM("n") AS BIGINT) AS "entities"
-    FROM "class_sensitive_value_0"
-    GROUP BY
-      "class_id"
-  ) AS "class"
+    "class_id",
+    CAST(SUM("n") AS BIGINT) AS "size",
+    CAST(SUM("n") AS BIGINT) AS "entities"
+  FROM "class_sensitive_value_0"
+  GROUP BY
+    "class_id"
+), "class_of_set_0" AS (
+  SELECT
+    "class_id",
+    "size",
+    "entities",
+    "class_id" & 1033183 AS "set_class"
+  FROM "equivalence_class"
+), "class_of_set_1" AS (
+  SELECT
+    "class_id",
+    "size",
+    "entities",
+    "class_id" & 1033184 AS "set_class"
+  FROM "equivalence_class"
 ), "equivalence_class_on_0" AS (
   SELECT
-    "on_0" AS "class_id",
+    "set_class" AS "class_id",
     CAST(SUM("size") AS BIGINT) AS "size",
     CAST(SUM("entities") AS BIGINT) AS "entities"
-  FROM "equivalence_class"
+  FROM "class_of_set_0"
   GROUP BY
-    "on_0"
+    "set_class"
 ), "class_sensitive_value_0_on_1" AS (
   SELECT
-    "class"."on_1" AS "class_id",
+    "class"."set_class" AS "class_id",
     "part"."value",
     CAST(SUM("part"."n") AS BIGINT) AS "n"
   FROM "class_sensitive_value_0" AS "part"
-  JOIN "equivalence_class" AS "class"
+  JOIN "class_of_set_1" AS "class"
     ON "part"."class_id" = "class"."class_id"
   GROUP BY
-    "class"."on_1",
+    "class"."set_class",
     "part"."value"
 ), "sensitive_value_0" AS (
   SELECT
@@ -144,7 +152,7 @@ FULL JOIN (
               "class"."class_id",
               "class"."size",
               LEAST("violation"."excess", "class"."size") AS "excess"
-            FROM "equivalence_class" AS "class"
+            FROM "class_of_set_0" AS "class"
             JOIN (
               SELECT
                 "class_id",
@@ -154,7 +162,7 @@ FULL JOIN (
               WHERE
                 "entities" < 3
             ) AS "violation"
-              ON "class"."on_0" = "violation"."class_id"
+              ON "class"."set_class" = "violation"."class_id"
           )
           UNION ALL
           (
@@ -162,7 +170,7 @@ FULL JOIN (
               "class"."class_id",
               "class"."size",
               LEAST("violation"."excess", "class"."size") AS "excess"
-            FROM "equivalence_class" AS "class"
+            FROM "class_of_set_1" AS "class"
             JOIN (
               SELECT
                 "class_id",
@@ -174,7 +182,7 @@ FULL JOIN (
               HAVING
                 COUNT(*) < 3
             ) AS "violation"
-              ON "class"."on_1" = "violation"."class_id"
+              ON "class"."set_class" = "violation"."class_id"
           )
         ) AS "violation"
         GROUP BY
@@ -226,36 +234,44 @@ WITH "node_row" AS (
   FROM "node_row"
 ), "equivalence_class" AS (
   SELECT
-    *,
-    "class_id" & 1033183 AS "on_0",
-    "class_id" & 1033184 AS "on_1"
-  FROM (
-    SELECT
-      "class_id",
-      CAST(SUM("n") AS BIGINT) AS "size",
-      CAST(SUM("n") AS BIGINT) AS "entities"
-    FROM "class_sensitive_value_0"
-    GROUP BY
-      "class_id"
-  ) AS "class"
+    "class_id",
+    CAST(SUM("n") AS BIGINT) AS "size",
+    CAST(SUM("n") AS BIGINT) AS "entities"
+  FROM "class_sensitive_value_0"
+  GROUP BY
+    "class_id"
+), "class_of_set_0" AS (
+  SELECT
+    "class_id",
+    "size",
+    "entities",
+    "class_id" & 1033183 AS "set_class"
+  FROM "equivalence_class"
+), "class_of_set_1" AS (
+  SELECT
+    "class_id",
+    "size",
+    "entities",
+    "class_id" & 1033184 AS "set_class"
+  FROM "equivalence_class"
 ), "equivalence_class_on_0" AS (
   SELECT
-    "on_0" AS "class_id",
+    "set_class" AS "class_id",
     CAST(SUM("size") AS BIGINT) AS "size",
     CAST(SUM("entities") AS BIGINT) AS "entities"
-  FROM "equivalence_class"
+  FROM "class_of_set_0"
   GROUP BY
-    "on_0"
+    "set_class"
 ), "class_sensitive_value_0_on_1" AS (
   SELECT
-    "class"."on_1" AS "class_id",
+    "class"."set_class" AS "class_id",
     "part"."value",
     CAST(SUM("part"."n") AS BIGINT) AS "n"
   FROM "class_sensitive_value_0" AS "part"
-  JOIN "equivalence_class" AS "class"
+  JOIN "class_of_set_1" AS "class"
     ON "part"."class_id" = "class"."class_id"
   GROUP BY
-    "class"."on_1",
+    "class"."set_class",
     "part"."value"
 ), "sensitive_value_0" AS (
   SELECT
@@ -277,7 +293,7 @@ WITH "node_row" AS (
           "class"."class_id",
           "class"."size",
           LEAST("violation"."excess", "class"."size") AS "excess"
-        FROM "equivalence_class" AS "class"
+        FROM "class_of_set_0" AS "class"
         JOIN (
           SELECT
             "class_id",
@@ -287,7 +303,7 @@ WITH "node_row" AS (
           WHERE
             "entities" < 3
         ) AS "violation"
-          ON "class"."on_0" = "violation"."class_id"
+          ON "class"."set_class" = "violation"."class_id"
       )
       UNION ALL
       (
@@ -295,7 +311,7 @@ WITH "node_row" AS (
           "class"."class_id",
           "class"."size",
           LEAST("violation"."excess", "class"."size") AS "excess"
-        FROM "equivalence_class" AS "class"
+        FROM "class_of_set_1" AS "class"
         JOIN (
           SELECT
             "class_id",
@@ -307,7 +323,7 @@ WITH "node_row" AS (
           HAVING
             COUNT(*) < 3
         ) AS "violation"
-          ON "class"."on_1" = "violation"."class_id"
+          ON "class"."set_class" = "violation"."class_id"
       )
     ) AS "violation"
     GROUP BY
@@ -377,36 +393,44 @@ WITH RECURSIVE "node_row" AS (
   FROM "node_row"
 ), "equivalence_class" AS (
   SELECT
-    *,
-    "class_id" & 1033183 AS "on_0",
-    "class_id" & 1033184 AS "on_1"
-  FROM (
-    SELECT
-      "class_id",
-      CAST(SUM("n") AS BIGINT) AS "size",
-      CAST(SUM("n") AS BIGINT) AS "entities"
-    FROM "class_sensitive_value_0"
-    GROUP BY
-      "class_id"
-  ) AS "class"
+    "class_id",
+    CAST(SUM("n") AS BIGINT) AS "size",
+    CAST(SUM("n") AS BIGINT) AS "entities"
+  FROM "class_sensitive_value_0"
+  GROUP BY
+    "class_id"
+), "class_of_set_0" AS (
+  SELECT
+    "class_id",
+    "size",
+    "entities",
+    "class_id" & 1033183 AS "set_class"
+  FROM "equivalence_class"
+), "class_of_set_1" AS (
+  SELECT
+    "class_id",
+    "size",
+    "entities",
+    "class_id" & 1033184 AS "set_class"
+  FROM "equivalence_class"
 ), "equivalence_class_on_0" AS (
   SELECT
-    "on_0" AS "class_id",
+    "set_class" AS "class_id",
     CAST(SUM("size") AS BIGINT) AS "size",
     CAST(SUM("entities") AS BIGINT) AS "entities"
-  FROM "equivalence_class"
+  FROM "class_of_set_0"
   GROUP BY
-    "on_0"
+    "set_class"
 ), "class_sensitive_value_0_on_1" AS (
   SELECT
-    "class"."on_1" AS "class_id",
+    "class"."set_class" AS "class_id",
     "part"."value",
     CAST(SUM("part"."n") AS BIGINT) AS "n"
   FROM "class_sensitive_value_0" AS "part"
-  JOIN "equivalence_class" AS "class"
+  JOIN "class_of_set_1" AS "class"
     ON "part"."class_id" = "class"."class_id"
   GROUP BY
-    "class"."on_1",
+    "class"."set_class",
     "part"."value"
 ), "sensitive_value_0" AS (
   SELECT
@@ -427,10 +451,10 @@ WITH RECURSIVE "node_row" AS (
   ) AS "first"
   UNION ALL
   (
-    WITH "round_equivalence_class" AS (
+    WITH "round_class_of_set_0" AS (
       SELECT
         *
-      FROM "equivalence_class"
+      FROM "class_of_set_0"
       WHERE
         "class_id" IN (
           SELECT
@@ -447,24 +471,34 @@ WITH RECURSIVE "node_row" AS (
             "class_id"
           FROM "rounds"
         )
+    ), "round_class_of_set_1" AS (
+      SELECT
+        *
+      FROM "class_of_set_1"
+      WHERE
+        "class_id" IN (
+          SELECT
+            "class_id"
+          FROM "rounds"
+        )
     ), "round_equivalence_class_on_0" AS (
       SELECT
-        "on_0" AS "class_id",
+        "set_class" AS "class_id",
         CAST(SUM("size") AS BIGINT) AS "size",
         CAST(SUM("entities") AS BIGINT) AS "entities"
-      FROM "round_equivalence_class"
+      FROM "round_class_of_set_0"
       GROUP BY
-        "on_0"
+        "set_class"
     ), "round_class_sensitive_value_0_on_1" AS (
       SELECT
-        "class"."on_1" AS "class_id",
+        "class"."set_class" AS "class_id",
         "part"."value",
         CAST(SUM("part"."n") AS BIGINT) AS "n"
       FROM "round_class_sensitive_value_0" AS "part"
-      JOIN "round_equivalence_class" AS "class"
+      JOIN "round_class_of_set_1" AS "class"
         ON "part"."class_id" = "class"."class_id"
       GROUP BY
-        "class"."on_1",
+        "class"."set_class",
         "part"."value"
     ), "round_violating" AS (
       SELECT
@@ -480,7 +514,7 @@ WITH RECURSIVE "node_row" AS (
               "class"."class_id",
               "class"."size",
               LEAST("violation"."excess", "class"."size") AS "excess"
-            FROM "round_equivalence_class" AS "class"
+            FROM "round_class_of_set_0" AS "class"
             JOIN (
               SELECT
                 "class_id",
@@ -490,7 +524,7 @@ WITH RECURSIVE "node_row" AS (
               WHERE
                 "entities" < 3
             ) AS "violation"
-              ON "class"."on_0" = "violation"."class_id"
+              ON "class"."set_class" = "violation"."class_id"
           )
           UNION ALL
           (
@@ -498,7 +532,7 @@ WITH RECURSIVE "node_row" AS (
               "class"."class_id",
               "class"."size",
               LEAST("violation"."excess", "class"."size") AS "excess"
-            FROM "round_equivalence_class" AS "class"
+            FROM "round_class_of_set_1" AS "class"
             JOIN (
               SELECT
                 "class_id",
@@ -510,7 +544,7 @@ WITH RECURSIVE "node_row" AS (
               HAVING
                 COUNT(*) < 3
             ) AS "violation"
-              ON "class"."on_1" = "violation"."class_id"
+              ON "class"."set_class" = "violation"."class_id"
           )
         ) AS "violation"
         GROUP BY
@@ -548,10 +582,10 @@ WITH RECURSIVE "node_row" AS (
       FROM "rounds"
     )
     AND NOT "class_id" IS NULL
-), "remaining_equivalence_class" AS (
+), "remaining_class_of_set_0" AS (
   SELECT
     *
-  FROM "equivalence_class"
+  FROM "class_of_set_0"
   WHERE
     "class_id" IN (
       SELECT
@@ -568,24 +602,34 @@ WITH RECURSIVE "node_row" AS (
         "class_id"
       FROM "remaining"
     )
+), "remaining_class_of_set_1" AS (
+  SELECT
+    *
+  FROM "class_of_set_1"
+  WHERE
+    "class_id" IN (
+      SELECT
+        "class_id"
+      FROM "remaining"
+    )
 ), "remaining_equivalence_class_on_0" AS (
   SELECT
-    "on_0" AS "class_id",
+    "set_class" AS "class_id",
     CAST(SUM("size") AS BIGINT) AS "size",
     CAST(SUM("entities") AS BIGINT) AS "entities"
-  FROM "remaining_equivalence_class"
+  FROM "remaining_class_of_set_0"
   GROUP BY
-    "on_0"
+    "set_class"
 ), "remaining_class_sensitive_value_0_on_1" AS (
   SELECT
-    "class"."on_1" AS "class_id",
+    "class"."set_class" AS "class_id",
     "part"."value",
     CAST(SUM("part"."n") AS BIGINT) AS "n"
   FROM "remaining_class_sensitive_value_0" AS "part"
-  JOIN "remaining_equivalence_class" AS "class"
+  JOIN "remaining_class_of_set_1" AS "class"
     ON "part"."class_id" = "class"."class_id"
   GROUP BY
-    "class"."on_1",
+    "class"."set_class",
     "part"."value"
 ), "violating" AS (
   SELECT
@@ -601,7 +645,7 @@ WITH RECURSIVE "node_row" AS (
           "class"."class_id",
           "class"."size",
           LEAST("violation"."excess", "class"."size") AS "excess"
-        FROM "remaining_equivalence_class" AS "class"
+        FROM "remaining_class_of_set_0" AS "class"
         JOIN (
           SELECT
             "class_id",
@@ -611,7 +655,7 @@ WITH RECURSIVE "node_row" AS (
           WHERE
             "entities" < 3
         ) AS "violation"
-          ON "class"."on_0" = "violation"."class_id"
+          ON "class"."set_class" = "violation"."class_id"
       )
       UNION ALL
       (
@@ -619,7 +663,7 @@ WITH RECURSIVE "node_row" AS (
           "class"."class_id",
           "class"."size",
           LEAST("violation"."excess", "class"."size") AS "excess"
-        FROM "remaining_equivalence_class" AS "class"
+        FROM "remaining_class_of_set_1" AS "class"
         JOIN (
           SELECT
             "class_id",
@@ -631,7 +675,7 @@ WITH RECURSIVE "node_row" AS (
           HAVING
             COUNT(*) < 3
         ) AS "violation"
-          ON "class"."on_1" = "violation"."class_id"
+          ON "class"."set_class" = "violation"."class_id"
       )
     ) AS "violation"
     GROUP BY

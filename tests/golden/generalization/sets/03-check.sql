@@ -1,4 +1,4 @@
--- Look for: on_0 and on_1 as structs of some of the labels; classes of a set as sums over those that are published,
+-- Look for: class_of_set_0 and class_of_set_1 with structs of some of the labels; classes of a set as sums over those that are published,
 -- so that the candidate is read once.
 
 SELECT
@@ -19,18 +19,26 @@ FROM (
       "disease"
   ), "equivalence_class" AS (
     SELECT
-      *,
-      {'dob': "class_id"."dob", 'zip': "class_id"."zip"} AS "on_0",
-      {'sex': "class_id"."sex", 'zip': "class_id"."zip"} AS "on_1"
-    FROM (
-      SELECT
-        "class_id",
-        CAST(SUM("n") AS BIGINT) AS "size",
-        CAST(SUM("n") AS BIGINT) AS "entities"
-      FROM "class_value_0"
-      GROUP BY
-        "class_id"
-    ) AS "class"
+      "class_id",
+      CAST(SUM("n") AS BIGINT) AS "size",
+      CAST(SUM("n") AS BIGINT) AS "entities"
+    FROM "class_value_0"
+    GROUP BY
+      "class_id"
+  ), "class_of_set_0" AS (
+    SELECT
+      "class_id",
+      "size",
+      "entities",
+      {'dob': "class_id"."dob", 'zip': "class_id"."zip"} AS "set_class"
+    FROM "equivalence_class"
+  ), "class_of_set_1" AS (
+    SELECT
+      "class_id",
+      "size",
+      "entities",
+      {'sex': "class_id"."sex", 'zip': "class_id"."zip"} AS "set_class"
+    FROM "equivalence_class"
   ), "sensitive_code_0" AS (
     SELECT
       "value_0",
@@ -50,22 +58,22 @@ FROM (
       ON "counted"."value_0" IS NOT DISTINCT FROM "coded"."value_0"
   ), "equivalence_class_on_0" AS (
     SELECT
-      "on_0" AS "class_id",
+      "set_class" AS "class_id",
       CAST(SUM("size") AS BIGINT) AS "size",
       CAST(SUM("entities") AS BIGINT) AS "entities"
-    FROM "equivalence_class"
+    FROM "class_of_set_0"
     GROUP BY
-      "on_0"
+      "set_class"
   ), "class_sensitive_value_0_on_1" AS (
     SELECT
-      "class"."on_1" AS "class_id",
+      "class"."set_class" AS "class_id",
       "part"."value",
       CAST(SUM("part"."n") AS BIGINT) AS "n"
     FROM "class_sensitive_value_0" AS "part"
-    JOIN "equivalence_class" AS "class"
+    JOIN "class_of_set_1" AS "class"
       ON "part"."class_id" = "class"."class_id"
     GROUP BY
-      "class"."on_1",
+      "class"."set_class",
       "part"."value"
   )
   SELECT
