@@ -20,10 +20,19 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.releases.frozen_inputs import CATALOG, Copies, freeze
 from sqlanon.remarks.classes import ClassFigures, class_figures
 from sqlanon.remarks.columns import Profile, profiles, rows_of_nobody
-from sqlanon.remarks.wording import ELSEWHERE, EMPTY, ONE_BUCKET, of_classes, of_columns, of_nobody, of_people
+from sqlanon.remarks.wording import (
+    ELSEWHERE,
+    EMPTY,
+    ONE_BUCKET,
+    of_classes,
+    of_columns,
+    of_known_values,
+    of_nobody,
+    of_people,
+)
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sqlgen.release.multi_table_query import PublishedTable, TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["remark_stage"]
@@ -58,8 +67,11 @@ def _remarks(state: State) -> Iterator[str]:
         sensitive = {attribute.column: _required_of(state, attribute.column) for attribute in bound.sensitive}
         figures = _class_figures(state, list(sensitive), respondent)
         yield from of_classes(figures, sensitive, respondent, together=any(r.on for r in state.requirements))
-    if state.create.method.name not in _COMPARED_WITH and _is_one_bucket(state):
-        yield ONE_BUCKET
+    if state.create.method.name not in _COMPARED_WITH:
+        if _is_one_bucket(state):
+            yield ONE_BUCKET
+        for figures in _bucket_figures(state):
+            yield from of_known_values(figures, figures.known_alike, "bucket")
     if isinstance(choice, Remarked):
         yield from choice.remarks
     yield from _unproven(choice)
@@ -78,11 +90,7 @@ def _is_one_bucket(state: State) -> bool:
     for index, table in enumerate(query.tables):
         for part in table.columns:
             if part.reading is Reading.BUCKET:
-                made = (
-                    relation(state.candidates[index].stands)
-                    if state.candidates
-                    else _planned(table, part, query.tokens)
-                )
+                made = _table(state, query, index, [part.name])
                 low, high = state.engine.rows(
                     exp.select(f.min(column(part.name)), f.max(column(part.name))).from_(made)
                 )[0]
@@ -90,10 +98,33 @@ def _is_one_bucket(state: State) -> bool:
     return False
 
 
-def _planned(table: PublishedTable, part: PublishedColumn, tokens: Mapping[str, str]) -> exp.Subquery:
-    """One column of a table that is not made, without the tables of tokens, which are made with a release."""
+def _bucket_figures(state: State) -> Iterator[ClassFigures]:
+    """The figures of the buckets of each table that shows them beside sensitive values."""
+    query = state.compiled
+    if not isinstance(query, TablesQuery):
+        return
+    for index, table in enumerate(query.tables):
+        buckets = [part.name for part in table.columns if part.reading is Reading.BUCKET]
+        values = [p for p in table.columns if p.role is Role.SENSITIVE and p.reading is Reading.BUCKET_VALUE]
+        if buckets and values:
+            names = [part.name for part in values]
+            made = _table(state, query, index, [*buckets, *names])
+            figures = class_figures(state.engine, made, need(state.choice).rows, buckets, names)
+            called = {part.name: part.bound.column if part.bound else part.name for part in values}
+            yield replace(figures, known_alike={called[name]: n for name, n in figures.known_alike.items()})
+
+
+def _table(state: State, query: TablesQuery, index: int, names: Sequence[str]) -> exp.Table | exp.Subquery:
+    """Some columns of a table of the release, whether it is made or not."""
+    if state.candidates:
+        return relation(state.candidates[index].stands)
+    return _planned(query.tables[index], names, query.tokens)
+
+
+def _planned(table: PublishedTable, names: Sequence[str], tokens: Mapping[str, str]) -> exp.Subquery:
+    """Some columns of a table that is not made, without the tables of tokens, which are made with a release."""
     query = table.query.copy()
-    query.set("expressions", [output for output in query.expressions if output.alias_or_name == part.name])
+    query.set("expressions", [output for output in query.expressions if output.alias_or_name in names])
     joined = query.args.get("joins") or []
     query.set("joins", [join for join in joined if join.this.name not in tokens.values()])
     return query.subquery("planned", copy=False)

@@ -55,8 +55,10 @@ def class_figures(
         grouped.subquery("class", copy=False), copy=False
     )
     classes, single, *counts = map(int, engine.rows(query)[0])
-    by_figure = [dict(zip(columns, part, strict=True)) for part in (counts[: len(columns)], counts[len(columns) :])]
-    return ClassFigures(classes, single, *by_figure, one_in)
+    same_value, known_value = (
+        dict(zip(columns, part, strict=True)) for part in (counts[: len(columns)], counts[len(columns) :])
+    )
+    return ClassFigures(classes, single, same_value, known_value, one_in)
 
 
 def _known_alike(value: exp.Expr) -> exp.Expr:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from sqlanon.domain.counts import count_of, counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.remarks.classes import ClassFigures
 from sqlanon.remarks.columns import Profile
 
-__all__ = ["ELSEWHERE", "EMPTY", "ONE_BUCKET", "of_classes", "of_columns", "of_nobody", "of_people"]
+__all__ = ["ELSEWHERE", "EMPTY", "ONE_BUCKET", "of_classes", "of_columns", "of_known_values", "of_nobody", "of_people"]
 
 ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
@@ -77,11 +77,22 @@ def of_classes(
             seen = f"in {_share(count, figures)} all rows have one value of {name}"
             advice = [stricter if model in models else model for model, stricter in _AGAINST_ONE_VALUE.items()]
             yield f"{seen}: anyone who knows somebody's class knows the value; require {' or '.join(advice)}{of_all}"
+    yield from of_known_values(figures, sensitive, "class", "classes", of_all)
+
+
+def of_known_values(
+    figures: ClassFigures, sensitive: Iterable[str], noun: str, nouns: str | None = None, of_all: str = ""
+) -> Iterator[str]:
+    """A sentence about the classes or buckets in which every sensitive value but NULL is the same, if there are any.
+
+    `of_all` follows what is advised.
+    """
+    for name in sensitive:
         if count := figures.known_alike.get(name):
             yield (
-                f"in {_share(count, figures)} every known value of {name} is the same, beside NULL: of anyone who has "
-                f"a value it is known; NULL counts as a value, so require l_diversity(l => 3){of_all}, or leave rows "
-                "without a value out"
+                f"in {_share(count, figures, noun, nouns)} every known value of {name} is the same, beside NULL: of "
+                "anyone who has a value it is known; NULL counts as a value, so require "
+                f"l_diversity(l => 3){of_all}, or leave rows without a value out"
             )
 
 
@@ -140,10 +151,10 @@ def _agreeing(profile: Profile) -> str:
     return "each that repeats has" if profile.one_in == 1 else "nearly each that repeats has"
 
 
-def _share(number: int, figures: ClassFigures) -> str:
+def _share(number: int, figures: ClassFigures, noun: str = "class", nouns: str | None = "classes") -> str:
     if figures.one_in == 1:
-        return count_of(number, figures.classes, "class", "classes")
-    return f"about {per_cent(number / figures.classes)} of the classes"
+        return count_of(number, figures.classes, noun, nouns)
+    return f"about {per_cent(number / figures.classes)} of the {nouns or noun + 's'}"
 
 
 def _about(number: int, profile: Profile, noun: str) -> str:

@@ -162,6 +162,32 @@ def test_classes_of_one_known_value_beside_null(con: Connection, method: str, ki
 
 
 @pytest.mark.parametrize(
+    ("method", "table", "value", "called"),
+    [
+        ("anatomy(l => 2)", "r_sensitive", "value", "buckets"),
+        ("slicing(l => 2)", "r_2", "s", "buckets"),
+        ("mondrian(publish => 'none')", "r", "s", "classes"),
+    ],
+)
+def test_buckets_of_one_known_value_beside_null(
+    con: Connection, method: str, table: str, value: str, called: str
+) -> None:
+    """Half of the rows have no value, a quarter has each of two others: a bucket has NULL and one of these."""
+    con.execute("CREATE TABLE t AS SELECT i AS age, ['a', NULL, 'b', NULL][1 + i % 4] AS s FROM range(16) AS r(i)")
+    asked = "l_diversity(l => 2, variant => 'probabilistic')"
+    con.execute(f"CREATE POLICY p ON t (age QUASI IDENTIFIER, s SENSITIVE) REQUIRE {asked}")
+    remark = con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}").fetchall()[0][-1]
+    buckets: dict[int, set[str | None]] = defaultdict(set)
+    for bucket, shown in con.duckdb.execute(f"SELECT bucket, {value} FROM {table}").fetchall():
+        buckets[bucket].add(shown)
+    assert all(None in values and len(values) == 2 for values in buckets.values())
+    seen = f"in {len(buckets)} of {len(buckets)} {called} every known value of s is the same, beside NULL: "
+    assert remark.startswith(seen)
+    explained = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD {method}").fetchall()
+    assert any(detail.startswith(seen) for _, item, detail in explained if item == "remark")
+
+
+@pytest.mark.parametrize(
     ("required", "advice"),
     [
         ("k_anonymity(k => 2)", "l_diversity or t_closeness"),
