@@ -12,20 +12,21 @@ __all__ = ["Quality", "quality"]
 
 @dataclass(frozen=True)
 class Quality:
-    """`ncp` is the mean of the rows' and attributes' normalized certainty penalties, `discernibility` the sum of
-    the squares of the classes' sizes.
+    """`loss_metric` is that of Iyengar, Transforming data to satisfy privacy constraints (2002): the mean of the rows'
+    and attributes' penalties. `discernibility` is the sum of the squares of the classes' sizes.
     """
 
     classes: int
     smallest: int
     largest: int
     rows: int
-    ncp: float
+    loss_metric: float
     discernibility: int
 
     def __str__(self) -> str:
         sizes = f"{self.smallest:,} to {self.largest:,} rows"
-        return f"{self.classes:,} classes of {sizes}, NCP {self.ncp:.5f}, discernibility {self.discernibility:,}"
+        losses = f"loss metric {self.loss_metric:.5f}, discernibility {self.discernibility:,}"
+        return f"{self.classes:,} classes of {sizes}, {losses}"
 
 
 def quality(

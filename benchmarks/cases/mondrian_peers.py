@@ -43,7 +43,7 @@ class _Peer:
 
 @dataclass(frozen=True)
 class _Own:
-    """What sqlanon came to. `loss` counts all values that lie between the ends of the ranges that it publishes."""
+    """What sqlanon came to. `loss` is its granularity loss: all values between the ends of the published ranges."""
 
     runs: Sequence[StageTimes]
     quality: Quality
@@ -142,11 +142,11 @@ def _figures(own: _Own, peer: _Peer, rows: int) -> Iterator[Figure]:
     )
     found = {"own": asdict(own.quality) | {"loss": own.loss}, "peer": asdict(peer.quality)}
     notes = {
-        "NCP": f"sqlanon: {own.quality} ({own.loss:.5f} with the values between the ends of its ranges)",
+        "loss metric": f"sqlanon: {own.quality}, granularity loss {own.loss:.5f}",
         "discernibility": f"{peer.called}: {peer.quality}",
     }
     for what, note in notes.items():
-        attribute = what.lower()
+        attribute = what.replace(" ", "_")
         value = getattr(own.quality, attribute) / getattr(peer.quality, attribute)
         yield Figure(
             "mondrian_peers",

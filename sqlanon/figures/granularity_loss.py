@@ -31,19 +31,19 @@ from sqlanon.sqlgen.cells.labels import listed_values, occurring_values
 __all__ = ["granularity_loss"]
 
 _NAME = "granularity_loss"
-# Ranges in the order of a hierarchy that is not published: to a reader any value may be in them.
-_IN_ANOTHER_ORDER = {"tree_range"}
+# Ranges in the order of a hierarchy that is not published, and centroids: to a reader any value may be behind them.
+_UNKNOWN = {"tree_range", "any"}
 
 
 def granularity_loss(
     engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
 ) -> list[ClassFigure]:
-    """The granularity loss (NCP) of each quasi-identifier, and that of all of them, weighted where the policy weighs.
+    """The granularity loss of each quasi-identifier, and that of all of them, weighted where the policy weighs.
 
     A value that is shown by a label costs (n - 1) / (N - 1), where n of the N values of the column lie below the label,
     and a row that is left out 1: the mean over the rows of the source. Values are those that occur in the source, and
-    of a stored hierarchy those that it lists. Of regions the ranges of numbers count by the values in them, not by
-    their width as in the loss that is minimized; ranges in the order of a hierarchy that is computed have no figure.
+    of a stored hierarchy those that it lists. It is the number that CREATE ANONYMIZED states, whatever the method.
+    Ranges in the order of a hierarchy that is computed, and centroids, have no figure.
 
     Reads the source, in a transaction that is open already. Raises UserError for an argument, as it takes none, and
     PolicyError for a release that does not show a quasi-identifier.
@@ -82,7 +82,7 @@ def _loss(
     generalized = model.generalized.get(fold(b.column))
     if generalized is None:
         return suppressed / rows
-    if _IN_ANOTHER_ORDER & {*generalized.forms}:
+    if _UNKNOWN & {*generalized.forms, *generalized.nulls}:
         return None
     values = scratch.table("occurring", occurring_values(b, bound.relation))
     labels = released_labels(scratch, model, generalized)

@@ -88,7 +88,16 @@ def _losses(facts: Facts) -> Iterator[Markup]:
             f": the mean of the above, and the figure {GRANULARITY_LOSS} of MEASURE.",
         )
     name = release.loss_name or GRANULARITY_LOSS
-    if release.loss is None or (name == GRANULARITY_LOSS and whole is not None and isclose(whole, release.loss)):
+    if release.loss is None:
+        return
+    if name == GRANULARITY_LOSS:
+        if whole is None:
+            yield paragraph(
+                "Over all quasi-identifiers the granularity loss was ", number(release.loss), " when the release was "
+                "made. Nobody can measure it from a release that does not show which values are below its labels.",
+            )  # fmt: skip
+        elif not isclose(whole, release.loss):
+            yield paragraph("When the release was made it was ", number(release.loss), ".")
         return
     definition = worded(release.method, release.method_arguments).losses.get(name)
     yield paragraph(

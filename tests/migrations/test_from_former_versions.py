@@ -100,6 +100,7 @@ def engine(path):
         "0015_checksums",
         "0016_value_sets",
         "0017_bound_names",
+        "0017_loss_metric",
     ]
     yield made
     connection.close()
@@ -291,3 +292,46 @@ def test_what_was_minimized_is_among_the_questions(migrated):
     )
     assert losses == [("0f0f", "hospital_2026", name, 0.125, datetime(2026, 11, 21, 10, 30))]
     assert migrated.rows("FROM anon.release_export") == []
+
+
+# Three releases by regions, one of buckets and one by levels, all with the name that their losses had.
+BY_METHOD = {
+    "ranges": "mondrian",
+    "labels": "MONDRIAN(publish => 'ancestor')",
+    "changed": "mondrian(publish => 'centroid')",
+    "buckets": "mondrian(publish => 'none')",
+    "levels": "generalization",
+}
+
+
+def test_a_loss_that_was_counted_otherwise_has_a_name_of_its_own():
+    with connect() as session:
+        session.execute("CREATE TABLE people AS SELECT i // 3 AS age, i % 4 AS ill FROM range(60) t(i)")
+        session.execute("CREATE HIERARCHY ages AS INTERVALS (2, 4)")
+        session.execute(
+            "CREATE POLICY p ON people (age QUASI IDENTIFIER USING ages, ill SENSITIVE) REQUIRE k_anonymity(k => 5)"
+        )
+        for name, method in BY_METHOD.items():
+            session.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY p METHOD {method}")
+        engine = DuckDBEngine(session.duckdb)
+        engine.run("DELETE FROM anon.schema_version WHERE version >= 17")
+        engine.run("UPDATE anon.release SET released_rows = 7 WHERE object_name = 'changed'")
+        sealed = dict(engine.rows("SELECT object_name, digest FROM anon.release"))
+        migrations.migrate(engine, transaction=engine.transaction)
+        known = dict.fromkeys(("ranges", "labels", "changed"), "loss_metric")
+        known |= dict.fromkeys(("buckets", "levels"), "granularity_loss")
+        assert dict(engine.rows("SELECT object_name, loss_name FROM anon.release")) == known
+        questions = "SELECT DISTINCT release, question FROM anon.measurement WHERE required IS NULL"
+        assert dict(engine.rows(questions)) == known
+        digest = dict(engine.rows("SELECT object_name, digest FROM anon.release"))
+        assert {name for name in sealed if digest[name] == sealed[name]} == {"buckets", "levels"}
+        for name in BY_METHOD:
+            if name == "changed":
+                with pytest.raises(CatalogError, match=r"main\.changed: its rows"):
+                    session.execute(f"CHECK {name}")
+            else:
+                session.execute(f"CHECK {name}")
+        tables = "SELECT table_name FROM duckdb_tables() WHERE starts_with(table_name, 'former')"
+        assert engine.rows(tables) == []
+        (made, *_) = session.sql("REFRESH ANONYMIZED TABLE ranges").columns[5:]
+        assert made == "granularity_loss"

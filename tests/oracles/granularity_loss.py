@@ -1,4 +1,4 @@
-"""Granularity loss (NCP), cell by cell in fractions.
+"""Granularity loss, cell by cell in fractions.
 
 A kept cell costs (leaves below its generalized value - 1) / (leaves - 1), a cell of a
 suppressed row costs 1; the loss is the mean over all cells, weighted by attribute.

@@ -208,7 +208,7 @@ class Mondrian:
 
 
 def granularity_loss(domains: Sequence[Domain], partition: Sequence[Region], publish: str = "range") -> float:
-    """The weighted mean over rows and attributes of the share of the domain that a label covers."""
+    """The weighted mean over rows and attributes of the share of the other values that a label may stand for."""
     if not partition:
         return 0.0
     each = [(domain, region, domain.attribute.weight * len(region)) for domain in domains for region in partition]
@@ -217,16 +217,23 @@ def granularity_loss(domains: Sequence[Domain], partition: Sequence[Region], pub
 
 
 def granularity(domain: Domain, region: Region, publish: str) -> float:
-    """How much of an attribute's domain its label covers: 0 for a value, 1 for all of them."""
-    first, last = domain.span(region)
-    others = len(domain.values) - 1
-    if publish == "ancestor" and domain.attribute.paths is not None and first < last:
-        level = domain.common_level(region)
-        above = domain.node(domain.values[first], level)
-        return (sum(domain.node(value, level) == above for value in domain.values) - 1) / others
-    if domain.attribute.order == "numeric":
-        return domain.share(region)
-    return (last - first) / others if others else 0.0
+    """Of the values of an attribute but one, the share that its label and bounds allow: 0 for a value, 1 for all."""
+    low, high = bounds(domain, region)
+    if low is None or len(domain.values) == 1:
+        return 0.0
+    first, last = domain.values.index(low), domain.values.index(high)
+    allowed = {value for value in domain.values[first : last + 1] if value is not None}
+    if publish == "ancestor" and domain.attribute.paths is not None:
+        if domain.attribute.order == "tree":
+            # In an order that is not that of `<` the bounds say nothing more.
+            level = domain.common_level(region)
+            above = domain.node(domain.values[domain.span(region)[0]], level)
+            allowed = {value for value in domain.values if domain.node(value, level) == above}
+        elif ancestor_label(domain, region) == "*":
+            allowed |= {None} & {*domain.values}
+    elif any(domain.values[domain.rank[row]] is None for row in region):
+        allowed.add(None)
+    return (len(allowed) - 1) / (len(domain.values) - 1)
 
 
 def bounds(domain: Domain, region: Region) -> tuple[Value, Value]:

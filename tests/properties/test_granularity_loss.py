@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon import SqlanonError
+from sqlanon import PrivacyViolation, SqlanonError
 from tests.support.draws import draws
+from tests.support.mondrian import Case, cases
 from tests.support.names import quoted
 
 pytestmark = pytest.mark.drawn
@@ -101,13 +103,43 @@ def test_ranges_of_numbers_count_the_values_in_them(table: list[Row]) -> None:
     con.executemany("INSERT INTO people VALUES (?, ?)", [list(row[:2]) for row in table])
     con.execute("CREATE POLICY p ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
     try:
-        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian")
+        (made, *_) = con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian").fetchall()
     except SqlanonError:
         assume(False)
     figures = {row[2]: row[3] for row in con.execute("MEASURE r WITH FIGURES (granularity_loss)").fetchall()}
+    assert figures[None] == pytest.approx(made[5])
     ages = list({row[0] for row in table})
     labels = [label for (label,) in con.execute("SELECT age FROM r").fetchall()]
     # A region may have NULL beside numbers.
     assume(all(label is None or "NULL" not in str(label) for label in labels))
     costs = [(below_age(label, ages) - 1) / max(len(ages) - 1, 1) for label in labels]
     assert figures["age"] == pytest.approx(sum(costs) / len(table))
+
+
+@settings(max_examples=draws(6, long=40), deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    cases("k_anonymity", ("strict", "relaxed"), size=12),
+    st.sampled_from(("range", "ancestor", "centroid", "none")),
+    st.booleans(),
+)
+def test_what_a_release_by_regions_states_is_what_is_measured(case: Case, publish: str, bounds: bool) -> None:
+    """Of columns of every type and order, with gaps between values: one number, or none where no reader has it."""
+    # Texts that look like ranges can be read in several ways.
+    assume(not any(isinstance(row[name], str) and "[" in row[name] for row in case.rows for name in case.names))
+    assume(publish != "none" or not (bounds or case.entity))
+    con = case.install()
+    statement = replace(case, publish=publish).statement.replace("bounds => true", f"bounds => {bounds}")
+    try:
+        (made, *_) = con.execute(statement).fetchall()
+    except PrivacyViolation:
+        assume(False)
+    figures = {row[2]: row[3] for row in con.execute("MEASURE r WITH FIGURES (granularity_loss)").fetchall()}
+    assert con.duckdb.execute("SELECT loss, loss_name FROM anon.release").fetchall() == [(made[5], "granularity_loss")]
+    if publish == "centroid" or figures[None] is None:
+        assert None in figures.values()
+        hidden = [q for name, q in zip(case.names, case.quasi, strict=True) if figures[name] is None]
+        # Prefixes are computed from the values, so that nobody has their order.
+        assert publish == "centroid" or all((q.hierarchy or "").startswith("PREFIXES") for q in hidden)
+    else:
+        assert figures[None] == pytest.approx(made[5], rel=1e-9, abs=1e-12)
+    con.close()

@@ -43,6 +43,9 @@ def test_what_it_says_is_what_create_reaches(con: Connection, loss: str) -> None
         assert parts
         (answer, *_) = con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {parts[1]}").fetchall()
         assert (answer[5], answer[4]) == (pytest.approx(float(parts[2]), abs=1e-6), int(parts[5] or 0))
+        if loss == "granularity_loss":
+            measured = con.execute("MEASURE r WITH FIGURES (granularity_loss)").fetchall()[-1][-1]
+            assert measured == pytest.approx(float(parts[2]), abs=1e-6)
 
 
 def test_without_arguments_a_few_rows_stand_in_nobodys_way(con: Connection) -> None:

@@ -99,7 +99,7 @@ def test_markdown_names_requirement_paper_and_hash() -> None:
     assert "990 of the source's 1,000 rows; 10 suppressed." in text
     call = "generalization(suppression => 0.02, loss => 'granularity_loss', recoding => 'local')"
     assert f"Method: `{call}`. Loss: 0.25." in text
-    assert "The loss is the granularity loss (NCP)" in text
+    assert "The loss is the granularity loss: " in text
     assert f"| `x.csv` | 12,345 | `{'cd' * 32}` |" in text
 
 

@@ -318,18 +318,23 @@ def test_ancestor_labels() -> None:
 
 
 def test_the_loss_of_ranges() -> None:
-    # As numbers 10 of 40 and nothing, two rows each; as ranks 1 of 2.
+    # One of the two others and none, two rows each, however far apart they are.
     rows = [{"a": value} for value in (0, 10, 40, 40)]
     parts = [[0, 1], [2, 3]]
-    assert granularity_loss([Domain(of(), rows)], parts) == pytest.approx(1 / 8)
-    assert granularity_loss([Domain(of("values"), rows)], parts) == pytest.approx(1 / 4)
+    for order in ("numeric", "values"):
+        assert granularity_loss([Domain(of(order), rows)], parts) == pytest.approx(1 / 4)
     assert granularity_loss([Domain(of(), rows)], [[0, 1, 2, 3]]) == 1
     for order in ("numeric", "values"):
         assert granularity_loss([Domain(of(order), rows[2:])], [[0, 1]]) == 0
     assert granularity_loss([Domain(of(), [])], []) == 0
-    # Weighted: (3 * 1/8 + 1 * 1/4) / 4.
-    weighted = [Domain(of(weight=3.0), rows), Domain(of("values"), rows)]
-    assert granularity_loss(weighted, parts) == pytest.approx((3 / 8 + 1 / 4) / 4)
+    # NULL is among the values of a range that says so, and not of one that ends before it.
+    with_null = [{"a": value} for value in (0, 10, 40, None)]
+    assert granularity_loss([Domain(of(), with_null)], [[0, 3], [1, 2]]) == pytest.approx(1 / 3)
+    assert granularity_loss([Domain(of(), with_null)], [[0, 1, 2], [3]]) == pytest.approx(3 / 4 * 2 / 3)
+    # Weighted: (3 * 1/4 + 1 * 0) / 4.
+    same = [{"a": value} for value in (1, 1, 2, 2)]
+    weighted = [Domain(of(weight=3.0), rows), Domain(of("values"), same)]
+    assert granularity_loss(weighted, parts) == pytest.approx(3 / 16)
 
 
 def test_the_loss_of_ancestors() -> None:
@@ -338,4 +343,4 @@ def test_the_loss_of_ancestors() -> None:
     assert granularity_loss([column], [[0, 1], [2]]) == pytest.approx(2 / 4 * 2 / 3)
     assert granularity_loss([column], [[0, 1], [2]], "ancestor") == pytest.approx(3 / 4 * 2 / 3)
     assert granularity_loss([column], [[0, 1, 2]], "ancestor") == 1
-    assert granularity_loss([domain(of(), [0, 10, 40])], [[0, 1], [2]], "ancestor") == pytest.approx(1 / 4 * 2 / 3)
+    assert granularity_loss([domain(of(), [0, 10, 40])], [[0, 1], [2]], "ancestor") == pytest.approx(1 / 2 * 2 / 3)

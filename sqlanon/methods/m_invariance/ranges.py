@@ -54,9 +54,6 @@ def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Turns
         ends = (alias(f.min(column(name)), low_name(index)), alias(f.max(column(name)), high_name(index)))
         spans.select(*ends, copy=False)
     regions, count = scratch.counted_table("regions", spans)
-    loss = 0.0
-    if count:
-        loss = float(engine.rows(region_loss(policy, cuts, regions, of_ancestors=False))[0][0])
     partition = Partition(
         regions=regions,
         points=points,
@@ -65,14 +62,15 @@ def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Turns
         smallest=1,
         largest=1,
         attempts=0,
-        loss=Fraction(loss),
+        loss=Fraction(),
         rows=0,
         strict=True,
         publish="range",
         bounds=False,
     )
     levels = [None] * len(names)
-    return Ranges(scratch.table("ranges", region_labels(policy, partition, levels)), Fraction(loss))
+    labels = scratch.table("ranges", region_labels(policy, partition, levels))
+    return Ranges(labels, region_loss(engine, policy, partition))
 
 
 def ranges_table(policy: BoundPolicy, choice: Invariant) -> PublishedTable:

@@ -1,4 +1,8 @@
-"""Granularity loss (NCP): how many of an attribute's values a released value may stand for."""
+"""Granularity loss: how many of an attribute's values a released value may stand for.
+
+Iyengar, Transforming data to satisfy privacy constraints (2002): the loss metric of categorical attributes. Numbers are
+counted as other values are, where the paper takes the widths of their ranges.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ __all__ = ["GranularityLoss"]
 
 
 class GranularityLoss:
-    """NCP: a generalized value costs (leaves below it - 1) / (leaves - 1), a cell of a suppressed row 1.
+    """A generalized value costs (leaves below it - 1) / (leaves - 1), a cell of a suppressed row 1.
 
     The loss is the mean over all cells, weighted where the policy weighs.
     """

@@ -28,7 +28,7 @@ __all__ = ["DEFINITION", "NAME", "RelatedLoss"]
 
 NAME = "granularity_loss_of_tables"
 DEFINITION = (
-    "granularity loss (NCP) of several tables: a generalized value costs (n - 1) / (N - 1), where n of the N leaves of "
+    "granularity loss of several tables: a generalized value costs (n - 1) / (N - 1), where n of the N leaves of "
     "its hierarchy lie below it, and 1 if its person is left out; the mean over all quasi-identifiers, weighted where "
     "the policy weighs, of the means over the rows of their tables: 0 where nothing is changed, 1 where nothing is left"
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.engines.base import Engine
 from sqlanon.methods.shared.partition.choice import Partition
-from sqlanon.methods.shared.partition.choose_dimension import Turns
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
@@ -17,6 +18,7 @@ from sqlanon.sqlgen.build.expressions import (
     ascending,
     case,
     cast,
+    huge,
     identical,
     if_,
     infix,
@@ -33,7 +35,7 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
 from sqlanon.sqlgen.cells.labels import generalized, level_name, stored_labels
-from sqlanon.sqlgen.cells.value_ranks import first_name, is_numeric
+from sqlanon.sqlgen.cells.value_ranks import by_value, first_name, is_numeric
 from sqlanon.sqlgen.release.region_rows import box_name, high_name, label_name, low_name
 
 __all__ = ["labels_of_levels", "region_labels", "region_loss", "region_map"]
@@ -46,40 +48,73 @@ def _rank_is(table: str, rank: exp.Expr) -> exp.Expr:
     return column(rank_name(0), table).eq(rank)
 
 
-def region_loss(policy: BoundPolicy, cuts: Turns, regions: str, of_ancestors: bool) -> exp.Select:
-    """One figure: the mean over the rows and, weighted, the attributes, of how much of its domain a region covers."""
-    query = exp.select().from_(relation(regions, as_="region"))
-    rows = cast(column("rows", "region"), "DOUBLE")
-    costs: list[exp.Expr] = []
-    for index, bound in enumerate(policy.quasi_identifiers):
-        cost: exp.Expr
-        for end, name in (("first", low_name), ("last", high_name)):
-            on = _rank_is(f"{end}_{index}", column(name(index), "region"))
-            query.join(relation(cuts.ranked[index], as_=f"{end}_{index}"), on=on, copy=False)
-        if of_ancestors and bound.hierarchy is not None:
-            cost = _leaves_cost(index, bound, cuts.ranked[index])
-        else:
-            distance = column("position", f"last_{index}") - column("position", f"first_{index}")
-            cost = distance / real(cuts.domains[index])
-        weighted = real(cuts.weights[index]) * paren(cost)
-        costs.append(rows * paren(weighted))
-    return query.select(f.sum(added(costs)) / (f.sum(rows) * real(sum(cuts.weights))), copy=False)
+def region_loss(engine: Engine, policy: BoundPolicy, partition: Partition) -> Fraction:
+    """The granularity loss of what regions show: the mean over the rows and, weighted, the attributes.
+
+    A label costs (n - 1) / (N - 1), where n of the attribute's N values lie below it, or between the ends of its range
+    where these are published beside it. A centroid costs as much as the range of its region. 0 without rows, and
+    without quasi-identifiers.
+    """
+    quasi = policy.quasi_identifiers
+    if not quasi or not partition.count:
+        return Fraction()
+    rows, *numbers = map(int, engine.rows(_values_below(policy, partition))[0])
+    others, below = numbers[: len(quasi)], numbers[len(quasi) :]
+    weights = [Fraction(bound.attribute.weight) for bound in quasi]
+    costs = (weight * cost / max(n, 1) for weight, cost, n in zip(weights, below, others, strict=True))
+    return sum(costs, Fraction()) / (rows * sum(weights))
 
 
-def _leaves_cost(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
-    """(leaves below the lowest common ancestor - 1) / (leaves - 1)."""
+def _values_below(policy: BoundPolicy, partition: Partition) -> exp.Select:
+    """One row: the rows; for each attribute its values less one; for each the sum over rows of (n - 1)."""
+    query = exp.select(huge(f.sum(column("rows", "region")))).from_(relation(partition.regions, as_="region"))
+    query.join(_known(partition).subquery("known"), on=same("region", "region", "known"), copy=False)
+    below: list[exp.Expr] = []
+    for index, (bound, ranked) in enumerate(zip(policy.quasi_identifiers, partition.ranked, strict=True)):
+        query.select(exp.select(f.sum(column("leaf")) - 1).from_(relation(ranked)).subquery(), copy=False)
+        with_null: exp.Expr = if_(column(f"with_null_{index}", "known"), 1, 0)
+        others = _in_range(index, bound, ranked, with_null)
+        if partition.publish == "ancestor" and bound.hierarchy is not None:
+            for end, rank in (("first", low_name), ("last", high_name)):
+                _join_ranked(query, partition, index, end, column(rank(index), "region"))
+            others = _below_ancestor(index, bound, ranked)
+            if partition.bounds and by_value(bound):
+                # The ends say more than the label, but for NULL, which may be below `*`.
+                nulls = exp.select(f.count()).from_(relation(ranked)).where(is_null(column("value"))).subquery()
+                others = _in_range(index, bound, ranked, _of_ancestor(index, bound, lambda _: literal(0), nulls))
+        below.append(huge(or_zero(f.sum(column("rows", "region") * others))))
+    return query.select(*below, copy=False)
+
+
+def _in_range(index: int, bound: BoundAttribute, ranked: str, with_null: exp.Expr) -> exp.Expr:
+    """The values of a range but one: those between its ends, and as many NULLs as there may be beside these."""
+    least, most = (column(f"{end}_{index}", "known") for end in ("least", "most"))
+    others: exp.Expr = most - least + with_null
+    if not by_value(bound):
+        # Along a hierarchy NULL may have a place between two values.
+        null = f.coalesce(_null_rank(ranked).subquery(), -1)
+        others -= if_(exp.and_(null > least.copy(), null.copy() < most.copy()), 1, 0)
+    return or_zero(others)
+
+
+def _below_ancestor(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
+    """The leaves below the lowest common ancestor but one."""
     leaves = exp.select(f.sum(column("leaf"))).from_(relation(ranked)).subquery()
-    others = leaves - 1
+    return _of_ancestor(index, bound, lambda level: column(leaves_name(level), f"first_{index}") - 1, leaves - 1)
+
+
+def _of_ancestor(index: int, bound: BoundAttribute, inner: Callable[[int], exp.Expr], at_top: exp.Expr) -> exp.Case:
+    """0 where the lowest common ancestor is the value itself, else what its level has."""
     first, last = f"first_{index}", f"last_{index}"
-    below = case(
+    return case(
         (same(rank_name(0), first, last), 0),
-        *(
-            (same(first_name(level), first, last), column(leaves_name(level), first) - 1)
-            for level in range(1, bound.height)
-        ),
-        otherwise=others.copy(),
+        *((same(first_name(level), first, last), inner(level)) for level in range(1, bound.height)),
+        otherwise=at_top,
     )
-    return or_zero(cast(below, "DOUBLE") / f.nullif(paren(others), 0))
+
+
+def _null_rank(ranked: str) -> exp.Select:
+    return exp.select(f.max(column(rank_name(0)))).from_(relation(ranked)).where(is_null(column("value")))
 
 
 def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
@@ -124,10 +159,8 @@ def _known(partition: Partition) -> exp.Select:
     """For each region and attribute the least and the greatest rank but NULL's, and whether it has NULL."""
     query = exp.select(column("region", "point")).from_(relation(partition.points, as_="point"))
     for index, ranked in enumerate(partition.ranked):
-        null = exp.select(f.max(column(rank_name(0)))).from_(relation(ranked))
-        null.where(is_null(column("value")), copy=False)
         rank = column(rank_of(index), "point")
-        at_null = rank.eq(f.coalesce(null.subquery(), -1))
+        at_null = rank.eq(f.coalesce(_null_rank(ranked).subquery(), -1))
         known = if_(exp.not_(paren(at_null)), rank)
         query.select(
             alias(f.min(known), f"least_{index}"),

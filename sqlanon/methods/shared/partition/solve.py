@@ -6,7 +6,7 @@ It is what METHOD mondrian publishes, and where METHOD anatomy looks for rows th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -116,10 +116,7 @@ def solve(task: Task, options: Options, points: Points | None = None) -> Partiti
     )
     if partitioned.count == 1:
         _require_root(task, cuts, partitioned)
-    loss = 0.0
-    if options.publish != "none" and cells.rows and policy.quasi_identifiers:
-        loss = float(engine.rows(region_loss(policy, cuts, partitioned.regions, options.publish == "ancestor"))[0][0])
-    return Partition(
+    chosen = Partition(
         regions=partitioned.regions,
         points=partitioned.points,
         ranked=tuple(cells.ranked),
@@ -127,12 +124,15 @@ def solve(task: Task, options: Options, points: Points | None = None) -> Partiti
         smallest=partitioned.smallest,
         largest=partitioned.largest,
         attempts=partitioned.attempts,
-        loss=Fraction(loss),
+        loss=Fraction(),
         rows=cells.rows,
         strict=options.mode == "strict",
         publish=options.publish,
         bounds=options.bounds,
     )
+    if options.publish == "none":
+        return chosen
+    return replace(chosen, loss=region_loss(engine, policy, chosen))
 
 
 def points_of(task: Task, options: Options, parts: Parts | None = None, others: Sequence[str] = ()) -> Points:
