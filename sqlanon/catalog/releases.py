@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -28,7 +28,6 @@ __all__ = [
     "listing",
     "load",
     "measurements",
-    "rounds",
     "save",
     "save_figures",
     "save_measurements",
@@ -114,10 +113,10 @@ def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequenc
     )
 
 
-def rounds(engine: Engine, release: Release) -> dict[str, tuple[int, ...]]:
+def _rounds(engine: Engine, release_id: str) -> dict[str, tuple[int, ...]]:
     """The levels of each quasi-identifier in the rounds of a local recoding, by folded names; empty for others."""
     levels_of: dict[str, set[int]] = {}
-    for row in _rows.read(engine, "release_round", ("attribute", "level"), {"release_id": release.release_id}):
+    for row in _rows.read(engine, "release_round", ("attribute", "level"), {"release_id": release_id}):
         levels_of.setdefault(fold(row["attribute"]), set()).add(row["level"])
     return {name: tuple(sorted(levels)) for name, levels in levels_of.items()}
 
@@ -257,7 +256,9 @@ def _release(engine: Engine, row: dict[str, Any]) -> Release:
         arguments = arguments_from_json(loads(row["method_arguments"]))
         sources = read_sources(row["sources"])
         attributes = _rows.read(engine, "release_attribute", _ATTRIBUTE, identity, order=("position",))
-        published = tuple(_attribute(attribute) for attribute in attributes)
+        has_levels = any(attribute["level"] is not None for attribute in attributes)
+        rounds = _rounds(engine, row["release_id"]) if has_levels else {}
+        published = tuple(_attribute(attribute, rounds) for attribute in attributes)
     except ValueError as problem:
         raise CatalogError(
             f"release {name}: its rows in the catalog cannot be read: {problem}",
@@ -279,7 +280,7 @@ def _object(row: dict[str, Any]) -> ReleaseObject:
     return ReleaseObject(row["kind"], name, row["fragment"], row["digest"])
 
 
-def _attribute(row: dict[str, Any]) -> ReleaseAttribute:
+def _attribute(row: dict[str, Any], rounds: Mapping[str, tuple[int, ...]]) -> ReleaseAttribute:
     return ReleaseAttribute(
         name=row["attribute"],
         role=Role(row["role"]),
@@ -290,4 +291,5 @@ def _attribute(row: dict[str, Any]) -> ReleaseAttribute:
         fragment=row["fragment"],
         source=row["source"],
         reading=None if row["reading"] is None else Reading(row["reading"]),
+        rounds=rounds.get(fold(row["attribute"]), ()),
     )

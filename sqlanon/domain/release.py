@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -10,10 +11,16 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName, Value
 
-__all__ = ["KnownRelease", "Release", "ReleaseAttribute", "ReleaseObject", "SourceRead"]
+__all__ = ["KnownRelease", "Release", "ReleaseAttribute", "ReleaseObject", "SourceRead", "level_range"]
 
 # What a release was made from: a relation or a file by its full name, or the SHA-256 of a query's text.
 SourceRead = QualifiedName | str
+
+
+def level_range(levels: Collection[int]) -> str:
+    """The lowest and the highest of some levels, as `0-3`; the level alone where they are one."""
+    low, high = min(levels), max(levels)
+    return str(low) if low == high else f"{low}-{high}"
 
 
 @dataclass(frozen=True)
@@ -21,7 +28,8 @@ class ReleaseAttribute:
     """A published attribute with the level of its hierarchy that the release shows.
 
     `level` counts from 0, the value itself, to `height`, where the value is `*`; both
-    are None where nothing is generalized. `fragment` is the one that has the column, in a
+    are None where nothing is generalized. Of a local recoding `level` is that of the first round, and `rounds` has the
+    levels of all rounds, ascending; it is empty for any other release. `fragment` is the one that has the column, in a
     release of several, and `source` the source's column behind it where that has another name. `reading` says what its
     values say of the source's rows; nothing is estimated from a column without one.
     """
@@ -35,6 +43,12 @@ class ReleaseAttribute:
     fragment: str | None = None
     source: str | None = None
     reading: Reading | None = None
+    rounds: tuple[int, ...] = ()
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The levels that rows have in the column, ascending; empty where nothing is generalized."""
+        return self.rounds or (() if self.level is None else (self.level,))
 
 
 @dataclass(frozen=True)
@@ -110,9 +124,17 @@ class Release:
 
     @property
     def levels(self) -> str:
-        """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty without levels."""
-        quasi = (a for a in self.attributes if a.role is Role.QUASI_IDENTIFIER and a.level is not None)
-        return ", ".join(f"{a.name} {a.level}/{a.height}" for a in quasi)
+        """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty without levels.
+
+        Where rows have several, the lowest and the highest: `age 0-3/4`.
+        """
+        quasi = (a for a in self.attributes if a.role is Role.QUASI_IDENTIFIER and a.levels)
+        return ", ".join(f"{a.name} {level_range(a.levels)}/{a.height}" for a in quasi)
+
+    @property
+    def is_locally_recoded(self) -> bool:
+        """Whether its rows were recoded in rounds, each of which has levels of its own."""
+        return any(attribute.rounds for attribute in self.attributes)
 
     def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
         """The columns of one of the published objects."""

@@ -63,7 +63,7 @@ class Evidence:
     `columns` are the file's, `types` those of the source by its columns' names. Of a
     release of several tables, `tables` has the name, the number of rows and the columns
     of each instead. `structure` has the measurements of the method's own promises, `others` the releases that were
-    made from the same source. `rounds` has the levels of each quasi-identifier in a local recoding, by folded names.
+    made from the same source.
     `joins` are the requirements of the join with the release `joined`, with their measurements. Each combination of
     values of the columns `partition` has files of its own; without columns there are several files nonetheless.
     """
@@ -79,7 +79,6 @@ class Evidence:
     types: Mapping[str, str] = field(default_factory=dict)
     structure: Sequence[Measurement] = ()
     others: Sequence[KnownRelease] = ()
-    rounds: Mapping[str, Sequence[int]] = field(default_factory=dict)
     joins: Sequence[tuple[JoinedRequirement, Measurement]] = ()
     joined: Release | None = None
     partition: tuple[str, ...] | None = None
@@ -111,9 +110,9 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             for item in assumed_of(release)
         ],
         "levels": [
-            {"attribute": a.name, "hierarchy": a.hierarchy, "level": a.level, "height": a.height}
+            {"attribute": a.name, "hierarchy": a.hierarchy, **_levels(a), "height": a.height}
             for a in release.attributes
-            if a.role is Role.QUASI_IDENTIFIER and a.level is not None
+            if a.role is Role.QUASI_IDENTIFIER and a.levels
         ],
         "loss": _loss(release, wording.losses),
         "policy": {
@@ -177,10 +176,15 @@ def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]
 def _reading(attribute: ReleaseAttribute, evidence: Evidence) -> dict[str, Any]:
     """How a column is read, at which levels its labels are, and the source's column behind one of another name."""
     stated: dict[str, Any] = {"reading": None if attribute.reading is None else attribute.reading.value}
-    levels = evidence.rounds.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
-    if attribute.reading is Reading.LABEL and levels:
-        stated["levels"] = list(levels)
+    if attribute.reading is Reading.LABEL and attribute.levels:
+        stated["levels"] = list(attribute.levels)
     return stated | ({"source": attribute.source} if attribute.source else {})
+
+
+def _levels(attribute: ReleaseAttribute) -> dict[str, Any]:
+    """The level that all rows have in a column; no level and all of them where rows have several."""
+    several = list(attribute.levels)
+    return {"level": several[0]} if len(several) == 1 else {"level": None, "levels": several}
 
 
 def to_json(stated: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlanon.domain.identifiers import listed
 from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import level_range
 from sqlanon.export.previous_export import MARKDOWN_TITLE
 from sqlanon.export.reading_words import words_of
 
@@ -166,7 +167,7 @@ def _generalization(stated: dict[str, Any]) -> Iterator[str]:
     yield from _section("What is published")
     if stated["levels"]:
         rows = [
-            (_code(a["attribute"]), *(_plain(a[key]) for key in ("level", "height")), _name(a))
+            (_code(a["attribute"]), level_range(a.get("levels", [a["level"]])), _plain(a["height"]), _name(a))
             for a in stated["levels"]
         ]
         yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
@@ -185,7 +186,8 @@ def _proven(loss: dict[str, Any]) -> str:
         return ""
     if loss["proven_optimal"]:
         return ", the least of all levels that meet the requirements"
-    return f", not proven to be the least: none is below {_plain(loss['at_least'])}"
+    bound = "" if loss["at_least"] is None else f": none is below {_plain(loss['at_least'])}"
+    return f", not proven to be the least{bound}"
 
 
 def _name(level: dict[str, Any]) -> str:

@@ -312,6 +312,5 @@ def _evidence(
         joins=list(zip(of_the_join, snapshot.achieved[structure_end:], strict=True)),
         joined=of_recorded(engine, snapshot.release) if of_the_join else None,
         others=others,
-        rounds=releases.rounds(engine, snapshot.release),
         partition=tables[0].file.partition,
     )

@@ -7,7 +7,6 @@ from math import log
 
 from sqlglot import exp
 
-from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
@@ -98,7 +97,7 @@ def _levels(
     called = f"{name} of {release.name} cannot be measured"
     if not quasi:
         raise PolicyError(f"{called}: its policy has no QUASI IDENTIFIER")
-    if releases.rounds(engine, release):
+    if release.is_locally_recoded:
         raise PolicyError(f"{called}: its rows are published at different levels")
     levels: dict[str, tuple[ReleaseAttribute, int]] = {}
     for attribute in quasi:

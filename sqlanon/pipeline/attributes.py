@@ -24,6 +24,8 @@ def published_attributes(state: State) -> tuple[ReleaseAttribute, ...]:
     known = {b.column: b for b in bound.published}
     readings = need(state.recoded).readings
     levels = {recoding.bound.column: recoding.level for recoding in query.recodings}
+    is_local = bool(need(state.recoded).rounds)
+    rounds = {r.bound.column: tuple(sorted(set(r.levels))) for r in query.recodings if is_local}
     attributes: list[ReleaseAttribute] = []
     for name in query.columns:
         b = known.get(name)
@@ -39,6 +41,7 @@ def published_attributes(state: State) -> tuple[ReleaseAttribute, ...]:
                 height=b.height if b and name in levels else None,
                 weight=b.attribute.weight if b else Decimal(1),
                 reading=_reading(name, b, readings),
+                rounds=rounds.get(name, ()),
             )
         )
     return tuple(attributes)

@@ -10,7 +10,7 @@ from sqlanon.catalog import releases
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Role
-from sqlanon.domain.release import Release
+from sqlanon.domain.release import Release, level_range
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, PrivacyViolation, about
@@ -36,7 +36,8 @@ def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, Stor
     """The policy with each quasi-identifier at its level in a release, and no other.
 
     `hierarchies` are those of the policy by their folded names. Raises PolicyError for a quasi-identifier whose level
-    the release does not state, or which has a hierarchy of another name or height now.
+    the release does not state, which its rows show at several levels, or which has a hierarchy of another name or
+    height now.
     """
     known = {fold(a.source or a.name): a for a in release.attributes if a.level is not None}
 
@@ -46,6 +47,9 @@ def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, Stor
         former = known.get(fold(attribute.name))
         if former is None:
             raise _refused(release, f"it does not state a level of {attribute.name}")
+        if len(former.levels) > 1:
+            shown = f"{level_range(former.levels)} of {former.height}"
+            raise _refused(release, f"its rows are at several levels of {attribute.name}, {shown} (local recoding)")
         # Without a hierarchy there are the value and '*'.
         height = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
         if fold(attribute.hierarchy or "") != fold(former.hierarchy or "") or height != former.height:

@@ -32,7 +32,6 @@ def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
     require_own_columns(engine, release)
     if any(made.fragment is not None for made in release.published):
         raise PolicyError(f"{release.name} has several tables, of which none shows all of a row", part=("release",))
-    rounds = releases.rounds(engine, release)
     return Side(
         engine=engine,
         scratch=scratch,
@@ -41,7 +40,7 @@ def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
         policy=policy_of(release),
         hierarchies=hierarchies_of(release),
         columns={fold(attribute.name): attribute for attribute in release.attributes},
-        recoded=frozenset(name for name, levels in rounds.items() if len(levels) > 1),
+        recoded=frozenset(fold(a.name) for a in release.attributes if len(a.rounds) > 1),
     )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from sqlglot import exp
 
 from sqlanon.catalog import hierarchies as stored_hierarchies
-from sqlanon.catalog import releases
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
 from sqlanon.domain.identifiers import fold
@@ -35,12 +34,7 @@ def recorded(engine: Engine, release: Release, columns: Collection[str] = ()) ->
     policy, hierarchies = policy_of(release), hierarchies_of(release)
     using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and fold(a.name) in columns}
     stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
-    rounds = releases.rounds(engine, release)
-    levels: Levels = {
-        fold(a.name): rounds.get(fold(a.name)) or (None if a.level is None else (a.level,))
-        for a in release.attributes
-        if a.role is Role.QUASI_IDENTIFIER
-    }
+    levels: Levels = {fold(a.name): a.levels or None for a in release.attributes if a.role is Role.QUASI_IDENTIFIER}
     for hierarchy in stored:
         if fold(hierarchy.definition.name) in using and _shows_labels(policy, hierarchy, levels):
             require_same_hierarchy(engine, release, hierarchy)

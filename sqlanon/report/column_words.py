@@ -66,7 +66,7 @@ def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str | None:
 
 def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
     """The levels at which a column is published, several where rows differ in it; empty for a column without any."""
-    return facts.levels.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
+    return attribute.levels
 
 
 def _label(facts: Facts, attribute: ReleaseAttribute) -> str | None:

@@ -54,8 +54,7 @@ class Facts:
 
     `answers` are the errors of each workload that it was measured with. `without_classes` says why a release has no
     classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each frontier of the release's
-    policy. `levels` has the levels of the rounds of a local recoding, and `examples` a label of each column that has
-    those of one level, both by folded names.
+    policy. `examples` has a label of each column that has those of one level, by folded names.
     """
 
     release: Release
@@ -69,7 +68,6 @@ class Facts:
     worst: Sequence[WorstClass]
     without_classes: str | None
     candidates: Mapping[str, Sequence[Measured]]
-    levels: Mapping[str, tuple[int, ...]]
     examples: Mapping[str, str]
     other_releases: str | None
 
@@ -128,7 +126,6 @@ def _facts(engine: Engine, release: Release) -> Facts:
         worst=worst_classes(engine, release) if has_values else (),
         without_classes=without_classes,
         candidates=_candidates(engine, release),
-        levels=releases.rounds(engine, release),
         examples=_examples(engine, release),
         other_releases=warning(others_of(engine, release)),
     )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from sqlanon.catalog import releases
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, series_name_of, types_of
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
@@ -215,7 +214,7 @@ def _refusals(engine: Engine, release: Release, policy: Policy, shape: _Shape) -
     method = find_method(release.method)
     if refusal := method.limits(method.options(release.method_arguments)).scripted:
         yield refusal.sentence.format(method=release.method), refusal.hint
-    if releases.rounds(engine, release):
+    if release.is_locally_recoded:
         yield "its rows are at several levels (recoding => 'local'), and a script gives each column one", None
     if policy.related:
         yield "its policy has related tables", None

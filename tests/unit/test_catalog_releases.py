@@ -152,7 +152,9 @@ def test_delete_forgets_one_release_whole(engine):
     releases.delete(engine, RELEASE.release_id)
     # What was given away stays given away.
     assert [(one.name, one.stands) for one in exports.known(engine)] == [(other.name, True), (NAME, False)]
-    assert releases.listing(engine) == [(other.name, other)]
+    (_, listed), *others = releases.listing(engine)
+    zips, disease = other.attributes
+    assert (listed, others) == (replace(other, attributes=(replace(zips, rounds=(2,)), disease)), [])
     tables = {
         name for (name,) in engine.rows("SELECT table_name FROM duckdb_columns() WHERE column_name = 'release_id'")
     }

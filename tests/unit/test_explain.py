@@ -142,7 +142,7 @@ def test_rounds_of_local_recoding(con: Connection) -> None:
     policy = "source (zip QUASI IDENTIFIER USING zips, s SENSITIVE) REQUIRE k_anonymity(k => 2)"
     found = explain(con, policy, suppressing("0", ", recoding => 'local'"))
     assert found["solve"][:5] == [
-        ("zip", "level 1 of 3 of zips: generalized"),
+        ("zip", "levels 1-2 of 3 of zips: generalized"),
         ("round 1", "zip 1/3: 4 rows"),
         ("round 2", "zip 2/3: 2 rows"),
         ("suppressed rows", "0 of 6, at most 0 allowed"),
@@ -154,7 +154,8 @@ def test_rounds_of_local_recoding(con: Connection) -> None:
     assert found["explain"] == [
         (
             "binding requirement",
-            "k_anonymity(k => 2): violated by most rows that the less general nodes would leave to later rounds",
+            "k_anonymity(k => 2): violated by most rows that the less general nodes would leave to later rounds; these "
+            "publish 2 rows, and the levels of all rounds are zip 1-2/3",
         ),
         (
             "zip",

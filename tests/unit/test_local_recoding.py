@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -215,3 +218,89 @@ def test_what_no_round_can_place_is_within_the_budget(con: Connection) -> None:
     assert Counter(v for v, _ in made(con)) == {"0": 2, "1": 2, "2": 2, "3": 2, "4": 2, "*": 2}
     (loss,) = con.duckdb.execute("SELECT loss FROM anon.release").fetchone() or (None,)
     assert loss == float(Fraction(2, 12))
+
+
+BANDS = (5, 10, 20)
+
+
+def people(con: Connection, seed: int) -> None:
+    """Ages of 3 years' distance, one of which is far from the others, and a sex, with a policy p."""
+    random = Random(seed)
+    con.execute("CREATE TABLE t (age INTEGER, sex VARCHAR, ill VARCHAR)")
+    rows = [(20 + 3 * min(random.randrange(20), random.randrange(20)), random.choice("FM"), "flu") for _ in range(120)]
+    con.duckdb.executemany("INSERT INTO t VALUES (?, ?, ?)", [*map(list, rows), [120, "F", "cold"], [124, "F", "flu"]])
+    con.execute(f"CREATE HIERARCHY h AS INTERVALS {BANDS}")
+    con.execute(
+        "CREATE POLICY p ON t (age QUASI IDENTIFIER USING h, sex QUASI IDENTIFIER, ill SENSITIVE) "
+        "REQUIRE k_anonymity(k => 4)"
+    )
+
+
+def level_of(label: str) -> int:
+    """The level of a label of an age, which its width tells."""
+    if label == "*":
+        return len(BANDS) + 1
+    low, _, high = label.strip("[)").partition(",")
+    return BANDS.index(int(high) - int(low)) + 1 if high else 0
+
+
+def shown(levels: Sequence[int]) -> str:
+    return f"{min(levels)}-{max(levels)}" if min(levels) < max(levels) else str(min(levels))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("suppression", ["0", "0.05"])
+def test_the_answer_has_the_lowest_and_the_highest_level_of_the_rows(
+    con: Connection, seed: int, suppression: str
+) -> None:
+    people(con, seed)
+    method = LOCAL.format(suppression, "granularity_loss")
+    for statement in (f"CREATE ANONYMIZED TABLE out AS POLICY p {method}", "REFRESH ANONYMIZED TABLE out"):
+        answer = con.sql(statement)
+        rows = con.duckdb.execute("SELECT age, sex FROM out").fetchall()
+        ages, sexes = [level_of(age) for age, _ in rows], [int(sex == "*") for _, sex in rows]
+        expected = f"age {shown(ages)}/4, sex {shown(sexes)}/1"
+        assert set(answer.select("levels").fetchall()) == {(expected,)}
+    explained = con.execute(f"EXPLAIN ANONYMIZED TABLE other AS POLICY p {method}").fetchall()
+    said = {item: detail for stage, item, detail in explained if stage == "solve" or item == "binding requirement"}
+    if len(rounds(con)) > 1:
+        assert said["age"].startswith(f"levels {shown(ages)} of 4 of h: ")
+        assert said["binding requirement"].endswith(f"the levels of all rounds are {expected}")
+    else:
+        assert said["age"].startswith(f"level {shown(ages)} of 4 of h: ")
+
+
+def test_what_a_certificate_says_of_several_levels(con: Connection, tmp_path: Path) -> None:
+    people(con, 1)
+    con.execute(f"CREATE ANONYMIZED TABLE out AS POLICY p {LOCAL.format(0, 'granularity_loss')}")
+    con.execute(f"EXPORT out TO '{tmp_path.as_posix()}/out/'")
+    stated = json.loads((tmp_path / "out" / "certificate.json").read_text())["levels"]
+    levels = sorted({level for found, _ in rounds(con) for name, level in found.items() if name == "age"})
+    assert len(levels) > 1
+    assert stated == [
+        {"attribute": "age", "hierarchy": "h", "level": None, "levels": levels, "height": 4},
+        {"attribute": "sex", "hierarchy": None, "level": 0, "height": 1},
+    ]
+    page = (tmp_path / "out" / "certificate.md").read_text()
+    assert f"| `age` | {levels[0]}-{levels[-1]} | 4 | `h` |" in page
+    con.execute(f"CHECK '{tmp_path.as_posix()}/out/'")
+    assert all(row[-1] for row in con.fetchall())
+
+
+def test_levels_that_rows_do_not_share_are_not_kept(con: Connection) -> None:
+    people(con, 1)
+    con.execute(f"CREATE ANONYMIZED TABLE out AS POLICY p {LOCAL.format(0, 'granularity_loss')}")
+    for statement in ("CREATE ANONYMIZED TABLE other AS POLICY p", "REFRESH ANONYMIZED TABLE out"):
+        with pytest.raises(PolicyError, match="its rows are at several levels of age, 1-4 of 4") as caught:
+            con.execute(f"{statement} LEVELS FROM RELEASE out")
+        assert caught.value.hint
+
+
+def test_one_round_has_levels_to_keep(con: Connection) -> None:
+    labels_that_repeat(con, "k_anonymity(k => 3)")
+    fill(con, [(v, "x", None) for v in "pppqqruuu"])
+    made(con, loss="discernibility")
+    assert len(rounds(con)) == 1
+    con.execute("CREATE ANONYMIZED TABLE other AS POLICY p LEVELS FROM RELEASE out")
+    levels = "SELECT object_name, attribute, level FROM anon.release_attribute JOIN anon.release USING (release_id) "
+    assert len(set(con.duckdb.execute(levels + "WHERE attribute = 'v'").fetchall())) == 2

@@ -8,6 +8,7 @@ from fractions import Fraction
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.counts import count_of, counted
 from sqlanon.domain.explanation import CommonValue, ExaminedNode, Explanation
+from sqlanon.domain.release import level_range
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.shared.wording import loss_text
 
@@ -18,8 +19,8 @@ def decision(
     choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
 ) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): each attribute's level, the rows left out and why, the loss and how sure it is."""
-    for bound, level in zip(quasi, choice.levels, strict=True):
-        yield bound.column, _level(level, bound)
+    for bound, *levels in zip(quasi, *(round_.levels for round_ in choice.rounds), strict=True):
+        yield bound.column, _level(levels, bound)
     if _several(choice):
         for number, round_ in enumerate(choice.rounds, start=1):
             yield f"round {number}", f"{_levels(round_.levels, quasi)}: {counted(round_.rows, 'row')}"
@@ -47,7 +48,7 @@ def reasons(
     choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
 ) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): what stands in the way, why no attribute is less general, what could lose less."""
-    yield "binding requirement", _binding(choice, explained)
+    yield "binding requirement", _binding_rounds(choice, explained, quasi) if _several(choice) else _binding(explained)
     for step in explained.less_general:
         lacks = f"MIN LEVEL {step.level + 1}" if step.node is None else _lacks(step.node, explained, choice)
         yield step.column, f"not level {step.level}: {lacks}"
@@ -104,13 +105,26 @@ def _suppressed(node: ExaminedNode, choice: Generalization) -> str:
     return f"{count_of(node.suppressed, choice.rows, 'row')} would be {what}{later}"
 
 
-def _binding(choice: Generalization, explained: Explanation) -> str:
+def _binding_rounds(choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]) -> str:
+    """What leaves most rows to the later rounds, and the levels that rows have in all rounds."""
+    if explained.neighbours:
+        most, leaving = explained.most_rows or "none", "the less general nodes would leave"
+    else:
+        violated = explained.chosen.violated
+        most, leaving = violated[0].requirement if violated else "none", "round 1 leaves"
+    later = counted(sum(round_.rows for round_ in choice.rounds[1:]), "row")
+    rounds = zip(quasi, *(round_.levels for round_ in choice.rounds), strict=True)
+    shown = ", ".join(f"{bound.column} {level_range(levels)}/{bound.height}" for bound, *levels in rounds)
+    return (
+        f"{most}: violated by most rows that {leaving} to later rounds; these publish {later}, and the levels of all "
+        f"rounds are {shown}"
+    )
+
+
+def _binding(explained: Explanation) -> str:
     """What stands in the way of most of the nodes one level less general, and how that was counted."""
     if not explained.neighbours:
         return "none: no attribute may be less general"
-    if _several(choice):
-        most = explained.most_rows or "none"
-        return f"{most}: violated by most rows that the less general nodes would leave to later rounds"
     binding = explained.binding
     if binding is None:
         better, all_of = len(explained.better), len(explained.neighbours)
@@ -153,10 +167,18 @@ def _proof(choice: Generalization) -> str:
     )
 
 
-def _level(level: int, bound: BoundAttribute) -> str:
+def _level(levels: Sequence[int], bound: BoundAttribute) -> str:
+    """The levels of a column in the rounds, none below the one before, and what becomes of its values."""
     name = f" of {bound.hierarchy.name}" if bound.hierarchy else ""
-    meaning = "kept" if level == 0 else "suppressed ('*')" if level == bound.height else "generalized"
-    return f"level {level} of {bound.height}{name}: {meaning}"
+    first, last = (_meaning(level, bound) for level in (levels[0], levels[-1]))
+    if levels[0] == levels[-1]:
+        return f"level {levels[0]} of {bound.height}{name}: {first}"
+    becomes = first if first == last else f"{first} in round 1, {last} in round {len(levels)}"
+    return f"levels {level_range(levels)} of {bound.height}{name}: {becomes}"
+
+
+def _meaning(level: int, bound: BoundAttribute) -> str:
+    return "kept" if level == 0 else "suppressed ('*')" if level == bound.height else "generalized"
 
 
 def _levels(levels: Sequence[int], quasi: Sequence[BoundAttribute]) -> str:
