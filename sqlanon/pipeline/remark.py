@@ -39,6 +39,8 @@ __all__ = ["remark_stage"]
 
 # Fewer rows have no two buckets.
 _SEVERAL = 2
+# A value of the source, beside those of the same reading in the same row of a table.
+_VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
 # The methods that publish one bucket on purpose.
 _COMPARED_WITH = {name for name, _ in BASELINES}
 
@@ -57,7 +59,8 @@ def _remarks(state: State) -> Iterator[str]:
     noted = profiles(state.engine, bound, choice.rows)
     width = len(bound.quasi_identifiers)
     respondent = _respondent(noted, width)
-    yield from of_columns(noted, width, respondent)
+    shown = _shown(state)
+    yield from of_columns(noted, width, respondent, lambda profile: _hidden(profile, shown))
     if bound.entity is not None:
         yield from of_nobody(bound.entity.column, rows_of_nobody(state.engine, bound))
     if bound.related:
@@ -75,6 +78,30 @@ def _remarks(state: State) -> Iterator[str]:
     if isinstance(choice, Remarked):
         yield from choice.remarks
     yield from _unproven(choice)
+
+
+def _shown(state: State) -> list[tuple[str | None, Mapping[str, Reading]]]:
+    """The published tables, each with its name and with how the source's columns are read that it has."""
+    query = state.compiled
+    if isinstance(query, TablesQuery):
+        return [(table.name, {p.bound.column: p.reading for p in table.columns if p.bound}) for table in query.tables]
+    readings = need(state.recoded).readings
+    return [(None, {b.column: readings.get(b.column, Reading.EXACT) for b in need(state.bound).published})]
+
+
+def _hidden(profile: Profile, shown: Sequence[tuple[str | None, Mapping[str, Reading]]]) -> dict[str, bool]:
+    """The quasi-identifiers that a column determines whose values stand beside its own in no table.
+
+    Each with whether its values stand in a table at all.
+    """
+    name = profile.column
+    tables = [readings for table, readings in shown if profile.table in (None, table)]
+    beside = [readings for readings in tables if name in readings]
+    return {
+        quasi: any(readings.get(quasi) in _VALUES for readings in tables)
+        for quasi in profile.agreeing
+        if not any(readings[name] is readings.get(quasi) in _VALUES for readings in beside)
+    }
 
 
 def _required_of(state: State, sensitive: str) -> set[str]:
@@ -148,7 +175,7 @@ def _unproven(choice: Choice) -> Iterator[str]:
 def _respondent(noted: Sequence[Profile], width: int) -> Profile | None:
     """The column that is most like a number of a person: it repeats, and determines most quasi-identifiers."""
     alike = [p for p in noted if p.is_repeated and (p.role is Role.IDENTIFIER or p.is_respondent(width))]
-    return max(alike, key=lambda p: (len(p.determined), p.role is Role.IDENTIFIER, p.values), default=None)
+    return max(alike, key=lambda p: (len(p.agreeing), p.role is Role.IDENTIFIER, p.values), default=None)
 
 
 def _class_figures(state: State, sensitive: Sequence[str], respondent: Profile | None) -> ClassFigures:

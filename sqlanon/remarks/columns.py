@@ -6,8 +6,10 @@ remarkable there a second reads all rows of some of their values, so that what i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf, log
+from typing import Any
 
 from sqlglot import exp
 
@@ -16,10 +18,10 @@ from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine
 from sqlanon.remarks.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import filtered, if_, is_not_null, is_null, union_all
+from sqlanon.sqlgen.build.expressions import cast, filtered, if_, is_not_null, is_null, union_all
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 
-__all__ = ["Profile", "profiles", "rows_of_nobody"]
+__all__ = ["Profile", "log_chance", "profiles", "rows_of_nobody"]
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,9 @@ class Profile:
     """How the values of a column repeat, in rows in which it is not NULL; `role` is None where the policy has none.
 
     There are `values` different ones in `rows` rows, of which `alone` rows have a value that no other row has, and
-    `repeating` values have several rows. `determined` are the quasi-identifiers of which nearly each repeating value
-    has one value; of that with the most exceptions, `agreeing` repeating values have one. One value in `one_in` was
-    looked at. `table` names its table where the policy has several, whose source has one row of each respondent.
+    `repeating` values have several rows. `agreeing` has the quasi-identifiers that it determines: of how many of the
+    repeating values all rows have one value of it. One value in `one_in` was looked at. `table` names its table where
+    the policy has several, whose source has one row of each respondent.
     """
 
     column: str
@@ -38,8 +40,7 @@ class Profile:
     rows: int
     alone: int
     repeating: int
-    determined: tuple[str, ...]
-    agreeing: int
+    agreeing: Mapping[str, int]
     one_in: int = 1
     table: str | None = None
 
@@ -56,7 +57,8 @@ class Profile:
         """Whether it is like a number of a person: it repeats, and most of the quasi-identifiers are the same then."""
         if self.table is not None:
             return False
-        return self.is_repeated and 0 < len(self.determined) >= sizes().determined * quasi_identifiers
+        is_number = self.is_repeated and self.repeating >= sizes().values
+        return is_number and 0 < len(self.agreeing) >= sizes().determined * quasi_identifiers
 
 
 def rows_of_nobody(engine: Engine, policy: BoundPolicy) -> int:
@@ -99,9 +101,18 @@ def _of_table(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
     if rows <= sizes().sample_rows or not noted:
         return noted
     # The first rows alone say too little of how often a value occurs.
-    names = [(profile.column, profile.role) for profile in noted]
     one_in = -(-rows // sizes().sample_rows)
-    return [profile for profile in _profiled(engine, policy, names, one_in=one_in) if _is_notable(profile)]
+    few = [profile for profile in noted if profile.values <= sizes().few]
+    many = [profile for profile in noted if profile.values > sizes().few]
+    read = [*_read_again(engine, policy, few, 1), *_read_again(engine, policy, many, one_in)]
+    order = [profile.column for profile in noted]
+    return sorted(filter(_is_notable, read), key=lambda profile: order.index(profile.column))
+
+
+def _read_again(engine: Engine, policy: BoundPolicy, noted: Sequence[Profile], one_in: int) -> list[Profile]:
+    """The figures of columns in all rows of one value in `one_in`."""
+    names = [(profile.column, profile.role) for profile in noted]
+    return _profiled(engine, policy, names, one_in=one_in) if names else []
 
 
 def _candidates(policy: BoundPolicy) -> list[tuple[str, Role | None]]:
@@ -118,7 +129,7 @@ def _candidates(policy: BoundPolicy) -> list[tuple[str, Role | None]]:
 def _is_notable(profile: Profile) -> bool:
     if profile.role is Role.IDENTIFIER:
         return profile.is_repeated
-    return (profile.is_unique and profile.role is not None) or (profile.is_repeated and bool(profile.determined))
+    return (profile.is_unique and profile.role is not None) or (profile.is_repeated and bool(profile.agreeing))
 
 
 def _profiled(
@@ -137,26 +148,63 @@ def _profiled(
     ).from_(relation(policy.relation), copy=False)
     if limit is not None:
         hashed = hashed.limit(limit, copy=False)
-    query = union_all([_of_column(i, len(quasi), one_in) for i in range(len(columns))])
-    # All columns are read from the same rows; with one value in many each column has rows of its own.
-    query.with_(identifier("hashed"), as_=hashed, materialized=limit is not None, copy=False)
-    found_profiles: list[Profile] = []
-    for number, values, rows, alone, repeating, *of_quasi in engine.rows(query):
-        same, entropies = of_quasi[: len(quasi)], of_quasi[len(quasi) :]
-        determined = [
-            name
-            for name, count, entropy in zip(quasi, same, entropies, strict=True)
-            if repeating >= sizes().values and count >= sizes().agreeing * repeating and entropy >= sizes().entropy
-        ]
-        agreeing = min((int(count) for name, count in zip(quasi, same, strict=True) if name in determined), default=0)
-        name, role = columns[int(number)]
-        counts = (int(values), int(rows), int(alone), int(repeating))
-        found_profiles.append(Profile(name, role, *counts, tuple(determined), agreeing, one_in))
-    return sorted(found_profiles, key=lambda profile: [name for name, _ in columns].index(profile.column))
+
+    def read(parts: Sequence[exp.Query], indexes: Iterable[int]) -> Sequence[Sequence[Any]]:
+        query = union_all(list(parts))
+        # All columns are read from the same rows; with one value in many each column has rows of its own.
+        query.with_(identifier("hashed"), as_=hashed.copy(), materialized=limit is not None, copy=False)
+        for i in indexes:
+            query.with_(identifier(_values(i)), as_=_values_of(i, len(quasi), one_in), materialized=True, copy=False)
+        return engine.rows(query)
+
+    counted = read([_of_column(i, len(quasi)) for i in range(len(columns))], range(len(columns)))
+    counts = {int(number): [int(n) for n in numbers] for number, *numbers in counted}
+    # What repeats and nearly always has one value: only of these it is asked whether chance explains it.
+    pairs = [
+        (i, j)
+        for i, (_, _, _, repeating, *same) in counts.items()
+        for j, agreeing in enumerate(same)
+        if repeating and agreeing >= sizes().agreeing * repeating
+    ]
+    found: dict[int, dict[str, int]] = {i: {} for i in counts}
+    asked = [_of_pair(i, j) for i, j in pairs]
+    for i, j, most, expected in read(asked, sorted({i for i, _ in pairs})) if pairs else ():
+        _, rows, alone, repeating, *same = counts[i]
+        chance = log_chance(same[j], repeating, rows - alone, most, expected)
+        if most <= sizes().common and chance <= log(sizes().chance):
+            found[i][quasi[j]] = same[j]
+    profiles_of: list[Profile] = []
+    for i, (name, role) in enumerate(columns):
+        values, rows, alone, repeating, *_ = counts[i]
+        agreeing = {q: found[i][q] for q in quasi if q in found[i]}
+        profiles_of.append(Profile(name, role, values, rows, alone, repeating, agreeing, one_in))
+    return profiles_of
 
 
-def _of_column(index: int, width: int, one_in: int) -> exp.Select:
-    """A row of figures of one column: of its values, and of those that repeat in each quasi-identifier."""
+def log_chance(agreeing: int, repeating: int, rows: int, most: float, expected: float) -> float:
+    """The logarithm of an upper bound of a probability, where a column and a quasi-identifier are independent.
+
+    It is the probability that of at least `agreeing` of the column's `repeating` values, which have `rows` rows
+    together, all rows have one value of the quasi-identifier, whose most frequent value has a share of `most` of the
+    rows. So n rows have one value with a probability of the sum of p^n, which is at most most^(n - 1); `expected` is
+    the sum of these over the repeating values. Where all agree the bound is the product of these, else that of Chernoff
+    (A measure of asymptotic efficiency for tests of a hypothesis based on the sum of observations, 1952).
+    """
+    if not agreeing or most >= 1:
+        return 0.0
+    if agreeing == repeating:
+        return (rows - repeating) * log(most)
+    if expected >= agreeing:
+        return 0.0
+    return agreeing * (1 + log(expected / agreeing)) - expected if expected > 0 else -inf
+
+
+def _values(index: int) -> str:
+    return f"values_{index}"
+
+
+def _values_of(index: int, width: int, one_in: int) -> exp.Select:
+    """The values of a column: n rows each, whether they have one value of each quasi-identifier, and one of these."""
     value = column(f"value_{index}")
     ends = [(f.min(column(f"quasi_{j}")), f.max(column(f"quasi_{j}"))) for j in range(width)]
     values = exp.select(
@@ -167,6 +215,11 @@ def _of_column(index: int, width: int, one_in: int) -> exp.Select:
     values.where(is_not_null(value), copy=False).group_by(value.copy(), copy=False)
     if one_in > 1:
         values.where((value.copy() % one_in).eq(0), copy=False)
+    return values
+
+
+def _of_column(index: int, width: int) -> exp.Select:
+    """A row of counts of one column: its values, and those that repeat and have one value of a quasi-identifier."""
     repeats = column("n") > 1
     return exp.select(
         alias(literal(index), "number"),
@@ -175,11 +228,25 @@ def _of_column(index: int, width: int, one_in: int) -> exp.Select:
         alias(filtered(f.count(), column("n").eq(1)), "alone"),
         alias(filtered(f.count(), repeats), "repeating"),
         *(alias(filtered(f.count(), exp.and_(repeats.copy(), column(f"same_{j}"))), f"same_{j}") for j in range(width)),
-        *(
-            alias(f.coalesce(filtered(f.call("entropy", column(f"first_{j}")), repeats.copy()), 0), f"entropy_{j}")
-            for j in range(width)
-        ),
-    ).from_(values.subquery("counted", copy=False), copy=False)
+    ).from_(relation(_values(index)), copy=False)
+
+
+def _of_pair(index: int, quasi: int) -> exp.Select:
+    """A row of a column and a quasi-identifier: `most` and `expected` of `log_chance`."""
+    by_chance = f.sum(f.call("power", column("most"), column("n") - 1))
+    query = exp.select(
+        alias(literal(index), "number"), alias(literal(quasi), "quasi"), f.max(column("most")), by_chance
+    )
+    query.from_(relation(_values(index)), copy=False).where(column("n") > 1, copy=False)
+    return query.join(_most_frequent(index, quasi).subquery("frequent"), join_type="CROSS", copy=False)
+
+
+def _most_frequent(index: int, quasi: int) -> exp.Select:
+    """Of the rows whose values agree in a quasi-identifier the share that has its most frequent value."""
+    rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(_values(index)), copy=False)
+    rows.where(column("n") > 1, column(f"same_{quasi}"), copy=False).group_by(column(f"first_{quasi}"), copy=False)
+    share = cast(f.max(column("n")), "DOUBLE") / f.sum(column("n"))
+    return exp.select(alias(share, "most")).from_(rows.subquery("agreeing"))
 
 
 def _hash(value: exp.Expr) -> exp.Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from sqlanon.domain.counts import count_of, counted, per_cent
 from sqlanon.domain.policy import Role
@@ -26,18 +26,25 @@ _COUNTED = "requirements count rows now, not respondents"
 _AGAINST_ONE_VALUE = {"l_diversity": "a greater l", "t_closeness": "a smaller t"}
 
 
-def of_columns(profiles: Sequence[Profile], quasi_identifiers: int, respondent: Profile | None) -> Iterator[str]:
+def of_columns(
+    profiles: Sequence[Profile],
+    quasi_identifiers: int,
+    respondent: Profile | None,
+    hidden: Callable[[Profile], Mapping[str, bool]],
+) -> Iterator[str]:
     """A sentence about each column that is worth one.
 
     `respondent` is the column that is most like a number of a person. Of the columns that the policy does not name, it
-    alone is worth a remark.
+    alone is worth a remark. `hidden` gives the quasi-identifiers that a column determines and which the release does
+    not show beside it, and whether it shows their values elsewhere.
     """
     for profile in profiles:
-        if profile.role is not None or profile is respondent:
-            yield f"{_called(profile)} {_remark(profile, quasi_identifiers)}"
+        is_asked = profile.role is not None or profile is respondent
+        if is_asked and (remark := _remark(profile, quasi_identifiers, hidden(profile))):
+            yield f"{_called(profile)} {remark}"
 
 
-def _remark(profile: Profile, quasi_identifiers: int) -> str:
+def _remark(profile: Profile, quasi_identifiers: int, hidden: Mapping[str, bool]) -> str | None:
     if profile.role is Role.IDENTIFIER:
         seen = f"{_values(profile)} in {_rows(profile)}"
         return f"repeats: {seen}; if it says whom a row is about, make it ENTITY: {_COUNTED}"
@@ -48,8 +55,12 @@ def _remark(profile: Profile, quasi_identifiers: int) -> str:
         )
     if profile.is_respondent(quasi_identifiers):
         action = "name it in the policy as ENTITY" if profile.role is None else "make it ENTITY"
-        return f"{_LIKE_A_PERSON}: {_determined(profile)}; if it says whom a row is about, {action}: {_COUNTED}"
-    return f"gives away what is generalized: {_determined(profile)}; make it QUASI IDENTIFIER, or leave it out"
+        seen = _determined(profile, list(profile.agreeing))
+        return f"{_LIKE_A_PERSON}: {seen}; if it says whom a row is about, {action}: {_COUNTED}"
+    if not hidden:
+        return None
+    seen, what = _determined(profile, list(hidden)), "kept apart from it" if all(hidden.values()) else "generalized"
+    return f"gives away what is {what}: {seen}; make it QUASI IDENTIFIER, or leave it out"
 
 
 def of_classes(
@@ -136,18 +147,19 @@ def _alone(profile: Profile) -> str:
     return f"about {per_cent(profile.alone / profile.rows)} of the rows"
 
 
-def _determined(profile: Profile) -> str:
-    *others, last = profile.determined
+def _determined(profile: Profile, quasi_identifiers: Sequence[str]) -> str:
+    *others, last = quasi_identifiers
+    agreeing = min(profile.agreeing[name] for name in quasi_identifiers)
     names = f"{', '.join(others)} and {last}" if others else last
     of_each = "one value each of" if others else "one value of"
-    return f"{_values(profile)} in {_rows(profile)}, and {_agreeing(profile)} {of_each} {names}"
+    return f"{_values(profile)} in {_rows(profile)}, and {_agreeing(profile, agreeing)} {of_each} {names}"
 
 
-def _agreeing(profile: Profile) -> str:
+def _agreeing(profile: Profile, agreeing: int) -> str:
     """How many of the values that repeat are the same in a quasi-identifier, "each" only where all were counted."""
-    if profile.agreeing < profile.repeating:
+    if agreeing < profile.repeating:
         about = "" if profile.one_in == 1 else "about "
-        return f"{about}{per_cent(profile.agreeing / profile.repeating)} of those that repeat have"
+        return f"{about}{per_cent(agreeing / profile.repeating)} of those that repeat have"
     return "each that repeats has" if profile.one_in == 1 else "nearly each that repeats has"
 
 

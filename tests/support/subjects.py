@@ -70,7 +70,9 @@ _FILES = {
         "bound_names changed_types guard live_labels live_models live_view mondrian_live names release_sql settings "
         "side_channels source_gone"
     ),
-    "explain": "advice assumptions explain explanation explanation_limits explanation_models remarks",
+    "explain": (
+        "advice assumptions determined_columns explain explanation explanation_limits explanation_models remarks"
+    ),
     "estimates": (
         "anatomy_estimates answers counted_rows estimate estimate_anatomy estimate_fragments estimates estimates_dealt "
         "estimates_exact "

@@ -100,10 +100,12 @@ def test_a_place_gives_away_its_region(con: Connection) -> None:
         "FROM range(840) AS r(i)"
     )
     policy = """t (place INSENSITIVE, region QUASI IDENTIFIER, a QUASI IDENTIFIER, b QUASI IDENTIFIER)
-        REQUIRE k_anonymity(k => 2)"""
-    (said,) = remarks(con, policy)
+        REQUIRE k_anonymity(k => {})"""
+    (said,) = remarks(con, policy.format(211))
     assert said.startswith("place (INSENSITIVE) gives away what is generalized: 40 values in 840 rows, ")
     assert "one value of region;" in said
+    # Each class of all values has ten rows: the regions are there to read.
+    assert remarks(con, policy.format(10)) == []
 
 
 @pytest.mark.parametrize(
@@ -393,3 +395,69 @@ def test_all_rows_in_one_bucket(con: Connection, method: str) -> None:
     assert [remark for remark in of_one if remark.startswith(alike)]
     of_two = remarks(con, f"few ({roles}) REQUIRE k_anonymity(k => 3)", "METHOD anatomy(l => 3)")
     assert not [remark for remark in of_two if remark.startswith(alike)]
+
+
+STRATA = """CREATE TABLE sample AS SELECT 'r' || i % 5 AS region, 10.5 + i % 5 AS weight, hash(i) % 40 AS age,
+    hash(i * 7) % 3 AS ill FROM range(750) AS t(i)"""
+STRATUM = (
+    "weight (INSENSITIVE) gives away what is {}: 5 values in 750 rows, and each that repeats has one value of region"
+)
+
+
+def about_weight(con: Connection, k: int, method: str) -> list[str]:
+    policy = "sample (age QUASI IDENTIFIER, region QUASI IDENTIFIER{}, weight INSENSITIVE, ill SENSITIVE)"
+    # With a weight of its own the region is what is given up first.
+    policy = policy.format(" WEIGHT 0.01" if method == "generalization" else "")
+    said = remarks(con, f"{policy} REQUIRE k_anonymity(k => {k})", f"METHOD {method}")
+    return [remark for remark in said if remark.startswith("weight ")]
+
+
+@pytest.mark.parametrize(
+    ("k", "method", "what"),
+    [
+        (10, "generalization", "generalized"),
+        (1, "generalization", None),
+        (40, "mondrian", "generalized"),
+        (40, "mondrian(publish => 'none')", None),
+        (40, "trivial", "kept apart from it"),
+        (2, "anatomy(l => 2)", None),
+    ],
+)
+def test_a_column_of_few_values_gives_away_what_the_release_does_not_show(
+    con: Connection, k: int, method: str, what: str | None
+) -> None:
+    """A sampling weight says the region of each row: worth a remark where the region itself is not to be read."""
+    con.execute(STRATA)
+    expected = [] if what is None else [f"{STRATUM.format(what)}; make it QUASI IDENTIFIER, or leave it out"]
+    assert about_weight(con, k, method) == expected
+
+
+def test_few_values_of_a_large_source_are_all_read(con: Connection) -> None:
+    """Of one value in eight, which is looked at of a column of many values, there would be none or one."""
+    con.execute(STRATA)
+    with sizes.replaced(sample_rows=100):
+        assert about_weight(con, 40, "mondrian") == [
+            f"{STRATUM.format('generalized')}; make it QUASI IDENTIFIER, or leave it out"
+        ]
+
+
+@pytest.mark.parametrize("weight", ["hash(i * 31) % 5", "i // 150", "1", "if(i < 2, 1, 2)"])
+def test_few_values_that_determine_nothing(con: Connection, weight: str) -> None:
+    con.execute(STRATA.replace("10.5 + i % 5", weight))
+    assert about_weight(con, 40, "mondrian") == []
+
+
+def test_a_column_of_a_related_table(con: Connection) -> None:
+    con.execute("CREATE TABLE people AS SELECT i AS who, i % 4 AS age FROM range(80) AS t(i)")
+    con.execute(
+        "CREATE TABLE visits AS SELECT i % 80 AS who, i % 6 AS ward, i % 6 // 2 AS house FROM range(400) AS t(i)"
+    )
+    policy = """people (who ENTITY, age QUASI IDENTIFIER)
+        WITH TABLE visits ON (who) (house QUASI IDENTIFIER{}, ward INSENSITIVE) REQUIRE k_anonymity(k => 1)"""
+    hidden = [remark for remark in remarks(con, policy.format(" MIN LEVEL 1")) if remark.startswith("ward")]
+    shown = [remark for remark in remarks(con, policy.format("")) if remark.startswith("ward")]
+    assert shown == []
+    assert hidden == [
+        "ward of visits (INSENSITIVE) gives away what is generalized: 6 values in 400 rows, and each that repeats has "
+        "one value of house; make it QUASI IDENTIFIER, or leave it out"
+    ]
