@@ -273,7 +273,7 @@ def _attack(engine: Engine, statement: s.Attack, progress: Watching | None) -> A
         answers = attack_release(engine, _load_or_table(engine, statement.release, "ATTACK"), statement)
     else:
         answers = (attack_relation if statement.source is not None else attack_export)(engine, statement)
-    return Answer(ATTACKED, tuple(answer.row for answer in answers))
+    return Answer(ATTACKED, tuple(a.row for a in answers), tuple(a.remark for a in answers if a.undefined))
 
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:

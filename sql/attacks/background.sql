@@ -4,7 +4,8 @@
 -- parameter: values BIGINT 0 1000000 DEFAULT 1 -- how many values the target is known to lack
 -- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which confidence on the rows of a class count as named
 -- falls: yes -- the worst of so many negations about the target: Martin et al., Worst-case background knowledge (2007), theorem 6
--- reads: class_sensitive_value
+-- reads: class_sensitive_value, sensitive_value
+-- undefined: ruling out so many of the column's values leaves one, whatever is published
 -- bound: probabilistic_l_diversity CASE WHEN $values < $l THEN 1 / ($l - $values) END -- each value that is ruled out takes at most 1/l of the rows
 -- bound: alpha_k_anonymity CASE WHEN $values * $alpha < 1 THEN least(1, $alpha / (1 - $values * $alpha)) END -- each value that is ruled out takes at most alpha of the rows
 -- bound: recursive_l_diversity CASE WHEN $l > 1 AND $values <= $l - 2 THEN $c / ($c + 1) END -- r_l and all rarer values are left, and r_1 is below c times these
@@ -12,13 +13,16 @@
 -- The most is said where the most frequent value is left and the next ones are ruled out: r_1 / (n - r_2 - ... - r_(v+1)).
 
 -- statement: classes
-SELECT class_id, targets, confidence, CASE WHEN confidence >= $confidence THEN targets ELSE 0 END AS succeeded
+SELECT class_id, targets, confidence,
+  CASE WHEN confidence >= $confidence THEN targets WHEN confidence IS NOT NULL THEN 0 END AS succeeded
 FROM (
   SELECT class_id, sum(n) AS targets, CAST(max(n) AS DOUBLE)
-    / nullif(CAST(sum(CASE WHEN place = 1 OR place > $values + 1 THEN n ELSE 0 END) AS DOUBLE), 0) AS confidence
+    / nullif(CAST(sum(CASE WHEN place = 1 OR place > $values + 1 THEN n ELSE 0 END) AS DOUBLE), 0)
+    * CASE WHEN max(different) > $values + 1 THEN 1 END AS confidence
   FROM (
-    SELECT class_id, n, row_number() OVER (PARTITION BY class_id ORDER BY n DESC NULLS LAST) AS place
+    SELECT class_id, n, row_number() OVER (PARTITION BY class_id ORDER BY n DESC NULLS LAST) AS place, different
     FROM class_sensitive_value
+    CROSS JOIN (SELECT count(*) AS different FROM sensitive_value) AS column_value
   ) AS ranked
   GROUP BY class_id
 ) AS class

@@ -4,6 +4,7 @@
 -- parameter: ratio DECIMAL 0.000001 1000000 DEFAULT 4 -- how many times as frequent in a class as among all rows a value has to be
 -- falls: yes -- the share of a value in a union is at most the greatest of its shares in the classes
 -- reads: class_sensitive_value, sensitive_value
+-- undefined: each value of the column is so frequent that no class could reach the ratio
 -- certain: never -- the confidence is a ratio of shares, which has no upper end
 -- bound: basic_beta_likeness 1 + $beta -- (p - q) / q is at most beta
 -- bound: enhanced_beta_likeness 1 + $beta -- (p - q) / q is at most beta
@@ -24,4 +25,7 @@ WITH baseline AS (
   JOIN baseline AS b ON b.value = s.value
   GROUP BY s.class_id
 )
-SELECT class_id, targets, confidence, CASE WHEN confidence >= $ratio THEN targets ELSE 0 END AS succeeded FROM class
+SELECT class_id, targets, confidence,
+  CASE WHEN confidence >= $ratio THEN targets WHEN rarest.n * $ratio <= rarest.total THEN 0 END AS succeeded
+FROM class
+CROSS JOIN (SELECT min(n) AS n, min(total) AS total FROM baseline) AS rarest

@@ -4,6 +4,7 @@
 -- parameter: difference DECIMAL 0 1 -- by how much the share in a class has to be above that among all rows
 -- falls: yes -- the share of a value in a union is at most the greatest of its shares in the classes
 -- reads: class_sensitive_value, sensitive_value
+-- undefined: each value of the column is so frequent that no class could be so far above all rows
 -- bound: equal_t_closeness $t -- no share is further from that of all rows than the distance, half the sum of all differences
 
 -- The confidence is p - q of the value for which it is greatest, p its share of the class and q of all rows.
@@ -22,4 +23,9 @@ WITH baseline AS (
   JOIN baseline AS b ON b.value = s.value
   GROUP BY s.class_id
 )
-SELECT class_id, targets, confidence, CASE WHEN confidence >= $difference THEN targets ELSE 0 END AS succeeded FROM class
+SELECT class_id, targets, confidence, CASE
+    WHEN confidence >= $difference THEN targets
+    WHEN rarest.n <= (1 - $difference) * rarest.total THEN 0
+  END AS succeeded
+FROM class
+CROSS JOIN (SELECT min(n) AS n, min(total) AS total FROM baseline) AS rarest

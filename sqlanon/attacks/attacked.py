@@ -56,21 +56,32 @@ class AttackedClass:
 
 @dataclass(frozen=True)
 class AttackAnswer:
-    """What an attack comes to for one sensitive attribute; `worst` are the classes in which it is surest."""
+    """What an attack comes to for one sensitive attribute; `worst` are the classes in which it is surest.
+
+    `undefined` is why it has targets and no number of those that succeeded, or no confidence.
+    """
 
     attack: str
     attribute: str | None
     targets: int
-    succeeded: int
+    succeeded: int | None
     highest: float | None
     mean: float | None
     bound: float | None
     worst: tuple[AttackedClass, ...]
+    undefined: str | None = None
 
     @property
     def row(self) -> tuple[Any, ...]:
         """The columns of ATTACKED."""
-        return *self.figures, "; ".join(attacked.name for attacked in self.worst) or None
+        named = "; ".join(attacked.name for attacked in self.worst)
+        return *self.figures, named or (self.undefined and f"not defined: {self.undefined}")
+
+    @property
+    def remark(self) -> str:
+        """Which of the figures are not defined, and why."""
+        what = "its confidence is" if self.highest is None else "how often it succeeds is"
+        return f"{self.attack} of {self.attribute}: {what} not defined: {self.undefined}"
 
     @property
     def figures(self) -> tuple[Any, ...]:
@@ -181,6 +192,7 @@ def _answered(
     tables = {"attacked_class": scratch.table("attacked_class", query)}
     ((targets, succeeded, highest, mean),) = engine.rows(reading(query_file("statements", "attack_summary"), tables))
     worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
+    is_defined = not targets or (succeeded is not None and highest is not None)
     return AttackAnswer(
         attack=statistic.question_name,
         attribute=", ".join(statistic.attributes) or None,
@@ -189,7 +201,12 @@ def _answered(
         highest=highest,
         mean=mean,
         bound=_bound(engine, target, statistic),
-        worst=tuple(AttackedClass(class_text(class_id), round(n), confidence) for class_id, n, confidence in worst),
+        worst=tuple(
+            AttackedClass(class_text(class_id), round(n), confidence)
+            for class_id, n, confidence in worst
+            if highest is not None
+        ),
+        undefined=None if is_defined else statistic.statistic.undefined,
     )
 
 

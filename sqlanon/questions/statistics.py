@@ -44,8 +44,9 @@ class Statistic:
     Several files may be parts of one attack, whose name is then the `model` of each. `bounds` says what a requirement
     that a release satisfies promises of an attack's highest confidence: its question's name, and an expression of the
     arguments of both. `certain` is the confidence of an adversary who has no doubt, None where there is none: a bound
-    from there on promises nothing. `latest` is a statement that says whether the last release of a series keeps what
-    all before have kept, by the latest classes of its respondents; empty where these do not tell it.
+    from there on promises nothing. `undefined` is why figures of an attack that has targets are NULL. `latest` is a
+    statement that says whether the last release of a series keeps what all before have kept, by the latest classes of
+    its respondents; empty where these do not tell it.
     """
 
     model: str
@@ -59,6 +60,7 @@ class Statistic:
     of_respondents: bool = False
     bounds: tuple[tuple[str, str], ...] = ()
     certain: float | None = 1.0
+    undefined: str | None = None
     latest: str = ""
 
     @property
@@ -181,6 +183,7 @@ def parse_statistic(name: str, text: str) -> Statistic:
         of_respondents="respondents" in header.values and header.yes("respondents"),
         bounds=tuple(_bound(line) for line in header.values.get("bound", ())),
         certain=None if header.named("certain") == "never" else 1.0,
+        undefined=header.only_value("undefined") if "undefined" in header.values else None,
         latest=header.statements.get("latest", ""),
     )
     trees = [query_tree(text) for text in (statistic.text, statistic.latest) if text]

@@ -40,12 +40,13 @@ from sqlanon.statements.measure_figures import measure_figures, of_whole_release
 from sqlanon.statements.preconditions import prepared
 from sqlanon.syntax.statements import Attack, CheckRelease
 
-__all__ = ["GRANULARITY_LOSS", "Facts", "facts_of"]
+__all__ = ["GRANULARITY_LOSS", "SUREST", "Facts", "facts_of"]
 
 GRANULARITY_LOSS = "granularity_loss"
 
-# Those that need no other table, and no argument.
-_ATTACKS = ("homogeneity", "background", "skewness")
+# The attacks that need no other table, and no argument; the first takes nothing but a class for known.
+SUREST = "homogeneity"
+_ATTACKS = (SUREST, "background", "skewness")
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlanon.domain.counts import per_cent
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.report.candidates import frontiers
 from sqlanon.report.charts import Charts
-from sqlanon.report.facts import Facts, facts_of
+from sqlanon.report.facts import SUREST, Facts, facts_of
 from sqlanon.report.markup import Markup, document, paragraph, section, table, text
 from sqlanon.report.plotted import answers, classes, columns, values
 from sqlanon.report.requirements import met, requirements
 from sqlanon.report.risks import attacks, figures, risks
 
 __all__ = ["report_page"]
+
+# The chance from which on a guess is named at the top of the report, whatever is required.
+_SURE = 0.9
 
 _LIMITS = (
     "anything about columns that the policy takes for harmless, though a reader may know them",
@@ -81,7 +85,25 @@ def _head(facts: Facts) -> Iterator[Markup]:
 
 
 def _verdict(facts: Facts) -> str:
-    """Whether what is required is met, and a warning of sensitive columns that nothing is required of."""
+    """Whether what is required is met, and warnings of sensitive columns.
+
+    Of those that nothing is required of, and of those that can be guessed all the same.
+    """
+    return " ".join([_met(facts), *_sure(facts)])
+
+
+def _sure(facts: Facts) -> Iterator[str]:
+    """The sensitive columns whose values the members of a class can be sure of, whatever is required and met."""
+    for answer in facts.attacks:
+        if answer.attack == SUREST and answer.highest is not None and answer.highest > _SURE:
+            where = f", in the class {answer.worst[0].name}" if answer.worst and answer.worst[0].name else ""
+            yield (
+                f"Warning: who knows to which rows somebody belongs guesses {answer.attribute} with a chance of up to "
+                f"{per_cent(answer.highest)}{where}."
+            )
+
+
+def _met(facts: Facts) -> str:
     columns = facts.without_requirement
     verdict = (
         ("What is required is met, but it leaves a gap." if columns else "Each requirement is met.")

@@ -157,14 +157,17 @@ def _attacked(answer: AttackAnswer) -> Markup:
     comes_to = ""
     if answer.targets and answer.highest is not None and answer.mean is not None:
         comes_to = (
-            f" It succeeds for {number(answer.succeeded)} of {number(answer.targets)} targets, "
-            f"{percent(answer.succeeded / answer.targets)}; "
-        )
-        comes_to += (
-            f"the greatest ratio of shares is {number(answer.highest)}, the mean {number(answer.mean)}."
+            f" The greatest ratio of shares is {number(answer.highest)}, the mean {number(answer.mean)}."
             if statistic.certain is None
-            else f"the surest guess has a chance of {percent(answer.highest)}, the mean one of {percent(answer.mean)}."
+            else f" The surest guess has a chance of {percent(answer.highest)}, the mean one of {percent(answer.mean)}."
         )
+    if answer.targets and answer.succeeded is not None:
+        comes_to += (
+            f" It succeeds for {number(answer.succeeded)} of {number(answer.targets)} targets, "
+            f"{percent(answer.succeeded / answer.targets)}."
+        )
+    elif answer.undefined:
+        comes_to += f" How often it succeeds is not defined: {text(answer.undefined)}."
     return Markup(
         f"<strong>{text(_called(answer))}</strong>: {text(statistic.title)}{text(_thresholds(statistic))}{comes_to}"
     )

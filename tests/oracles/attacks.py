@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-__all__ = ["background", "difference", "homogeneity", "mean", "ratio", "similarity", "within"]
+__all__ = ["background", "difference", "homogeneity", "mean", "ratio", "similarity", "within", "within_reach"]
 
 Values = Sequence[Hashable]
 
@@ -20,8 +20,13 @@ def homogeneity(values: Values) -> Fraction:
     return max(Fraction(values.count(value), len(values)) for value in set(values))
 
 
-def background(values: Values, lacking: int) -> Fraction:
-    """The most that is believed of a value once so many other values are ruled out, whichever they are."""
+def background(values: Values, everybody: Values, lacking: int) -> Fraction | None:
+    """The most that is believed of a value once so many other values are ruled out, whichever they are.
+
+    None where that leaves one value of all that anybody has: this the adversary knew before.
+    """
+    if len(set(everybody)) <= lacking + 1:
+        return None
     counts = Counter(values)
     best = Fraction(0)
     for value, rows in counts.items():
@@ -58,6 +63,12 @@ def mean(classes: Sequence[Values], confidences: Sequence[Fraction]) -> Fraction
     """The confidence over rows."""
     each = zip(classes, confidences, strict=True)
     return sum((len(values) * known for values, known in each), Fraction(0)) / sum(map(len, classes))
+
+
+def within_reach(everybody: Values, ratio: Fraction | None, difference: Fraction | None) -> bool:
+    """Whether a class of one value, whichever it is, would have a p/q or a p - q of at least so much."""
+    rarest = min(_share(value, everybody) for value in set(everybody))
+    return (ratio is not None and 1 / rarest >= ratio) or (difference is not None and 1 - rarest >= difference)
 
 
 def _share(value: Hashable, values: Values) -> Fraction:

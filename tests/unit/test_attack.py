@@ -289,3 +289,35 @@ def test_checks_of_releases_and_exports_name_them_too(con: Connection, tmp_path:
     events: list[StatementEvent] = []
     con.script(f"EXPORT made TO '{tmp_path}/out'; CHECK made; CHECK '{tmp_path}/out'", events.append)
     assert events[3].remarks == events[5].remarks != ()
+
+
+TWO = "(SELECT i // 20 AS ward, i % 20 = 0 AS ill FROM range(60) AS r(i))"
+
+
+@pytest.mark.parametrize(
+    ("attack", "figures", "why"),
+    [
+        # Who knows that somebody is not ill knows that they are well, with the release or without it.
+        ("background(values => 1)", (60, None, None, None), "ruling out so many of the column's values leaves one"),
+        ("background(values => 2)", (60, None, None, None), "ruling out so many of the column's values leaves one"),
+        ("background(values => 0)", (60, 0, 0.95, 0.95), None),
+        ("skewness(ratio => 4)", (60, 0, 1.0, 1.0), None),
+        ("skewness(ratio => 20)", (60, 0, 1.0, 1.0), None),
+        ("skewness(ratio => 20.5)", (60, None, 1.0, 1.0), "no class could reach the ratio"),
+        ("skewness(difference => 0.95)", (60, 0, 0.0, 0.0), None),
+        ("skewness(difference => 0.96)", (60, None, 0.0, 0.0), "no class could be so far above all rows"),
+        ("homogeneity", (60, 0, 0.95, 0.95), None),
+    ],
+)
+def test_figures_that_nothing_published_could_change_are_not_defined(
+    con: Connection, attack: str, figures: tuple[Any, ...], why: str | None
+) -> None:
+    events: list[StatementEvent] = []
+    con.script(f"ATTACK {TWO} (ward) SENSITIVE ill WITH {attack}", events.append)
+    [answer] = con.execute(f"ATTACK {TWO} (ward) SENSITIVE ill WITH {attack}").fetchall()
+    assert answer[2:6] == (*figures[:2], *(None if f is None else pytest.approx(f, abs=1e-12) for f in figures[2:]))
+    assert ("not defined" in (answer[7] or "")) is (figures[2] is None)
+    remarks = events[1].remarks
+    assert [why in remark for remark in remarks] == ([] if why is None else [True])
+    what = "its confidence is" if figures[2] is None else "how often it succeeds is"
+    assert all(remark.startswith(f"{answer[0]} of ill: {what} not defined: ") for remark in remarks)

@@ -130,11 +130,13 @@ def test_what_a_privacy_officer_reads_is_in_per_cents() -> None:
     assert f"is right about {100 * figures['marketer_risk']:.3g} % of them." in text
     assert f"as far from those of all rows as {100 * figures['p_loss'] / log(2):.3g} % of the greatest" in text
     _, _, targets, succeeded, highest, mean, *_ = con.execute("ATTACK r WITH homogeneity").fetchone() or ()
-    assert f"succeeds for {succeeded} of {targets} targets, {100 * succeeded / targets:.3g} %" in text
-    assert f"the surest guess has a chance of {100 * highest:.3g} %, the mean one of {100 * mean:.3g} %." in text
+    assert (
+        f"The surest guess has a chance of {100 * highest:.3g} %, the mean one of {100 * mean:.3g} %. It succeeds for "
+        f"{succeeded} of {targets} targets, {100 * succeeded / targets:.3g} %."
+    ) in text
     # A ratio of shares is none.
     _, _, _, _, highest, mean, *_ = con.execute("ATTACK r WITH skewness").fetchone() or ()
-    assert f"the greatest ratio of shares is {highest:.6g}, the mean {mean:.6g}." in text
+    assert f"The greatest ratio of shares is {highest:.6g}, the mean {mean:.6g}." in text
     read = re.findall(r"Of the (\d+) rows of this class ([\d.]+) % have ([\w, ]+), of all rows ([\d.]+) %", text)
     tables = [body for caption, body in page.tables.items() if caption.startswith("Values: ill in")]
     assert [

@@ -45,6 +45,34 @@ def test_sensitive_columns_that_nothing_is_required_of_are_said_first(
         assert f"Warning: nothing is required of the sensitive {unrequired}" in box
 
 
+@pytest.mark.parametrize("healthy", [18, 19, 20])
+def test_a_guess_that_is_nearly_certain_is_said_first(healthy: int) -> None:
+    """Of 20 people of 30 years 18 or more are alive, of 40 years half. What is required is met; 18 of 20 are 90 %."""
+    con = sqlanon.connect(config={"threads": "1"})
+    con.execute(
+        f"CREATE TABLE people AS SELECT 30 + 10 * (i // 20) AS age, if(i < {healthy} OR i % 2 = 0, 'alive', 'dead') "
+        "AS ill, 'p' || i AS note FROM range(40) AS t(i)"
+    )
+    con.execute(
+        "CREATE POLICY p ON people (age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2), "
+        "t_closeness(t => 0.9, distance => 'equal')"
+    )
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    page = page_of(con, "r")
+    text = " ".join(page.text.split())
+    box = text[: text.index("r is a snapshot")]
+    dead = con.duckdb.execute("SELECT count(*) FROM r WHERE ill = 'dead' AND age = 30").fetchall()[0][0]
+    share = 1 - dead / 20
+    assert "Each requirement is met." in box
+    guess = f"guesses ill with a chance of up to {100 * share:.3g} %, in the class age 30."
+    assert (guess in box) is (share > 0.9)
+    assert ("Warning" in box) is (share > 0.9)
+    # Of alive and dead one is left where the other is ruled out, in each class of each release.
+    begin = text.index("background of ill")
+    assert "How often it succeeds is not defined: ruling out so many" in text[begin:]
+    assert [row[2:5] for row in page.table("What attacks") if row[0] == "background"] == [[40, None, None]]
+
+
 def test_candidates_that_were_made_are_told_from_those_that_could_not_be() -> None:
     con = people("mondrian")
     queries = (
