@@ -9,6 +9,30 @@ WITH "hashed" AS MATERIALIZED (
     hash("zip") AS "quasi_1"
   FROM "memory"."main"."patients"
   LIMIT 20000
+), "values_0" AS MATERIALIZED (
+  SELECT
+    COUNT(*) AS "n",
+    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
+    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
+    MIN("quasi_0") AS "first_0",
+    MIN("quasi_1") AS "first_1"
+  FROM "hashed"
+  WHERE
+    NOT "value_0" IS NULL
+  GROUP BY
+    "value_0"
+), "values_1" AS MATERIALIZED (
+  SELECT
+    COUNT(*) AS "n",
+    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
+    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
+    MIN("quasi_0") AS "first_0",
+    MIN("quasi_1") AS "first_1"
+  FROM "hashed"
+  WHERE
+    NOT "value_1" IS NULL
+  GROUP BY
+    "value_1"
 )
 SELECT
   0 AS "number",
@@ -21,24 +45,8 @@ SELECT
   COUNT(*) FILTER(WHERE
     "n" > 1 AND "same_0") AS "same_0",
   COUNT(*) FILTER(WHERE
-    "n" > 1 AND "same_1") AS "same_1",
-  COALESCE(entropy("first_0") FILTER(WHERE
-    "n" > 1), 0) AS "entropy_0",
-  COALESCE(entropy("first_1") FILTER(WHERE
-    "n" > 1), 0) AS "entropy_1"
-FROM (
-  SELECT
-    COUNT(*) AS "n",
-    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
-    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
-    MIN("quasi_0") AS "first_0",
-    MIN("quasi_1") AS "first_1"
-  FROM "hashed"
-  WHERE
-    NOT "value_0" IS NULL
-  GROUP BY
-    "value_0"
-) AS "counted"
+    "n" > 1 AND "same_1") AS "same_1"
+FROM "values_0"
 UNION ALL
 SELECT
   1 AS "number",
@@ -51,21 +59,5 @@ SELECT
   COUNT(*) FILTER(WHERE
     "n" > 1 AND "same_0") AS "same_0",
   COUNT(*) FILTER(WHERE
-    "n" > 1 AND "same_1") AS "same_1",
-  COALESCE(entropy("first_0") FILTER(WHERE
-    "n" > 1), 0) AS "entropy_0",
-  COALESCE(entropy("first_1") FILTER(WHERE
-    "n" > 1), 0) AS "entropy_1"
-FROM (
-  SELECT
-    COUNT(*) AS "n",
-    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
-    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
-    MIN("quasi_0") AS "first_0",
-    MIN("quasi_1") AS "first_1"
-  FROM "hashed"
-  WHERE
-    NOT "value_1" IS NULL
-  GROUP BY
-    "value_1"
-) AS "counted";
+    "n" > 1 AND "same_1") AS "same_1"
+FROM "values_1";

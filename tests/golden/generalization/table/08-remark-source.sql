@@ -9,6 +9,20 @@ WITH "hashed" AS MATERIALIZED (
     hash("zip") AS "quasi_2"
   FROM "memory"."main"."patients"
   LIMIT 20000
+), "values_0" AS MATERIALIZED (
+  SELECT
+    COUNT(*) AS "n",
+    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
+    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
+    MIN("quasi_2") = MAX("quasi_2") AS "same_2",
+    MIN("quasi_0") AS "first_0",
+    MIN("quasi_1") AS "first_1",
+    MIN("quasi_2") AS "first_2"
+  FROM "hashed"
+  WHERE
+    NOT "value_0" IS NULL
+  GROUP BY
+    "value_0"
 )
 SELECT
   0 AS "number",
@@ -23,25 +37,5 @@ SELECT
   COUNT(*) FILTER(WHERE
     "n" > 1 AND "same_1") AS "same_1",
   COUNT(*) FILTER(WHERE
-    "n" > 1 AND "same_2") AS "same_2",
-  COALESCE(entropy("first_0") FILTER(WHERE
-    "n" > 1), 0) AS "entropy_0",
-  COALESCE(entropy("first_1") FILTER(WHERE
-    "n" > 1), 0) AS "entropy_1",
-  COALESCE(entropy("first_2") FILTER(WHERE
-    "n" > 1), 0) AS "entropy_2"
-FROM (
-  SELECT
-    COUNT(*) AS "n",
-    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
-    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
-    MIN("quasi_2") = MAX("quasi_2") AS "same_2",
-    MIN("quasi_0") AS "first_0",
-    MIN("quasi_1") AS "first_1",
-    MIN("quasi_2") AS "first_2"
-  FROM "hashed"
-  WHERE
-    NOT "value_0" IS NULL
-  GROUP BY
-    "value_0"
-) AS "counted";
+    "n" > 1 AND "same_2") AS "same_2"
+FROM "values_0";

@@ -65,34 +65,6 @@ WHERE
 GROUP BY
   "region";
 
-SELECT
-  SUM(
-    CAST("region"."rows" AS DOUBLE) * (
-      CAST(1.0 AS DOUBLE) * (
-        (
-          "last_0"."position" - "first_0"."position"
-        ) / CAST(6828.0 AS DOUBLE)
-      )
-    ) + CAST("region"."rows" AS DOUBLE) * (
-      CAST(1.0 AS DOUBLE) * (
-        (
-          "last_1"."position" - "first_1"."position"
-        ) / CAST(13.0 AS DOUBLE)
-      )
-    )
-  ) / (
-    SUM(CAST("region"."rows" AS DOUBLE)) * CAST(2.0 AS DOUBLE)
-  )
-FROM "__sqlanon_regions_done_2" AS "region"
-JOIN "__sqlanon_ranked_1" AS "first_0"
-  ON "first_0"."rank_0" = "region"."low_0"
-JOIN "__sqlanon_ranked_1" AS "last_0"
-  ON "last_0"."rank_0" = "region"."high_0"
-JOIN "__sqlanon_ranked_3" AS "first_1"
-  ON "first_1"."rank_0" = "region"."low_1"
-JOIN "__sqlanon_ranked_3" AS "last_1"
-  ON "last_1"."rank_0" = "region"."high_1";
-
 CREATE TEMPORARY TABLE "__sqlanon_regions_done_3" AS
 SELECT
   CAST(0 AS BIGINT) AS "region",
@@ -143,21 +115,3 @@ WHERE
   "region" >= $1
 GROUP BY
   "region";
-
-SELECT
-  SUM(
-    CAST("region"."rows" AS DOUBLE) * (
-      CAST(1.0 AS DOUBLE) * (
-        (
-          "last_0"."position" - "first_0"."position"
-        ) / CAST(1.0 AS DOUBLE)
-      )
-    )
-  ) / (
-    SUM(CAST("region"."rows" AS DOUBLE)) * CAST(1.0 AS DOUBLE)
-  )
-FROM "__sqlanon_regions_done_3" AS "region"
-JOIN "__sqlanon_ranked_2" AS "first_0"
-  ON "first_0"."rank_0" = "region"."low_0"
-JOIN "__sqlanon_ranked_2" AS "last_0"
-  ON "last_0"."rank_0" = "region"."high_0";
