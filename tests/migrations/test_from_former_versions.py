@@ -100,7 +100,7 @@ def engine(path):
         "0015_checksums",
         "0016_value_sets",
         "0017_bound_names",
-        "0017_loss_metric",
+        "0018_loss_metric",
     ]
     yield made
     connection.close()
