@@ -151,7 +151,7 @@ def _with_data(path: Path, stated: dict[str, Any], formats: Sequence[str]) -> Ex
 def _require_dictionary(certificate: Path, entry: Any) -> None:
     """Raises UserError where the dictionary that a certificate names is missing, PrivacyViolation for another one."""
     if isinstance(entry, dict):
-        file = certificate.with_name(Path(str(entry.get("name"))).name)
+        file = _data_path(certificate, str(entry.get("name")), None)
         if not file.is_file():
             raise UserError(f"there is no file {file}, which the certificate {certificate} names")
         if file_hash(file) != entry.get("sha256"):
@@ -166,7 +166,9 @@ def _data_path(certificate: Path, name: str, partition: tuple[str, ...] | None) 
     Raises UserError for a name of another place.
     """
     if partition is None:
-        return certificate.with_name(Path(name).name)
+        if name != Path(name).name or name in ("", ".", ".."):
+            raise UserError(f"the certificate {certificate} names a file that is not beside it")
+        return certificate.with_name(name)
     parts = PurePosixPath(name).parts
     data = certificate.parent.joinpath(*parts)
     folders = [data, *data.parents][: len(parts)]

@@ -22,6 +22,7 @@ from sqlanon.domain.release import KnownRelease, Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
+from sqlanon.errors import InternalError
 from sqlanon.export.joined_proof import joined_proof
 from sqlanon.export.json_values import stated_arguments_of, stated_figure, stated_moment
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT
@@ -31,7 +32,7 @@ from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 
-__all__ = ["FORMAT_VERSION", "Evidence", "Proof", "certificate", "to_json"]
+__all__ = ["FORMAT_VERSION", "Evidence", "Proof", "asked_by", "certificate", "to_json"]
 
 FORMAT_VERSION = 2
 
@@ -169,7 +170,14 @@ def _evidence_by_requirement(evidence: Evidence) -> dict[str, Any]:
 
 def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]) -> list[dict[str, Any]]:
     """The columns with their types, and how each is read."""
-    known = {attribute.name: attribute for attribute in evidence.release.attributes_of(fragment)}
+    release = evidence.release
+    known = {attribute.name: attribute for attribute in release.attributes_of(fragment)}
+    readings = {known[name].reading for name, _ in columns} - {Reading.TOKEN}
+    if not any(readings.issubset(together) for together in worded(release.method, release.method_arguments).tables):
+        raise InternalError(
+            f"the method {release.method} does not say that it publishes a table whose columns are read as "
+            f"{', '.join(map(str, readings))}; nothing was exported"
+        )
     return [{"name": name, "type": kind, **_reading(known[name], evidence)} for name, kind in columns]
 
 
@@ -191,24 +199,32 @@ def to_json(stated: dict[str, Any]) -> str:
     return json.dumps(stated, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
+def asked_by(requirement: BoundRequirement) -> dict[str, Any]:
+    """The members of a requirement's entry that say what is asked, which follow from the policy alone."""
+    when = requirement.question.when
+    chosen = {when.argument: when.value} if when else {}
+    return {
+        "requirement": str(requirement),
+        "model": requirement.question.model,
+        "question": requirement.question_name,
+        "arguments": stated_arguments_of(requirement.arguments) | chosen,
+        "attributes": list(requirement.attributes),
+        **({"on": list(requirement.on)} if requirement.on else {}),
+    }
+
+
 def _requirement(proof: Proof, policy: Policy) -> dict[str, Any]:
     question, achieved = proof.requirement.question, proof.achieved
-    chosen = {question.when.argument: question.when.value} if question.when else {}
     seen = f"snapshot with its {proof.hidden}, when it was made" if proof.hidden else "exported file"
     # No single file shows what is known of people in several tables.
     seen = EXPORTED if policy.related else seen
     return {
-        "requirement": str(proof.requirement),
-        "model": question.model,
-        "question": proof.requirement.question_name,
-        "arguments": stated_arguments_of(proof.requirement.arguments) | chosen,
+        **asked_by(proof.requirement),
         "meaning": question.title
         + (_ROWS if "respondents" in question.title and policy.entity is None else "")
         + proof.requirement.scope,
         "paper": question.paper,
         "attribute": achieved.attribute,
-        "attributes": list(proof.requirement.attributes),
-        **({"on": list(proof.requirement.on)} if proof.requirement.on else {}),
         "required": stated_figure(achieved.required),
         "achieved": stated_figure(achieved.achieved),
         "satisfied": achieved.satisfied,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isclose
 
@@ -12,30 +13,31 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PrivacyViolation, about
+from sqlanon.errors import CatalogError, EngineError, PrivacyViolation, about
 from sqlanon.export.access import Export
-from sqlanon.export.exported_rows import exported_tables, read_export, rows_of_export, values_of_export
+from sqlanon.export.certificate import asked_by
+from sqlanon.export.exported_rows import ReadExport, exported_tables, read_export, rows_of_export, values_of_export
+from sqlanon.export.joined_proof import asked_of_join
+from sqlanon.export.json_values import stated_arguments_of
 from sqlanon.export.paths import local_path
 from sqlanon.export.signature import public_key, signer_of
 from sqlanon.export.stated import stated_requirements
+from sqlanon.export.stated_columns import unlike_requirements
 from sqlanon.inputs.joins.requirements import JoinedRequirement, bind_joined, of_join
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.methods.base import PublishedTables
+from sqlanon.methods.base import Figure, PublishedTables
 from sqlanon.methods.registry import verified, worded
 from sqlanon.pipeline.check import measured
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import hidden_parts
-from sqlanon.releases.estimable import Recorded
 from sqlanon.sqlgen.classes.normal_relations import Background
 
 __all__ = ["CheckedExport", "Evidence", "check_export"]
 
 # What stands in the files alone, and in no other table of who made the release.
 _IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset"))
-# Roles of columns that do not tell classes apart.
-_NO_KEYS = (Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.ENTITY)
-# Roles of columns that are in no release, but as tokens.
-_HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
+# A column of the policy that no file has, though others may know it, or must not learn it.
+_NOT_PUBLISHED = "not_published"
 # Sums of logarithms depend on the order of their rows.
 _SAME = 1e-9
 
@@ -76,7 +78,12 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
     signature = list(_signature(read.export, path, key))
     recorded, requirements = read.recorded, read.requirements
     method, arguments, stated = read.method, read.arguments, stated_requirements(read.export)
-    with exported_tables(engine, read) as (engine, _, tables):
+    of_the_join = bind_joined(of_join(recorded.policy))
+    figures = worded(method, arguments).figures
+    asked = [*map(asked_by, requirements), *map(asked_of_join, of_the_join)]
+    if why := unlike_requirements(read.export, asked, figures, stated_arguments_of(arguments)):
+        raise PrivacyViolation(f"{path}: its certificate contradicts its policy: {why}")
+    with exported_tables(engine, read) as (engine, _, tables), _as_its_method_writes(path):
         structure = verified(
             method,
             arguments,
@@ -89,18 +96,16 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
                 recorded=tuple(stated.values()),
             ),
         )
-        figures = worded(method, arguments).figures
         if structure.misfit is not None:
             raise PrivacyViolation(f"the files of {path} do not fit together: {structure.misfit}")
-        reached = dict(_recomputed(engine, recorded, requirements, tables))
+        reached = dict(_recomputed(engine, read, tables))
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
-    of_the_join = bind_joined(of_join(recorded.policy))
-    known_by = {name: FROM_FILES if figure.in_files else FROM_CERTIFICATE for name, figure in figures.items()}
-    evidence += [Evidence(measurement, known_by[measurement.question]) for measurement in structure.measurements]
+    evidence += [_of_structure(measurement, figures, stated, path) for measurement in structure.measurements]
     # No file of one release shows what the join with another tells.
     evidence += [_evidence(requirement, None, reached, stated, path) for requirement in of_the_join]
     sensitive = tuple(a.name for a in recorded.policy.all_having(Role.SENSITIVE))
-    evidence = [Evidence(_files_measured(read.export), FROM_FILES), *signature, *evidence]
+    missing = [Evidence(Measurement(_NOT_PUBLISHED, name, None, None, None), FROM_FILES) for name in read.unpublished]
+    evidence = [Evidence(_files_measured(read.export), FROM_FILES), *signature, *missing, *evidence]
     return CheckedExport(recorded.name, tuple(evidence), sensitive, tuple(requirements))
 
 
@@ -130,18 +135,52 @@ def _signature(export: Export, path: str, key: str | None) -> Iterator[Evidence]
         yield Evidence(Measurement("signature", None, None, None, True if key else None), whose)
 
 
+@contextmanager
+def _as_its_method_writes(path: str) -> Iterator[None]:
+    """Raises PrivacyViolation for tables in which the method of the certificate does not find what it publishes."""
+    try:
+        yield
+    except (EngineError, CatalogError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+        raise PrivacyViolation(
+            f"{path}: its tables are not those of the method that its certificate names",
+            hint="ask who published it for the export again",
+        ) from None
+
+
+def _of_structure(
+    measurement: Measurement, figures: Mapping[str, Figure], stated: Mapping[str, Measurement], path: str
+) -> Evidence:
+    """A figure of the method's. Raises PrivacyViolation where the files have another than the certificate says."""
+    if not figures[measurement.question].in_files:
+        return Evidence(measurement, FROM_CERTIFICATE)
+    for said in stated.values():
+        if said.question == measurement.question and not _alike(said.achieved, measurement.achieved):
+            raise _other_figure(path, measurement.question, measurement, said)
+    return Evidence(measurement, FROM_FILES)
+
+
+def _other_figure(path: str, requirement: object, reached: Measurement, said: Measurement) -> PrivacyViolation:
+    return PrivacyViolation(
+        f"{path}: {requirement} comes to {reached.achieved}, and the certificate says {said.achieved}",
+        hint="the certificate is not that of these files",
+    )
+
+
 def _files_measured(export: Export) -> Measurement:
     """That the files are those that were certified; a certificate within a file has no hash of it."""
     return Measurement("files_as_certified", None, None, None, True if _HASHED & set(export.stated) else None)
 
 
-def _recomputed(
-    engine: Engine, recorded: Recorded, requirements: Sequence[BoundRequirement], tables: Mapping[str, exp.Table]
-) -> Iterator[tuple[int, Measurement]]:
+def _recomputed(engine: Engine, read: ReadExport, tables: Mapping[str, exp.Table]) -> Iterator[tuple[int, Measurement]]:
     """The measurements of the requirements that the files can answer, by index."""
+    recorded, requirements, missing = read.recorded, read.requirements, set(read.unpublished)
     guards = {index: fold(guard) for index, guard in guards_of(requirements).items()}
     hidden = hidden_parts(requirements, guards, recorded.policy.hides_respondents, ())
-    indexes = [i for i, r in enumerate(requirements) if i not in hidden and _IN_FILES.issuperset(r.reads)]
+    indexes = [
+        i
+        for i, r in enumerate(requirements)
+        if i not in hidden and _IN_FILES.issuperset(r.reads) and missing.isdisjoint(r.attributes)
+    ]
     if not indexes:
         return
     for part in rows_of_export(engine, recorded, requirements, indexes, tables):
@@ -166,10 +205,7 @@ def _evidence(
         return Evidence(said, FROM_CERTIFICATE)
     measurement = reached[index]
     if not _alike(measurement.achieved, said.achieved):
-        raise PrivacyViolation(
-            f"{path}: {requirement} comes to {measurement.achieved}, and the certificate says {said.achieved}",
-            hint="the certificate is not that of these files",
-        )
+        raise _other_figure(path, requirement, measurement, said)
     return Evidence(measurement, FROM_FILES)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,17 +24,18 @@ from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
 from sqlanon.export.reader import recorded_of
 from sqlanon.export.stated import stated_arguments, stated_requirements, stated_rows
+from sqlanon.export.stated_columns import unlike_attributes, unlike_release, unpublished
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.methods.registry import promised_by
+from sqlanon.methods.registry import promised_by, worded
 from sqlanon.plugins import names
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.classes import rows_of_each
 from sqlanon.releases.estimable import Recorded, RecordedTable
 from sqlanon.releases.people import PeopleColumns
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.expressions import as_text, cast
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.buckets import BucketValues, bucket_rows, rows_of_buckets, values_of_table
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
@@ -53,11 +55,16 @@ _KINDS = {
     Reading.ITEM_LABELS: "VARCHAR[]",
     Reading.RESPONDENT: "BIGINT",
 }
+# The types of which each value has one text: of others a cast may change the text, and not the value.
+_ONE_TEXT = re.compile(r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|DATE")
 
 
 @dataclass(frozen=True)
 class ReadExport:
-    """An export as its certificate has it: the policy and the columns, the method, and all that is promised."""
+    """An export as its certificate has it: the policy and the columns, the method, and all that is promised.
+
+    `unpublished` are the quasi-identifiers and sensitive columns of the policy that no column shows.
+    """
 
     path: str
     export: Export
@@ -67,6 +74,7 @@ class ReadExport:
     method: str
     arguments: tuple[tuple[str, Value], ...]
     requirements: tuple[BoundRequirement, ...]
+    unpublished: tuple[str, ...] = ()
 
 
 def read_export(engine: Engine, path: str) -> ReadExport:
@@ -89,12 +97,20 @@ def read_export(engine: Engine, path: str) -> ReadExport:
         arguments = stated_arguments(export.stated["method"]["arguments"])
         sensitive = [a.name for a in recorded.policy.all_having(Role.SENSITIVE)]
         requirements = resolve_requirements(recorded.policy, sensitive, promised_by(method, arguments))
+        other = unlike_attributes(export.stated["policy"]["attributes"], recorded.policy)
+        tables = worded(method, arguments).tables
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
         raise UserError(
             f"{path}: its certificate does not say what a check needs", hint="ask for an export by a newer sqlanon"
         ) from None
     _require_hidden(recorded, path)
-    return ReadExport(path, export, tuple(files), recorded, tuple(rows), method, arguments, requirements)
+    if (why := other or unlike_release(recorded, tables)) is not None:
+        raise PrivacyViolation(
+            f"{path}: its certificate contradicts its policy: {why}",
+            hint="ask who published it for the export again; CHECK recomputes nothing from what contradicts itself",
+        )
+    hidden = tuple(unpublished(recorded))
+    return ReadExport(path, export, tuple(files), recorded, tuple(rows), method, arguments, requirements, hidden)
 
 
 @contextmanager
@@ -125,19 +141,32 @@ def _reader(engine: Engine, export: Export, files: Sequence[ExportFile]) -> Iter
         opened.connection.close()
 
 
-def _rows_of_file(export: Export, file: ExportFile, table: RecordedTable, recorded: Recorded) -> exp.Query:
+def _rows_of_file(
+    engine: Engine, export: Export, file: ExportFile, table: RecordedTable, recorded: Recorded
+) -> exp.Query:
     """The rows of a file as it has them: in another type, values that differ could become one class.
 
-    Sensitive values have the source's type, whose order they are in, and numbers of rows are numbers: some formats have
-    texts only.
+    Sensitive values that are texts have the source's type, whose order they are in, and numbers of rows are numbers:
+    some formats have texts only. Raises PrivacyViolation for texts that are not that type's.
     """
     sensitive = {fold(a.name) for a in recorded.policy.all_having(Role.SENSITIVE)}
+    rows = _as_stored(export, file).subquery("file")
+    stored = dict(engine.columns(exp.select(exp.Star()).from_(rows.copy())))
     outputs: list[exp.Expr] = []
+    changed: list[exp.Expr] = []
     for part in table.columns:
-        kind = recorded.types.get(fold(part.source)) if fold(part.source) in sensitive else None
+        is_text = fold(part.source) in sensitive and stored[part.name] == "VARCHAR"
+        kind = recorded.types.get(fold(part.source)) if is_text else None
         kind = _KINDS.get(part.reading, None if kind == ENUM else kind)
         outputs.append(alias(cast(column(part.name), kind), part.name) if kind else column(part.name))
-    return exp.select(*outputs).from_(_as_stored(export, file).subquery("file"))
+        if is_text and kind and _ONE_TEXT.fullmatch(kind):
+            changed.append(column(part.name).neq(as_text(cast(column(part.name), kind))))
+    if changed and engine.rows(exp.select(literal(1)).from_(rows.copy()).where(exp.or_(*changed)).limit(1)):
+        raise PrivacyViolation(
+            f"{file.path.name} has values of another type than its certificate says",
+            hint="take the files and the certificate from one export",
+        )
+    return exp.select(*outputs).from_(rows)
 
 
 def _copied(
@@ -148,7 +177,7 @@ def _copied(
         _require_columns(engine, export, files)
         return {
             _fragment(export, file.table): relation(
-                scratch.table("exported", _rows_of_file(export, file, table, recorded))
+                scratch.table("exported", _rows_of_file(engine, export, file, table, recorded))
             )
             for file, table in zip(files, recorded.tables, strict=True)
         }

@@ -10,7 +10,19 @@ from sqlanon.domain.report import Measurement
 from sqlanon.export.json_values import stated_arguments_of, stated_figure, stated_moment
 from sqlanon.inputs.joins.requirements import JoinedRequirement
 
-__all__ = ["joined_proof"]
+__all__ = ["asked_of_join", "joined_proof"]
+
+
+def asked_of_join(requirement: JoinedRequirement) -> dict[str, Any]:
+    """The members of a requirement's entry that say what is asked, which follow from the policy alone."""
+    return {
+        "requirement": str(requirement),
+        "model": requirement.question_name,
+        "question": requirement.question_name,
+        "arguments": stated_arguments_of(requirement.statistic.arguments)
+        | {"x": list(requirement.x), "y": requirement.y},
+        "attributes": [requirement.y],
+    }
 
 
 def joined_proof(
@@ -20,14 +32,10 @@ def joined_proof(
     assert other is not None and joined is not None
     statistic = requirement.statistic
     return {
-        "requirement": str(requirement),
-        "model": requirement.question_name,
-        "question": requirement.question_name,
-        "arguments": stated_arguments_of(statistic.arguments) | {"x": list(requirement.x), "y": requirement.y},
+        **asked_of_join(requirement),
         "meaning": statistic.statistic.title,
         "paper": statistic.statistic.paper,
         "attribute": reached.attribute,
-        "attributes": [requirement.y],
         "joined_with": {
             "release": other.name.name,
             "on": list(joined.columns),

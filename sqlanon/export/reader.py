@@ -88,7 +88,7 @@ def recorded_of(export: Export, files: Sequence[ExportFile]) -> Recorded:
         for file, table, read in zip(files, tables_of(stated), rows, strict=True)
     ]
     return Recorded(
-        name=str(stated["release"]),
+        name=_name(stated["release"]),
         policy=policy,
         tables=tables,
         types=types,
@@ -99,6 +99,12 @@ def recorded_of(export: Export, files: Sequence[ExportFile]) -> Recorded:
         stored=frozenset(),
         withheld=_number(stated["rows"]["suppressed"]),
     )
+
+
+def _name(stated: Any) -> str:
+    """A name. Raises ValueError for half of a pair of surrogates, which is in no text that a database holds."""
+    str(stated).encode()
+    return str(stated)
 
 
 def _number(stated: Any) -> int:
@@ -119,7 +125,7 @@ def _column(stated: dict[str, Any]) -> RecordedColumn:
     """A column with its reading, by the certificate. Raises ValueError for an unknown reading."""
     levels = stated.get("levels")
     return RecordedColumn(
-        name=str(stated["name"]),
+        name=_name(stated["name"]),
         reading=Reading(stated["reading"]),
         source=str(stated.get("source", stated["name"])),
         levels=None if levels is None else tuple(map(int, levels)),

@@ -5,7 +5,7 @@ The stages of a release call these parts and know no method.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import get_annotations
 from typing import Any, Protocol
@@ -29,6 +29,7 @@ from sqlanon.sqlgen.release.region_rows import Placed
 
 __all__ = [
     "EXPORTED",
+    "OF_ROWS",
     "Encoding",
     "Figure",
     "Method",
@@ -105,6 +106,11 @@ class Structure:
 
 EXPORTED = "rows as exported"
 
+# The readings of columns that show each row by itself.
+OF_ROWS = frozenset(
+    (Reading.EXACT, Reading.LABEL, Reading.RANGE, Reading.CENTROID, Reading.LOWER_BOUND, Reading.UPPER_BOUND)
+)
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -135,12 +141,14 @@ class Wording:
     """What a certificate says of a method's releases.
 
     `published` is what stands for values, None where columns state their levels. `losses` define what is minimized, and
-    `figures` what `verify` measures, both by name.
+    `figures` what `verify` measures, both by name. `tables` are the readings that the columns of one table may have
+    together, tokens aside: a certificate with others is not believed.
     """
 
     published: str | None
     losses: Mapping[str, str]
     figures: Mapping[str, Figure] = field(default_factory=dict)
+    tables: Sequence[Collection[Reading]] = (OF_ROWS,)
 
 
 class Method(Protocol):

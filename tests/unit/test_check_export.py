@@ -305,3 +305,106 @@ def test_every_type_is_read_as_it_was_written(tmp_path: Path, column_type: str, 
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
     con.execute(f"EXPORT r TO '{tmp_path}/out/' (FORMAT {kind})")
     assert {known_by for *_, known_by in checked(tmp_path / "out").values()} == {FROM_FILES}
+
+
+@pytest.mark.parametrize(
+    ("of_column", "change", "said"),
+    [
+        ("age", {"source": "disease"}, "has another name than disease"),
+        ("age", {"source": "id"}, "hides the column id"),
+        ("sex", {"reading": "bucket"}, "no table whose columns are read as bucket"),
+        ("age", {"reading": "centroid", "source": "other"}, "is none of the policy's"),
+    ],
+)
+def test_a_quasi_identifier_stays_a_key_whatever_a_certificate_calls_it(
+    tmp_path: Path, of_column: str, change: dict[str, Any], said: str
+) -> None:
+    """The files have rows that are all alone; by the other columns they are in large classes."""
+    out = exported(tmp_path, method="mondrian")
+    columns = _edited(out)["columns"]
+    data = connect()
+    data.execute(f"CREATE TABLE rows AS SELECT * REPLACE ('a' || row_number() OVER () AS age) FROM '{out}/r.parquet'")
+    data.execute(f"COPY rows TO '{out}/r.parquet' (FORMAT parquet)")
+    _rehashed(out)
+    next(column for column in columns if column["name"] == of_column).update(change)
+    _edited(out, columns=columns)
+    with pytest.raises(PrivacyViolation, match=said):
+        checked(out)
+
+
+@pytest.mark.parametrize(
+    "change", [{"arguments": {"k": 99}}, {"model": "x"}, {"question": "k_map"}, {"attribute": "age"}, {"on": ["sex"]}]
+)
+def test_what_is_asked_is_compared_too(tmp_path: Path, change: dict[str, Any]) -> None:
+    out = exported(tmp_path)
+    requirements = _edited(out)["requirements"]
+    requirements[0] |= change
+    _edited(out, requirements=requirements)
+    with pytest.raises(PrivacyViolation, match=f"states another {next(iter(change))} of k_anonymity"):
+        checked(out)
+
+
+def test_a_requirement_more_or_twice_is_none_of_the_policy(tmp_path: Path) -> None:
+    out = exported(tmp_path)
+    requirements = _edited(out)["requirements"]
+    for more, said in (({}, "twice"), ({"requirement": "k_anonymity(k => 50)"}, "does not require")):
+        _edited(out, requirements=[*requirements, {**requirements[0], **more}])
+        with pytest.raises(PrivacyViolation, match=said):
+            checked(out)
+
+
+def test_the_list_of_attributes_says_what_the_policy_says(tmp_path: Path) -> None:
+    out = exported(tmp_path)
+    policy = _edited(out)["policy"]
+    policy["attributes"][1]["role"] = "insensitive"
+    _edited(out, policy=policy)
+    with pytest.raises(PrivacyViolation, match="another role of age"):
+        checked(out)
+
+
+def test_a_quasi_identifier_that_no_file_shows_is_reported(tmp_path: Path) -> None:
+    out = exported(tmp_path)
+    columns = _edited(out)["columns"]
+    # Who knows the age knows the sex: the classes stay as they are.
+    _rewritten(out, "SELECT * EXCLUDE (sex) FROM rows")
+    _edited(out, columns=[column for column in columns if column["name"] != "sex"])
+    answer = checked(out)
+    assert tuple(answer["not_published"]) == ("sex", None, None, None, FROM_FILES)
+    assert answer["k_anonymity"][-1] == FROM_FILES
+
+
+def test_texts_that_a_forged_type_would_merge_are_told_apart(tmp_path: Path) -> None:
+    con = connect()
+    con.execute("CREATE TABLE v AS SELECT i % 2 AS age, (i % 5)::DECIMAL(4, 2) / 4 AS pay FROM range(60) AS t(i)")
+    con.execute("CREATE POLICY p ON v (age QUASI IDENTIFIER, pay SENSITIVE) REQUIRE k_anonymity(4)")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute(f"EXPORT r TO '{tmp_path}/out/' (FORMAT csv)")
+    policy = _edited(tmp_path / "out")["policy"]
+    policy["attributes"][1]["type"] = "INTEGER"
+    _edited(tmp_path / "out", policy=policy)
+    with pytest.raises(PrivacyViolation, match="of another type"):
+        checked(tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "/", "x/r.parquet", "../out/r.parquet", "r.parquet\0"])
+def test_a_file_of_another_place_is_not_read(tmp_path: Path, name: str) -> None:
+    out = exported(tmp_path)
+    files = _edited(out)["files"]
+    _edited(out, files=[{**files[0], "name": name}])
+    with pytest.raises(UserError, match=r"names a file that is not beside it|there is no file|no file that"):
+        checked(out)
+
+
+def test_a_certificate_with_half_a_character_is_none(tmp_path: Path) -> None:
+    out = exported(tmp_path)
+    _edited(out, release="\ud800")
+    with pytest.raises(UserError, match="does not say what a check needs"):
+        checked(out)
+
+
+@pytest.mark.parametrize("method", ["trivial", "anatomy", "fragments", "slicing", "os.system"])
+def test_another_method_does_not_fit_the_tables(tmp_path: Path, method: str) -> None:
+    out = exported(tmp_path)
+    _edited(out, method={"name": method, "arguments": {}, "options": {}, "published": None})
+    with pytest.raises((PrivacyViolation, UserError)):
+        checked(out)

@@ -39,7 +39,7 @@ from sqlanon.methods.limits import (
     no_sets,
 )
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
-from sqlanon.methods.shared.bucket_tables import bucket_names, carried, require_names
+from sqlanon.methods.shared.bucket_tables import BUCKET_TABLES, bucket_names, carried, require_names
 from sqlanon.methods.shared.diversity import Diversity, promised_diversity
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
@@ -246,4 +246,4 @@ def verify(published: PublishedTables, _: Options) -> Structure:
 
 def wording(_: Options) -> Wording:
     """What a certificate says of the release."""
-    return Wording(_PUBLISHED, DEFINITIONS)
+    return Wording(_PUBLISHED, DEFINITIONS, tables=BUCKET_TABLES)

@@ -19,7 +19,7 @@ from sqlanon.methods.fragmentation.constraints import fragments_of, limits_of_fr
 from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import apart, require_free_tables
 from sqlanon.methods.fragmentation.verify import FIGURES, kept_apart
-from sqlanon.methods.fragmentation.wording import PUBLISHED
+from sqlanon.methods.fragmentation.wording import FRAGMENT_TABLES, PUBLISHED
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
@@ -111,4 +111,4 @@ def verify(published: PublishedTables, _: Options) -> Structure:
 
 def wording(_: Options) -> Wording:
     """What a certificate says of the release."""
-    return Wording(PUBLISHED, DEFINITIONS, FIGURES)
+    return Wording(PUBLISHED, DEFINITIONS, FIGURES, FRAGMENT_TABLES)

@@ -40,7 +40,7 @@ from sqlanon.methods.fragmentation.tables import (
     require_free_tables,
 )
 from sqlanon.methods.fragmentation.verify import FIGURES, loosely_associated
-from sqlanon.methods.fragmentation.wording import PUBLISHED
+from sqlanon.methods.fragmentation.wording import LOOSE_TABLES, PUBLISHED
 from sqlanon.methods.limits import Limits, no_distributed, no_script
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
@@ -270,4 +270,4 @@ def verify(published: PublishedTables, options: Options) -> Structure:
 
 def wording(_: Options) -> Wording:
     """What a certificate says of the release."""
-    return Wording(PUBLISHED, DEFINITIONS, FIGURES)
+    return Wording(PUBLISHED, DEFINITIONS, FIGURES, LOOSE_TABLES)

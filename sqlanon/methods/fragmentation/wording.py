@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["PUBLISHED"]
+from sqlanon.domain.reading import Reading
+
+__all__ = ["FRAGMENT_TABLES", "LOOSE_TABLES", "PUBLISHED"]
+
+# How the columns of each table are read: those of a fragment, of one with groups, and of the association.
+FRAGMENT_TABLES = ((Reading.BUCKET_VALUE,),)
+LOOSE_TABLES = ((Reading.BUCKET_VALUE, Reading.GROUP), (Reading.LINK,))
 
 PUBLISHED = (
     "Values are the source's own, so who is in the tables can be told. Which rows of two tables are one row of the "

@@ -291,4 +291,5 @@ def verify(published: PublishedTables, _: Options) -> Structure:
 def wording(_: Options) -> Wording:
     """What a certificate says of the release, whose columns state their levels."""
     losses = {name: loss.DEFINITION for name, loss in LOSSES.items()}
-    return Wording(None, losses | {RELATED_LOSS: RELATED_DEFINITION})
+    tables = (Reading.EXACT, Reading.LABEL, Reading.RESPONDENT)
+    return Wording(None, losses | {RELATED_LOSS: RELATED_DEFINITION}, tables=(tables,))

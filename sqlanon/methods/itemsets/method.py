@@ -282,4 +282,4 @@ def verify(published: PublishedTables, _: Options) -> Structure:
 
 def wording(_: Options) -> Wording:
     """What a certificate says of the release."""
-    return Wording(_PUBLISHED, {"ncp": _NCP})
+    return Wording(_PUBLISHED, {"ncp": _NCP}, tables=((Reading.EXACT, Reading.ITEM_LABELS),))

@@ -33,12 +33,12 @@ from sqlanon.methods.limits import (
 )
 from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.m_invariance.deal import Deal
-from sqlanon.methods.m_invariance.ranges import ROWS
+from sqlanon.methods.m_invariance.ranges import RANGE_ROWS, ROWS
 from sqlanon.methods.m_invariance.reasons import dealt_out
-from sqlanon.methods.m_invariance.tables import COUNTERFEITS, invariant_tables
+from sqlanon.methods.m_invariance.tables import COUNTERFEIT_TABLE, COUNTERFEITS, invariant_tables
 from sqlanon.methods.m_invariance.verify import UNIQUE, verified_buckets, verified_ranges
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
-from sqlanon.methods.shared.bucket_tables import bucket_names, require_names
+from sqlanon.methods.shared.bucket_tables import BUCKET_TABLES, bucket_names, require_names
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS, OF_REGIONS
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, cuts_of, points_of
 from sqlanon.methods.shared.partition.solve import Options as Mondrian
@@ -278,5 +278,5 @@ def wording(options: Options) -> Wording:
         _CHANGED: Figure(changed, _PAPER, "the ledger of the series, when the release was made"),
     }
     if options.publish == "ranges":
-        return Wording(_IN_RANGES, OF_REGIONS, figures)
-    return Wording(_PUBLISHED, DEFINITIONS, figures)
+        return Wording(_IN_RANGES, OF_REGIONS, figures, (RANGE_ROWS, COUNTERFEIT_TABLE))
+    return Wording(_PUBLISHED, DEFINITIONS, figures, (*BUCKET_TABLES, COUNTERFEIT_TABLE))

@@ -25,10 +25,12 @@ from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable
 from sqlanon.sqlgen.release.region_rows import high_name, label_name, low_name
 
-__all__ = ["ROWS", "Ranges", "ranges_of", "ranges_table"]
+__all__ = ["RANGE_ROWS", "ROWS", "Ranges", "ranges_of", "ranges_table"]
 
 # The name of the table.
 ROWS = "rows"
+# How its columns are read.
+RANGE_ROWS = (Reading.RANGE, Reading.BUCKET_VALUE, Reading.BUCKET)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,10 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
-__all__ = ["COUNTERFEITS", "invariant_tables"]
+__all__ = ["COUNTERFEITS", "COUNTERFEIT_TABLE", "invariant_tables"]
+
+# How the columns of the table of counterfeits are read.
+COUNTERFEIT_TABLE = (Reading.BUCKET, Reading.COUNTERFEITS)
 
 # The name of the table, and of its column.
 COUNTERFEITS = "counterfeits"

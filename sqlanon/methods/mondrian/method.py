@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import Requirement
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
@@ -217,4 +218,7 @@ def verify(_: PublishedTables, __: Options) -> Structure:
 
 def wording(options: Options) -> Wording:
     """What a certificate says of the release."""
-    return Wording(_IN_BUCKETS if options.publish == "none" else _BY_REGION, OF_REGIONS)
+    if options.publish == "none":
+        dealt = (Reading.EXACT, Reading.BUCKET_VALUE, Reading.BUCKET)
+        return Wording(_IN_BUCKETS, OF_REGIONS, tables=(dealt,))
+    return Wording(_BY_REGION, OF_REGIONS)

@@ -25,6 +25,7 @@ from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedT
 
 __all__ = [
     "BUCKETS",
+    "BUCKET_TABLES",
     "QUASI_IDENTIFIERS",
     "bucket_names",
     "carried",
@@ -39,6 +40,8 @@ __all__ = [
 # The names of the tables.
 QUASI_IDENTIFIERS = "qi"
 _SENSITIVE = "sensitive"
+# How the columns of the rows are read, and those of the values of a sensitive attribute.
+BUCKET_TABLES = ((Reading.EXACT, Reading.BUCKET), (Reading.BUCKET, Reading.BUCKET_VALUE, Reading.COUNT))
 
 # The classes of a release are its buckets.
 BUCKETS = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlanon.domain.reading import Reading
 from sqlanon.methods.base import Figure, Wording
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.slicing.options import Options
 
 __all__ = ["FAKES", "FIGURES", "MATCHING", "REPEATED", "wording"]
 
+# A table for each column, with its rows' buckets.
+_TABLES = ((Reading.BUCKET, Reading.BUCKET_VALUE, Reading.BUCKET_RANGE),)
 _PUBLISHED = (
     "Values are the source's own, and those of one column of attributes stand together as they do in the source; which "
     "rows of two columns belong together is known by bucket only. The requirements hold of the rows of a bucket that "
@@ -58,5 +61,5 @@ FIGURES: Mapping[str, Figure] = {
 def wording(options: Options) -> Wording:
     """What a certificate says of the release."""
     if options.column_k > 1:
-        return Wording(_RANGES_PUBLISHED, DEFINITIONS, FIGURES)
-    return Wording(_PUBLISHED if options.diversity == "bucket" else _MATCHING_PUBLISHED, DEFINITIONS, FIGURES)
+        return Wording(_RANGES_PUBLISHED, DEFINITIONS, FIGURES, _TABLES)
+    return Wording(_PUBLISHED if options.diversity == "bucket" else _MATCHING_PUBLISHED, DEFINITIONS, FIGURES, _TABLES)

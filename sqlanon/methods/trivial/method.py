@@ -69,6 +69,8 @@ _REST = "rest"
 # The only bucket, which every row is in.
 _ONLY = 1
 _BUCKET_COLUMN = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
+# Rows with what is kept together, and those with what is apart.
+_TABLES = ((Reading.EXACT, Reading.BUCKET), (Reading.BUCKET_VALUE, Reading.BUCKET))
 _PUBLISHED = (
     "Values are the source's own. Quasi-identifiers and sensitive attributes are in two tables, and any row of the one "
     "may belong to any row of the other: all rows are one bucket."
@@ -252,4 +254,4 @@ def verify(published: PublishedTables, _: Options) -> Structure:
 
 def wording(_: Options) -> Wording:
     """What a certificate says of the release."""
-    return Wording(_PUBLISHED, DEFINITIONS)
+    return Wording(_PUBLISHED, DEFINITIONS, tables=_TABLES)
