@@ -53,6 +53,8 @@ _ATTACKS = (SUREST, "background", "skewness")
 class Facts:
     """A release as it is at one moment.
 
+    `not_measured` says which figures are left out, and why.
+
     `answers` are the errors of each workload that it was measured with. `without_classes` says why a release has no
     classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each frontier of the release's
     policy. `examples` has a label of each column that has those of one level, by folded names.
@@ -63,6 +65,7 @@ class Facts:
     checked: PrivacyReport
     assumptions: tuple[Assumption, ...]
     figures: Sequence[ClassFigure]
+    not_measured: Sequence[str]
     attacks: Sequence[AttackAnswer]
     answers: Mapping[str, Sequence[AnswerErrors]]
     sizes: Sequence[tuple[int, int]]
@@ -112,6 +115,7 @@ def facts_of(engine: Engine, name: QualifiedName) -> Facts:
 def _facts(engine: Engine, release: Release) -> Facts:
     checked = check_release(engine, release)
     without_classes = _without_classes(engine, release)
+    not_measured: list[str] = []
     has_classes = without_classes is None
     has_values = has_classes and bool(classes_of(engine, release).bound.sensitive)
     return Facts(
@@ -120,7 +124,8 @@ def _facts(engine: Engine, release: Release) -> Facts:
         checked=checked,
         assumptions=assumed_of(release),
         # What is not recorded is about single populations, and names values of the source.
-        figures=[figure for figure in measure_figures(engine, release, ()) if figure.recorded],
+        figures=[each for each in measure_figures(engine, release, (), remark=not_measured.append) if each.recorded],
+        not_measured=not_measured,
         attacks=list(_attacked(engine, release)) if has_values else (),
         answers=errors_of_workloads(engine, release),
         sizes=class_sizes(engine, release) if has_classes else (),

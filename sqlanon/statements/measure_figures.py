@@ -13,7 +13,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.errors import DataError, PolicyError, UserError, about
 from sqlanon.figures.class_figures import ClassFigure, class_figures, reads_more, why_not
 from sqlanon.figures.granularity_loss import granularity_loss
 from sqlanon.figures.level_losses import non_uniform_entropy, precision
@@ -184,6 +184,10 @@ def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[s
         except PolicyError as error:
             reason = error.message.removeprefix(f"{name} of {release.name} cannot be measured: ")
             remark(f"{name} is not measured: {reason}")
+            continue
+        except DataError as error:
+            # Values that the release shows have left the source since.
+            remark(f"{name} is not measured: {error.message}; the source has changed since the release was made")
             continue
         yield from figures
 

@@ -237,3 +237,23 @@ def test_many_at_once(tmp_path: Path) -> None:
     assert failed == []
     assert names(tmp_path) == ["x.html"]
     assert (tmp_path / "x.html").read_text(encoding="utf-8") == PAGE
+
+
+def test_a_source_that_has_moved_on_leaves_figures_out_and_says_so(con: Connection, tmp_path: Path) -> None:
+    """A region shows the text b, which is no value of the source's any more."""
+    con.execute(
+        "CREATE TABLE moved AS FROM (VALUES ('p1', 'a', 'x'), ('p2', 'a', 'y'), ('p3', 'b', 'x'), ('p4', 'b', 'y'), "
+        "('p5', 'c', 'x'), ('p6', 'd', 'y')) AS t(name, city, disease); "
+        "CREATE POLICY moving ON moved (name ENTITY, city QUASI IDENTIFIER, disease SENSITIVE) "
+        "REQUIRE k_anonymity(k => 2); CREATE ANONYMIZED TABLE older AS POLICY moving METHOD mondrian; "
+        "DELETE FROM moved WHERE city = 'b'"
+    )
+    answer = con.execute(f"EXPORT older TO '{tmp_path}/older/' (FORMAT csv, REPORT true)").fetchall()
+    page = Path(str(answer[0][-1])).read_text(encoding="utf-8")
+    said = (
+        "granularity_loss is not measured: the release shows labels of city below which there is no value that an "
+        "estimate can compare; the source has changed since the release was made."
+    )
+    assert said in page
+    assert "Figures of the release" in page
+    assert "granularity_loss" not in {name for name, *_ in con.execute("MEASURE older").fetchall()}
