@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, UserError
-from sqlanon.export.formats.base import ExportFile, Format, export_format, files_in, suffixes
+from sqlanon.export.formats.base import COMMAS, CsvFields, ExportFile, Format, export_format, files_in, suffixes
 from sqlanon.export.previous_export import RepeatedMemberError, certificate_content, file_hash
 
 __all__ = ["Export", "export_at", "files_of", "tables_of"]
@@ -85,10 +85,24 @@ def files_of(export: Export) -> list[ExportFile]:
         paths = _folders(export.data, partition)
     return [
         ExportFile(
-            path, str(table["name"]), tuple((str(c["name"]), str(c["type"])) for c in table["columns"]), partition
+            path,
+            str(table["name"]),
+            tuple((str(c["name"]), str(c["type"])) for c in table["columns"]),
+            partition,
+            _csv_fields(export.stated),
         )
         for path, table in zip(paths, tables, strict=True)
     ]
+
+
+def _csv_fields(stated: dict[str, Any]) -> CsvFields:
+    """How fields are told apart in the data files. Raises ValueError for characters that no export has there."""
+    if "csv" not in stated:
+        return COMMAS
+    fields = CsvFields(str(stated["csv"]["delimiter"]), str(stated["csv"]["quote"]))
+    if fields.why_not:
+        raise ValueError(fields.why_not[1])
+    return fields
 
 
 def _partition(stated: dict[str, Any]) -> tuple[str, ...] | None:

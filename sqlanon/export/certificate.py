@@ -1,15 +1,14 @@
 """The certificate of an export: what was required, what is achieved, and by which policy. It quotes no source value.
 
-Names of columns and hierarchies, their kinds and levels are in it; the text of a
-hierarchy or of a source that is a query is not, since it may hold values: the policy's
-fingerprint covers both.
+Names of columns and hierarchies, their kinds and levels are in it; the text of a hierarchy or of a source that is a
+query is not, since it may hold values: the policy's fingerprint covers both.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +22,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
 from sqlanon.errors import InternalError
+from sqlanon.export.formats.base import COMMAS, CsvFields
 from sqlanon.export.joined_proof import joined_proof
 from sqlanon.export.json_values import stated_arguments_of, stated_figure, stated_moment
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT
@@ -66,7 +66,8 @@ class Evidence:
     of each instead. `structure` has the measurements of the method's own promises, `others` the releases that were
     made from the same source.
     `joins` are the requirements of the join with the release `joined`, with their measurements. Each combination of
-    values of the columns `partition` has files of its own; without columns there are several files nonetheless.
+    values of the columns `partition` has files of its own; without columns there are several files nonetheless. `csv`
+    says how the fields of a CSV file are told apart.
     """
 
     release: Release
@@ -83,6 +84,7 @@ class Evidence:
     joins: Sequence[tuple[JoinedRequirement, Measurement]] = ()
     joined: Release | None = None
     partition: tuple[str, ...] | None = None
+    csv: CsvFields = COMMAS
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
@@ -156,7 +158,11 @@ def _other(release: KnownRelease) -> dict[str, Any]:
 
 def _evidence_by_requirement(evidence: Evidence) -> dict[str, Any]:
     """The columns, of the one table or of each."""
-    partition = {} if evidence.partition is None else {"partitioned_by": list(evidence.partition)}
+    partition: dict[str, Any] = {}
+    if evidence.partition is not None:
+        partition["partitioned_by"] = list(evidence.partition)
+    if evidence.csv != COMMAS:
+        partition["csv"] = asdict(evidence.csv)
     if not evidence.tables:
         return {"columns": _columns(evidence, None, evidence.columns), **partition}
     return {

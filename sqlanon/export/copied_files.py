@@ -31,6 +31,8 @@ def require_copyable(statement: ExportRelease) -> None:
         )
     if statement.partition:
         raise UserError("the files of a release on Spark are copied as they are", hint="leave PARTITION_BY out")
+    if statement.text:
+        raise UserError("the files of a release on Spark are copied as they are", hint="leave TEXT out")
 
 
 def copy_files(engine: Engine, release: Release, folders: Sequence[Path]) -> None:

@@ -58,9 +58,11 @@ class ColumnMeaning:
 
 
 def dictionary(stated: dict[str, Any]) -> str:
-    """The text of the file for a certificate: CSV with a header."""
+    """The text of the file for a certificate: CSV with a header, whose fields are told apart like those of the data."""
     text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    fields = stated.get("csv", {})
+    delimiter, quote = fields.get("delimiter", ","), fields.get("quote", '"')
+    writer = csv.writer(text, delimiter=delimiter, quotechar=quote, lineterminator="\n")
     writer.writerow(_HEAD)
     writer.writerows(map(astuple, meanings(stated)))
     return text.getvalue()

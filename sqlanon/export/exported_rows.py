@@ -220,7 +220,7 @@ def _require_columns(engine: Engine, export: Export, files: Sequence[ExportFile]
     """Raises PrivacyViolation where a file has other columns than its certificate says."""
     for file in files:
         kind, stated = export.kind, [name for name, _ in file.columns]
-        header = kind.header(file.path) or [name for name, _ in engine.columns(_as_stored(export, file))]
+        header = kind.header(file) or [name for name, _ in engine.columns(_as_stored(export, file))]
         # A type that the format does not have is not that of the file's values.
         if list(header) != stated or any(kind.published_type(type_) != type_ for _, type_ in file.columns):
             raise PrivacyViolation(

@@ -27,6 +27,7 @@ __all__ = [
     "file_hash",
     "is_open",
     "listed_files",
+    "previous_certificate",
     "why_not_certificate",
     "why_not_data",
     "why_not_markdown",
@@ -134,6 +135,11 @@ def _carries_certificate(file: Path) -> bool:
 def _is_own(file: Path) -> bool:
     """Whether it is a regular file, not a link to one."""
     return file.is_file() and not file.is_symlink()
+
+
+def previous_certificate(file: Path) -> dict[str, Any]:
+    """The content of the certificate of an earlier export; empty if the file is none."""
+    return _content(file)
 
 
 def _content(file: Path) -> dict[str, object]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,13 +21,15 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PrivacyViolation, SqlanonError, UserError, about
+from sqlanon.errors import PrivacyViolation, SqlanonError, about
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json
 from sqlanon.export.copied_files import copy_files, require_copyable
 from sqlanon.export.destinations.base import Staged
-from sqlanon.export.destinations.choice import destination_of, require_format
+from sqlanon.export.destinations.choice import csv_fields, destination_of, require_format
 from sqlanon.export.destinations.partition import published_partition
 from sqlanon.export.formats.base import ExportFile, Format, skipped_formats
+from sqlanon.export.preconditions import require_frozen, require_settled
+from sqlanon.export.quasi_text import as_text, changed_types
 from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, reopened, require_together, verify_file
@@ -77,44 +79,31 @@ def export_release(
     """
     require_format(statement)
     with about("release"):
-        _require_frozen(release)
+        require_frozen(release)
     with about("sign_key"):
         key = None if statement.sign_key is None else signing_key(statement.sign_key)
-    _require_settled(engine)
+    require_settled(engine)
     if engine.distributed:
         require_copyable(statement)
     destination = destination_of(statement, release, distributed=engine.distributed)
     with about("path"), destination.errors():
-        others = others_of(engine, release)
+        others, former = others_of(engine, release), destination.former()
         with destination.staged(engine) as staged:
             if engine.distributed:
-                counts = _copy(engine, release, staged, others, key)
+                tables = _copy(engine, release, staged, others, key)
             else:
-                counts = _write(engine, release, destination.partition, staged, others, key)
+                tables = _write(engine, release, statement, destination.partition, staged, others, key)
             with _remembered(engine, release, destination.format), appearing():
                 staged.put()
-    warnings = (warning(others), None if is_writable(engine) else _NOT_KEPT, *skipped_formats())
+    changed = changed_types(former, [written.file for written in tables], fixed=statement.text)
+    warnings = (warning(others), *changed, None if is_writable(engine) else _NOT_KEPT, *skipped_formats())
     said = "; ".join(filter(None, warnings)) or None
     return [
-        Exported(str(release.name), destination.format, destination.path_of(table), rows, destination.certificate, said)
-        for table, rows in enumerate(counts)
+        Exported(
+            str(release.name), destination.format, destination.path_of(at), each.count, destination.certificate, said
+        )
+        for at, each in enumerate(tables)
     ]
-
-
-def _require_frozen(release: Release) -> None:
-    if release.kind != "table":
-        raise UserError(
-            f"{release.name} is a live view: it changes with its source and is not frozen",
-            hint=f"CREATE ANONYMIZED TABLE ... AS POLICY {release.policy} first, and export that",
-        )
-
-
-def _require_settled(engine: Engine) -> None:
-    if engine.in_transaction():
-        raise UserError(
-            "EXPORT does not run inside a transaction: its files would stay when the transaction is rolled back",
-            hint="COMMIT first",
-        )
 
 
 _NOT_KEPT = "the database is open for reading only, so nothing remembers this export: later releases do not warn of it"
@@ -149,12 +138,13 @@ class _Written:
 def _write(
     engine: Engine,
     release: Release,
+    statement: ExportRelease,
     partition: tuple[str, ...] | None,
     staged: Staged,
     others: Sequence[KnownRelease],
     key: Ed25519PrivateKey | None,
-) -> list[int]:
-    """The data files, verified, and both certificates, signed with the key if there is one; each table's rows."""
+) -> list[_Written]:
+    """The data files, verified, and both certificates, signed with the key if there is one; returns the tables."""
     kind = staged.kind
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
@@ -162,7 +152,7 @@ def _write(
         with moments_in_utc(engine, types):
             partition = published_partition(engine, snapshot.tables, partition)
             tables = [
-                _prepared(engine, kind, table, path, partition)
+                _as_asked(engine, snapshot, statement, _prepared(engine, kind, table, path, partition))
                 for table, path in zip(snapshot.tables, staged.paths, strict=True)
             ]
             _require_as_made(release, tables)
@@ -178,15 +168,25 @@ def _write(
         )
         verify_file(engine, kind, written.file, expected, staged.spill)
     _certify(stated, tables, staged, key)
-    return [written.count for written in tables]
+    return tables
+
+
+def _as_asked(engine: Engine, snapshot: Snapshot, statement: ExportRelease, written: _Written) -> _Written:
+    """The rows in the types that the statement asks for, and the file with its characters."""
+    table, file = written.table, replace(written.file, csv=csv_fields(statement))
+    if not statement.text:
+        return replace(written, file=file)
+    columns, rows = as_text(file, written.rows, snapshot.release, snapshot.policy, table.fragment)
+    fingerprint = fingerprint_of(engine, rows)
+    return replace(written, file=replace(file, columns=columns), rows=rows, fingerprint=fingerprint)
 
 
 def _copy(
     engine: Engine, release: Release, staged: Staged, others: Sequence[KnownRelease], key: Ed25519PrivateKey | None
-) -> list[int]:
+) -> list[_Written]:
     """The files of a release as they are, verified, without a certificate in them, and both certificates.
 
-    Returns the rows of each table.
+    Returns the tables.
     """
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
@@ -206,7 +206,7 @@ def _copy(
             tables.append(_Written(table, file, rows, "", count))
         _require_structure(reader, snapshot, tables, releases.measurements(engine, release))
     _certify(certificate(_evidence(engine, snapshot, tables, others)), tables, staged, key)
-    return [written.count for written in tables]
+    return tables
 
 
 def _certify(stated: dict[str, Any], tables: Sequence[_Written], staged: Staged, key: Ed25519PrivateKey | None) -> None:
@@ -313,4 +313,5 @@ def _evidence(
         joined=of_recorded(engine, snapshot.release) if of_the_join else None,
         others=others,
         partition=tables[0].file.partition,
+        csv=tables[0].file.csv,
     )

@@ -9,7 +9,7 @@ from sqlanon.errors import UserError, about
 from sqlanon.inputs.source import find_relation, own_object
 from sqlanon.pipeline.materialize import target_name
 from sqlanon.pipeline.state import State
-from sqlanon.releases.objects import drop_release, is_own, stands
+from sqlanon.releases.objects import column_types, drop_release, is_own, stands
 
 __all__ = ["make_room"]
 
@@ -44,8 +44,9 @@ def make_room(state: State) -> State | None:
             hint="write CREATE OR REPLACE ANONYMIZED, or IF NOT EXISTS",
             part=("release",),
         )
+    former = column_types(state.engine, known)
     drop_release(state.engine, known)
-    return state
+    return state.having(former=former)
 
 
 def _require_in_series(state: State, known: Release) -> None:

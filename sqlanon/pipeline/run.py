@@ -22,6 +22,8 @@ from sqlanon.pipeline.remark import remark_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.solve import solve_stage
 from sqlanon.pipeline.state import KeptCells, State, need
+from sqlanon.releases.objects import column_types
+from sqlanon.remarks.wording import of_types
 from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["PLAN", "RELEASE", "Stage", "candidate", "create", "encoded", "explain"]
@@ -66,7 +68,13 @@ def create(engine: Engine, statement: CreateRelease, progress: Watching | None =
         leveled = release_with_levels(engine, statement.levels_from)
         state = make_room(State(engine, statement, scratch, progress, leveled=leveled))
         with about_levels(leveled):
-            return _through(RELEASE, state) if state else None
+            return _with_changed_types(_through(RELEASE, state)) if state else None
+
+
+def _with_changed_types(state: State) -> State:
+    """The release with a remark where its columns have other types than those of the release that it replaces."""
+    now = column_types(state.engine, need(state.release)) if state.former else {}
+    return state.having(remarks=(*state.remarks, *of_types(state.former, now)))
 
 
 def candidate(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -46,6 +46,7 @@ class State:
     `dry` says that nothing is published, `shared_cells` are those of other releases, `options` are the method's
     arguments, checked. `series` is the one that the release is made in, which knows its `respondents`, and `leveled`
     the release whose levels it keeps. `other` is the release that the policy joins, and `join` the join with it.
+    `former` has the types of the columns, by table, of the release that is replaced.
     """
 
     engine: Engine
@@ -78,6 +79,7 @@ class State:
     leveled: Release | None = None
     other: Release | None = None
     join: Join | None = None
+    former: Mapping[tuple[str | None, str], str] = field(default_factory=dict)
 
     @property
     def task(self) -> Task:

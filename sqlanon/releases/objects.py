@@ -16,7 +16,7 @@ from sqlanon.sqlgen.build.ddl import drop_object
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["drop_release", "is_own", "require_own_columns", "stands"]
+__all__ = ["column_types", "drop_release", "is_own", "require_own_columns", "stands"]
 
 
 def drop_release(engine: Engine, release: Release) -> None:
@@ -58,6 +58,17 @@ def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tup
         # Asked of the catalog, for a view whose source is gone cannot be described.
         columns = [column for (column,) in engine.rows(sql_file("statements", "relation_columns"), name.parts)]
     return columns == [attribute.name for attribute in release.attributes_of(made.fragment)]
+
+
+def column_types(engine: Engine, release: Release) -> dict[tuple[str | None, str], str]:
+    """The types of the columns of a snapshot, by its tables as they stand; nothing of a view, which may be broken."""
+    types: dict[tuple[str | None, str], str] = {}
+    for made in release.published:
+        described = find_relation(engine, own_object(engine, made.name))
+        if described is not None and described[0] == made.kind == "table":
+            columns = engine.columns(exp.select(exp.Star()).from_(relation(described[1])))
+            types |= {(made.fragment, name): kind for name, kind in columns}
+    return types
 
 
 def require_own_columns(engine: Engine, release: Release) -> None:

@@ -9,7 +9,17 @@ from sqlanon.domain.policy import Role
 from sqlanon.remarks.classes import ClassFigures
 from sqlanon.remarks.columns import Profile
 
-__all__ = ["ELSEWHERE", "EMPTY", "ONE_BUCKET", "of_classes", "of_columns", "of_known_values", "of_nobody", "of_people"]
+__all__ = [
+    "ELSEWHERE",
+    "EMPTY",
+    "ONE_BUCKET",
+    "of_classes",
+    "of_columns",
+    "of_known_values",
+    "of_nobody",
+    "of_people",
+    "of_types",
+]
 
 ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
@@ -134,6 +144,20 @@ def _called(profile: Profile) -> str:
 
 def _values(profile: Profile) -> str:
     return _about(profile.values, profile, "value")
+
+
+def of_types(former: Mapping[tuple[str | None, str], str], now: Mapping[tuple[str | None, str], str]) -> Iterator[str]:
+    """Says which columns, by their tables, have another type than in the release that is replaced."""
+    changed = [
+        f"{name} is {kind} and was {former[table, name]}"
+        for (table, name), kind in now.items()
+        if former.get((table, name), kind) != kind
+    ]
+    if changed:
+        yield (
+            f"columns have other types than in the release that this one replaces: {', '.join(changed)}; a column that "
+            "is generalized is text, and EXPORT ... (TEXT true) writes quasi-identifiers as text each time"
+        )
 
 
 def _rows(profile: Profile) -> str:

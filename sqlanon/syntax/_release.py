@@ -121,8 +121,8 @@ def _joined(reader: Reader, name: QualifiedName, position: Position) -> CheckJoi
 
 
 def export(reader: Reader, position: Position) -> ExportRelease:
-    """EXPORT release TO 'path' [(FORMAT format, PARTITION_BY (column, ...), DICTIONARY [true|false],
-    REPLACE [true|false], REPORT [true|false], SIGN KEY 'variable')].
+    """EXPORT release TO 'path' [(FORMAT format, DELIMITER 'character', QUOTE 'character', PARTITION_BY (column, ...),
+    TEXT [true|false], DICTIONARY [true|false], REPLACE [true|false], REPORT [true|false], SIGN KEY 'variable')].
     """
     reader.expect("EXPORT")
     skip_kind(reader)
@@ -232,10 +232,15 @@ def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
             return list(columns.values())
 
 
+_EXPORT_OPTIONS = (
+    *("FORMAT", "DELIMITER", "QUOTE", "PARTITION_BY", "TEXT", "DICTIONARY", "REPLACE", "REPORT", "SIGN KEY"),
+)
+
+
 def _option(reader: Reader, before: dict[str, Any]) -> None:
-    """One option of EXPORT; REPLACE alone says true, and so do DICTIONARY and REPORT."""
+    """One option of EXPORT; REPLACE alone says true, and so do TEXT, DICTIONARY and REPORT."""
     token = reader.peek()
-    words = reader.choose(("FORMAT", "PARTITION_BY", "DICTIONARY", "REPLACE", "REPORT", "SIGN KEY"))
+    words = reader.choose(_EXPORT_OPTIONS)
     option = {"PARTITION_BY": "partition"}.get(words, words.lower().replace(" ", "_"))
     if option in before:
         raise reader.refused(f"{words} stands twice", hint=f"keep one {words}", token=token)
@@ -243,6 +248,8 @@ def _option(reader: Reader, before: dict[str, Any]) -> None:
     match option:
         case "format":
             before[option] = _format(reader)
+        case "delimiter" | "quote":
+            before[option] = _values.string(reader, "a character in quotes, as in ';'")
         case "sign_key":
             before[option] = key_variable(reader)
         case "partition":

@@ -166,8 +166,9 @@ STATEMENTS: dict[str, str] = {
     ),
     "DROP FRONTIER": "DROP FRONTIER [IF EXISTS] name;",
     "EXPORT": (
-        "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb | arrow | sqlite, PARTITION_BY (column, ...),\n"
-        "    DICTIONARY true, REPLACE true, REPORT true)];  -- a suffix is a format, too; a folder gets Parquet\n"
+        "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb | arrow | sqlite, DELIMITER ';', QUOTE '\"',\n"
+        "    PARTITION_BY (column, ...), TEXT true, DICTIONARY true, REPLACE true,\n"
+        "    REPORT true)];  -- a suffix is a format, too; a folder gets Parquet\n"
         "EXPORT release TO 'postgresql://host/database?schema=name' [(REPLACE true)];"
     ),
 }
@@ -181,7 +182,7 @@ _CLAUSES = """
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE PIVOT AGAINST JOINED WITH REQUIRE
     METHOD FRAGMENTS COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES attribute jointly variant distance ranges
     guarding absent METHODS SWEEP IN MEASURE LEAST knows
-    parquet csv duckdb arrow sqlite PARTITION_BY DICTIONARY
+    parquet csv duckdb arrow sqlite DELIMITER QUOTE PARTITION_BY TEXT DICTIONARY
     ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS FRONTIERS SERIES
     STREAM STREAMS BY END INTERVAL delay reuse
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE

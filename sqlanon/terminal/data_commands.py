@@ -30,6 +30,15 @@ def export(
     dictionary: Annotated[
         bool, typer.Option("--dictionary", metavar="", help="Write what each column is beside it, too.")
     ] = False,
+    as_text: Annotated[
+        bool, typer.Option("--text", metavar="", help="Write quasi-identifiers as text, whatever their levels.")
+    ] = False,
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", metavar="CHARACTER", help="Between the fields of CSV, such as ';'.")
+    ] = None,
+    quote: Annotated[
+        str | None, typer.Option("--quote", metavar="CHARACTER", help='Around fields of CSV, in place of ".')
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", metavar="", help="Replace an earlier export.")] = False,
     with_report: Annotated[bool, typer.Option("--report", metavar="", help="Write its report beside it, too.")] = False,
     sign_key: Annotated[
@@ -55,7 +64,17 @@ def export(
     with answering(output):
         statement = to_sql(
             ExportRelease(
-                release_name(name), path, format_, replace, with_report, sign_key, tuple(partition or ()), dictionary
+                release_name(name),
+                path,
+                format_,
+                replace,
+                with_report,
+                sign_key,
+                tuple(partition or ()),
+                dictionary,
+                as_text,
+                delimiter,
+                quote,
             )
         )
         with connected(existing(database), read_only=read_only) as connection:

@@ -89,9 +89,9 @@ _FILES = {
     "export": (
         "readings "
         "assumptions composition content export export_bytes export_certificate export_formats export_leftovers "
-        "export_models export_place export_replace export_targets export_drill forged_certificates jobs postgres_drill "
-        "postgres_export exported_databases postgres_import postgres_schemas report_files signature sources_elsewhere "
-        "url_passwords"
+        "export_models export_options export_place export_replace export_targets export_drill forged_certificates jobs "
+        "postgres_drill postgres_export exported_databases postgres_import postgres_schemas report_files signature "
+        "sources_elsewhere url_passwords"
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "

@@ -54,6 +54,10 @@ class Destination(Protocol):
     @property
     def partition(self) -> tuple[str, ...] | None: ...
 
+    def former(self) -> dict[str, Any]:
+        """What the certificate of the export says that is there now; empty where nothing says it."""
+        ...
+
     def path_of(self, table: int) -> str:
         """The path of a table's data by its number, as the user would write it."""
         ...

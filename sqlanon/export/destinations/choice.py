@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlanon.domain.release import Release
 from sqlanon.engines.postgres_url import is_database_url, schema_url
 from sqlanon.errors import UserError, about
@@ -9,16 +11,17 @@ from sqlanon.export.atomic import file_errors
 from sqlanon.export.destinations.base import Destination
 from sqlanon.export.destinations.files import FileDestination
 from sqlanon.export.destinations.postgres import PostgresDestination
-from sqlanon.export.formats.base import export_format
+from sqlanon.export.formats.base import COMMAS, CsvFields, export_format
 from sqlanon.export.layout import format_of, layout_of
 from sqlanon.syntax.statements import ExportRelease
 
-__all__ = ["destination_of", "require_format"]
+__all__ = ["csv_fields", "destination_of", "require_format"]
 
 POSTGRES = "postgres"
 _LAKES = ("ducklake", "iceberg", "delta")
 _LAKE_PATHS = tuple(f"{lake}:" for lake in _LAKES)
 _WORDS = {"partition": "PARTITION_BY"}
+_CSV = "csv"
 
 
 def require_format(statement: ExportRelease) -> None:
@@ -35,12 +38,32 @@ def require_format(statement: ExportRelease) -> None:
         if statement.format in _LAKES or statement.path.lower().startswith(_LAKE_PATHS):
             raise UserError(
                 "DuckLake, Iceberg and Delta need extensions of DuckDB that have to be downloaded; EXPORT uses none",
-                hint="write FORMAT parquet, with PARTITION_BY where there is much: they take such files over",
+                hint="write FORMAT parquet, whose files they take over; for Delta without PARTITION_BY",
             )
         kind = export_format(_format(statement))
     if statement.partition and not getattr(kind, "CAN_PARTITION", False):
         with about("partition"):
             raise UserError(f"the format {_format(statement)} has no partitions", hint="write FORMAT parquet")
+    _require_csv_fields(statement)
+
+
+def _require_csv_fields(statement: ExportRelease) -> None:
+    """Raises UserError for characters that no CSV file can have between or around its fields, and for other formats."""
+    for option in ("delimiter", "quote"):
+        if getattr(statement, option) is not None and _format(statement) != _CSV:
+            with about(option):
+                raise UserError(
+                    f"{option.upper()} is for CSV, and the format is {_format(statement)}", hint="write FORMAT csv"
+                )
+    if why := csv_fields(statement).why_not:
+        with about(why[0]):
+            raise UserError(f"{why[0].upper()} {why[1]}", hint="write DELIMITER ';'")
+
+
+def csv_fields(statement: ExportRelease) -> CsvFields:
+    """How the fields of a CSV file are told apart."""
+    given = {"delimiter": statement.delimiter, "quote": statement.quote}
+    return replace(COMMAS, **{name: character for name, character in given.items() if character is not None})
 
 
 def _require_database_options(statement: ExportRelease) -> None:
@@ -51,7 +74,7 @@ def _require_database_options(statement: ExportRelease) -> None:
                 f"the path names a PostgreSQL database, and the format is {statement.format}",
                 hint="write (FORMAT postgres), or name a folder",
             )
-    unfit = {"partition": statement.partition, "report": statement.report, "dictionary": statement.dictionary}
+    unfit = {name: getattr(statement, name) for name in ("partition", "report", "dictionary", "delimiter", "quote")}
     for option, value in unfit.items():
         if value:
             hint = "comments on the columns say what they are" if option == "dictionary" else "leave it out"

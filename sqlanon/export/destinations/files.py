@@ -16,7 +16,7 @@ from sqlanon.export.exchange import recover
 from sqlanon.export.formats.base import ExportFile, Format
 from sqlanon.export.layout import Layout, require_known_suffix
 from sqlanon.export.markdown import to_markdown
-from sqlanon.export.previous_export import file_hash
+from sqlanon.export.previous_export import file_hash, previous_certificate
 from sqlanon.export.target import require_free, require_no_database
 
 __all__ = ["FileDestination"]
@@ -74,6 +74,9 @@ class FileDestination:
     @property
     def partition(self) -> tuple[str, ...] | None:
         return self.layout.partition
+
+    def former(self) -> dict[str, Any]:
+        return previous_certificate(self.layout.folder / self.layout.certificate)
 
     def path_of(self, table: int) -> str:
         return self.layout.path_of(self.layout.tables[table])

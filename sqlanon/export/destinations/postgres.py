@@ -104,6 +104,10 @@ class PostgresDestination:
     def certificate(self) -> str:
         return f"{self.url.called}#{CERTIFICATE}"
 
+    def former(self) -> dict[str, Any]:
+        """Empty: the export there is looked at when it is replaced."""
+        return {}
+
     def path_of(self, table: int) -> str:
         return f"{self.url.called}#{self.tables[table]}"
 

@@ -143,7 +143,7 @@ class PostgresTables:
     def read(self, file: ExportFile) -> exp.Query:
         return reading(file, relation(("main", file.table)))
 
-    def header(self, path: Path) -> None:
+    def header(self, file: ExportFile) -> None:
         """None: columns are read by name."""
 
     def carried(self, path: Path) -> Sequence[str]:

@@ -15,7 +15,17 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import UserError
 from sqlanon.plugins import incomplete, installed, names, plugin
 
-__all__ = ["CERTIFICATE_KEY", "ExportFile", "Format", "export_format", "files_in", "skipped_formats", "suffixes"]
+__all__ = [
+    "CERTIFICATE_KEY",
+    "COMMAS",
+    "CsvFields",
+    "ExportFile",
+    "Format",
+    "export_format",
+    "files_in",
+    "skipped_formats",
+    "suffixes",
+]
 
 # Under this key a Parquet file carries the certificate.
 CERTIFICATE_KEY = "sqlanon_certificate"
@@ -27,18 +37,40 @@ def files_in(folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True)
+class CsvFields:
+    """What is between two fields of a CSV file, and what is around a field with such a character or a line break."""
+
+    delimiter: str = ","
+    quote: str = '"'
+
+    @property
+    def why_not(self) -> tuple[str, str] | None:
+        """The option with a character that cannot be there, and what it has to be; None where both can."""
+        for option, character in (("delimiter", self.delimiter), ("quote", self.quote)):
+            is_sign = len(character) == 1 and character.isascii() and not character.isalnum()
+            if not is_sign or not (character.isprintable() or character == "\t") or character in (" ", "\\"):
+                return option, "has to be one character of ASCII, and no letter, digit, space or backslash"
+        return ("quote", "has to be another character than DELIMITER") if self.delimiter == self.quote else None
+
+
+COMMAS = CsvFields()
+
+
+@dataclass(frozen=True)
 class ExportFile:
     """The file that an export writes and then reads back.
 
     `table` is the release's own name, `columns` the names and types of the file's columns:
     the snapshot's, except where the format lacks a type. With a `partition` the path is that of a folder: the columns
-    whose values tell the rows of one file from those of another, or none where no values do.
+    whose values tell the rows of one file from those of another, or none where no values do. `csv` says how the
+    fields of a CSV file are told apart.
     """
 
     path: Path
     table: str
     columns: tuple[Column, ...]
     partition: tuple[str, ...] | None = None
+    csv: CsvFields = COMMAS
 
     @property
     def paths(self) -> list[Path]:
@@ -70,7 +102,7 @@ class Format(Protocol):
     def read(self, file: ExportFile) -> exp.Query:
         """The rows of the file, on a connection that `reopen` gave, under `columns`' names and types."""
 
-    def header(self, path: Path) -> Sequence[str] | None:
+    def header(self, file: ExportFile) -> Sequence[str] | None:
         """The names of the file's columns, where they are read by their places; None where they are read by name."""
 
     def carried(self, path: Path) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""CSV as RFC 4180 has it, with a header, in UTF-8.
+"""CSV as RFC 4180 has it, with a header, in UTF-8; another character may be in the place of the comma or the quote.
 
 Every value is text, as DuckDB casts it. NULL is an empty field and the empty text is
 `""`, as in PostgreSQL's COPY; readers that do not tell the two apart take both for one.
@@ -50,11 +50,13 @@ def published_type(column_type: str) -> str:
 
 def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
     options = [option("FORMAT", exp.var("csv")), option("HEADER", exp.true())]
-    options += [option(name, literal(text)) for name, text in _QUOTING.items()]
+    options += [option(name, literal(text)) for name, text in _quoting(file).items()]
     engine.run(copy(rows, options), [str(file.path)])
 
 
-_QUOTING = {"DELIMITER": ",", "QUOTE": '"', "ESCAPE": '"', "NULLSTR": ""}
+def _quoting(file: ExportFile) -> dict[str, str]:
+    quote = file.csv.quote
+    return {"DELIMITER": file.csv.delimiter, "QUOTE": quote, "ESCAPE": quote, "NULLSTR": ""}
 
 
 def read(file: ExportFile) -> exp.Query:
@@ -69,13 +71,13 @@ def read(file: ExportFile) -> exp.Query:
         "parallel": exp.false(),
         "max_line_size": literal(_LONGEST_ROW),
     }
-    options |= {name.lower(): literal(text) for name, text in _QUOTING.items()}
+    options |= {name.lower(): literal(text) for name, text in _quoting(file).items()}
     return reading(file, table_function("read_csv", literal(str(file.path)), options))
 
 
-def header(path: Path) -> Sequence[str]:
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        return next(csv.reader(file), [])
+def header(file: ExportFile) -> Sequence[str]:
+    with file.path.open(encoding="utf-8", errors="replace", newline="") as content:
+        return next(csv.reader(content, delimiter=file.csv.delimiter, quotechar=file.csv.quote), [])
 
 
 def carried(path: Path) -> Sequence[str]:

@@ -95,7 +95,7 @@ def _attached(engine: Engine, file: ExportFile) -> Iterator[str]:
     engine.run(detach)
 
 
-def header(path: Path) -> None:
+def header(file: ExportFile) -> None:
     """None: columns are read by name."""
 
 

@@ -83,7 +83,7 @@ def read(file: ExportFile) -> exp.Query:
     return reading(file, table_function("read_parquet", paths, options))
 
 
-def header(path: Path) -> None:
+def header(file: ExportFile) -> None:
     """None: columns are read by name."""
 
 

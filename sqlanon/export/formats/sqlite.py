@@ -152,7 +152,7 @@ def read(file: ExportFile) -> exp.Query:
     return reading(file, relation(("main", file.table)))
 
 
-def header(path: Path) -> None:
+def header(file: ExportFile) -> None:
     """None: columns are read by name."""
 
 
