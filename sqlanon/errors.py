@@ -25,6 +25,7 @@ __all__ = [
     "UserError",
     "about",
     "may_have_password",
+    "not_encodable",
     "without_passwords",
 ]
 
@@ -78,6 +79,15 @@ def without_passwords(text: str, *, same_length: bool = False) -> str:
     if keyword:
         start, end = min(start, keyword.end()), len(text)
     return text[:start] + "*" * (end - start if same_length else 3 * (start < end)) + text[end:]
+
+
+def not_encodable(error: UnicodeEncodeError) -> UserError:
+    """The error for a text that the session's encoding lacks, as with LC_ALL=C and without Python's UTF-8 mode."""
+    letter = error.object[error.start : error.end].encode("unicode_escape").decode("ascii")
+    return UserError(
+        f"the encoding of this session is {error.encoding}, which has no {letter}",
+        hint="set PYTHONUTF8=1, or a locale of UTF-8 such as LC_ALL=C.UTF-8",
+    )
 
 
 def may_have_password(text: str) -> bool:

@@ -23,6 +23,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.assets import folder, listing
+from sqlanon.engines.arrow_streams import installed_pyarrow
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, UserError
 from sqlanon.sqlgen.build import functions as f
@@ -91,7 +92,7 @@ def _registered(engine: Engine, name: str, bound: dict[str, object]) -> Iterator
     module = load(name)
     failures: list[str] = []
     sql_name = f"udf_{secrets.token_hex(16)}"
-    vectorized = _has_arrow()
+    vectorized = installed_pyarrow() is not None
     if not vectorized and not hasattr(module, "of_value"):
         raise _no_arrow()
     function = getattr(module, name if vectorized else "of_value")
@@ -112,14 +113,6 @@ def _registered(engine: Engine, name: str, bound: dict[str, object]) -> Iterator
         _remove(engine, sql_name)
     if failures:
         raise InternalError(f"the function {name} failed with {failures[0]}")
-
-
-def _has_arrow() -> bool:
-    try:
-        import pyarrow  # noqa: F401
-    except ModuleNotFoundError:
-        return False
-    return True
 
 
 def _no_arrow() -> UserError:

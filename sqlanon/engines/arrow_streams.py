@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -20,7 +21,7 @@ from sqlanon.sqlgen.build.render import to_sql
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["STREAM", "batches", "created_from", "require_pyarrow"]
+__all__ = ["STREAM", "batches", "created_from", "installed_pyarrow", "require_pyarrow"]
 
 # So many rows are in a batch.
 _ROWS = 100_000
@@ -29,12 +30,35 @@ STREAM = "__sqlanon_stream"
 
 
 def require_pyarrow(purpose: str) -> Any:
-    """The module pyarrow. Raises UserError, which says that the purpose needs it, where it is not installed."""
+    """The module pyarrow. Raises UserError, which says that the purpose needs it, where it is not installed, or where
+    another NumPy is than it was built for.
+    """
+    pyarrow = installed_pyarrow()
+    if pyarrow is None:
+        raise UserError(f"{purpose} needs pyarrow", hint="pip install 'sqlanon[arrow]'")
+    return pyarrow
+
+
+def installed_pyarrow() -> Any:
+    """The module pyarrow, None where it is not installed. Raises UserError where it does not fit the NumPy there is."""
     try:
         import pyarrow
+    except ModuleNotFoundError:
+        return None
     except ImportError:
-        raise UserError(f"{purpose} needs pyarrow", hint="pip install 'sqlanon[arrow]'") from None
+        raise UserError(
+            f"pyarrow {_version('pyarrow')} is installed, and cannot be imported beside NumPy {_version('numpy')}, "
+            "which may be older than it needs",
+            hint="pip install --upgrade numpy pyarrow",
+        ) from None
     return pyarrow
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "of an unknown version"
 
 
 @contextmanager

@@ -21,6 +21,14 @@ __all__ = [
 _URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
 # The URL of anything, and that of a database with forgotten slashes, which would be the path of a folder.
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://|(?:postgres|postgresql|mysql|mariadb|jdbc|mongodb):", re.IGNORECASE)
+# What libpq takes in place of a URL: words with values, of which one may be a password.
+_WORD = (
+    r"(?:host|hostaddr|port|dbname|user|password|passfile|service|servicefile|options|application_name|connect_timeout"
+    r"|client_encoding|require_auth|channel_binding|target_session_attrs|gssencmode|krbsrvname|ssl[a-z_]+)"
+)
+_KEYWORDS = re.compile(
+    rf"{_WORD}\s*=(?:[^/]*$|.*\s{_WORD}\s*=)|(?:.*[\s;])?(?:ssl)?password\s*=", re.IGNORECASE | re.DOTALL
+)
 _HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[\w.%-]*)(?::\d*)?"
 _HOSTS = re.compile(rf"{_HOST}(?:,{_HOST})*", re.ASCII)
 _SCHEMA = "schema"
@@ -57,9 +65,19 @@ def is_database_url(path: str) -> bool:
 
 
 def require_no_url(path: str, *, hint: str) -> None:
-    """Raises UserError for what is meant as a URL, of which the error shows nothing: it may have a password in it."""
-    if _REMOTE.match(path.strip()):
+    """Raises UserError for what is meant as a URL, or in place of one, as libpq takes it: `host=... dbname=...`.
+
+    The error shows nothing of it: it may have a password in it.
+    """
+    # A parser of URLs leaves out such characters, wherever they are.
+    if _REMOTE.match(re.sub(r"[\t\r\n]", "", path.strip())):
         raise UserError("what a URL names is not on this machine, and no file's path begins like one", hint=hint)
+    if _KEYWORDS.match(path.strip()):
+        raise UserError(
+            "the path is a list of keywords by which PostgreSQL connects, and not that of a file or folder",
+            hint="write postgresql://host/database?schema=name, and leave the password to PGPASSWORD or ~/.pgpass; a "
+            "path that begins so is written behind './'",
+        )
 
 
 def database_url(path: str) -> DatabaseUrl:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlanon.errors import EngineError, UserError
+from sqlanon.errors import EngineError, UserError, not_encodable
 from sqlanon.export.exchange import exchange
 from sqlanon.export.layout import Layout
 from sqlanon.export.leftovers import EXPORT, FORMER, SPILL, remove_leftovers, working_folder
@@ -57,6 +57,8 @@ def file_errors(path: str) -> Iterator[None]:
             f"{path} cannot be written: {why}; nothing was exported",
             hint="choose another path, such as a new folder inside one that you may write to",
         ) from None
+    except UnicodeEncodeError as error:
+        raise not_encodable(error) from None
 
 
 @contextmanager

@@ -146,7 +146,10 @@ def _target(path: str) -> Path:
     target = local_path(path)
     if target.is_symlink():
         raise UserError(f"{path} is a symbolic link", hint="write the path that it leads to")
-    return Path(os.path.realpath(target))
+    meant = Path(os.path.realpath(target))
+    if not meant.name:
+        raise UserError(f"{path} is the root of the file system, and no folder of an export", hint="write TO 'out/'")
+    return meant
 
 
 def report_path(path: str) -> Path:

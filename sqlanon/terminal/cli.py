@@ -7,6 +7,7 @@ standard output, everything else to standard error.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from sqlanon.terminal.compile_command import compile_
 from sqlanon.terminal.data_commands import export, import_table
 from sqlanon.terminal.databases import connected, either, existing, migrated
 from sqlanon.terminal.dbt_commands import dbt
-from sqlanon.terminal.exit_codes import answering, open_streams
+from sqlanon.terminal.exit_codes import answering, open_streams, require_arguments
 from sqlanon.terminal.help_texts import Commands
 from sqlanon.terminal.job_commands import job
 from sqlanon.terminal.options import (
@@ -53,6 +54,7 @@ app.add_typer(dbt, name="dbt")
 def main() -> None:
     """Runs the command line and leaves with its exit code."""
     open_streams()
+    require_arguments(sys.argv[1:])
     app(prog_name="sqlanon")
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from codecs import lookup
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,22 +15,37 @@ import typer
 if TYPE_CHECKING:
     from sqlanon.terminal.presentation import Output
 
-__all__ = ["answering", "open_streams"]
+__all__ = ["answering", "open_streams", "require_arguments"]
 
 # What a shell reports for a program that SIGPIPE ended.
 _PIPE_CLOSED = 141
 
 
 def open_streams() -> None:
-    """Opens those of the standard streams that the process was started without.
+    """Opens those of the standard streams that the process was started without, and has those of ASCII take any text.
 
     Standard input is then empty, messages are lost, and printing a result is an error, as on a full disk.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # As with LC_ALL=C: names and values have other letters, too.
+        if isinstance(stream, TextIOWrapper) and lookup(stream.encoding).name == "ascii":
+            stream.reconfigure(encoding="utf-8")
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             # A result that is printed to a stream opened for reading fails when it is flushed.
             descriptor = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
             setattr(sys, name, open(descriptor, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def require_arguments(arguments: Sequence[str]) -> None:
+    """Ends the process with 2 where an argument has letters that the session's encoding does not have."""
+    encoding = sys.getfilesystemencoding()
+    if encoding != "utf-8" and any("\udc80" <= letter <= "\udcff" for each in arguments for letter in each):
+        print(
+            f"error: the encoding of this session is {encoding}, which lacks a letter of an argument", file=sys.stderr
+        )
+        print("  hint: set PYTHONUTF8=1, or a locale of UTF-8 such as LC_ALL=C.UTF-8", file=sys.stderr)
+        raise SystemExit(2)
 
 
 @contextmanager

@@ -8,7 +8,15 @@ from typing import Any
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.duckdb import translated
-from sqlanon.errors import WITHHELD, EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
+from sqlanon.errors import (
+    WITHHELD,
+    EngineError,
+    InternalError,
+    PrivacyViolation,
+    SqlanonError,
+    UserError,
+    not_encodable,
+)
 from sqlanon.syntax.parser import UNPAIRED, hint_for
 from sqlanon.syntax.statements import (
     Advise,
@@ -99,6 +107,9 @@ def report(
             known.position = known.excerpt = None
         output.error(known, script)
         return known.exit_code
+    if isinstance(error, UnicodeEncodeError) and error.encoding != "utf-8":
+        output.error(not_encodable(error), script)
+        return UserError.exit_code
     output.unexpected(error, script)
     return InternalError.exit_code
 

@@ -264,3 +264,29 @@ def test_results_that_have_no_place_to_go(tmp_path: Path) -> None:
     command = ["sh", "-c", 'exec "$@" >&-', "sh", *SQLANON, "run", str(script)]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=SECONDS)
     assert (done.returncode, "Bad file descriptor" in done.stderr) == (3, True)
+
+
+def test_a_session_whose_encoding_is_ascii_says_so(tmp_path: Path) -> None:
+    """LC_ALL=C without Python's UTF-8 mode: names are printed, and a file of such a name is the session's fault."""
+    script = """
+        CREATE TABLE "tüble" AS SELECT i % 2 AS "äge" FROM range(20) AS t(i);
+        CREATE POLICY p ON "tüble" ("äge" QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5);
+        CREATE ANONYMIZED TABLE "rélease" AS POLICY p;
+        CHECK "rélease";
+    """
+    (tmp_path / "script.sql").write_text(script, encoding="utf-8")
+    (tmp_path / "export.sql").write_text("EXPORT \"rélease\" TO 'öut/';", encoding="utf-8")
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        command = [sys.executable, "-m", "sqlanon", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    code, answer, _ = run("run", "script.sql", "--database", "x.duckdb")
+    assert (code, "main.rélease" in answer) == (0, True)
+    for arguments in (("run", "export.sql", "--database", "x.duckdb"), ("verify", "öut/")):
+        code, _, error = run(*arguments)
+        assert code == 2
+        assert "the encoding of this session is ascii" in error
+        assert "PYTHONUTF8=1" in error

@@ -177,3 +177,14 @@ def test_a_killed_process_leaves_a_whole_export(tmp_path: Path, format_: str) ->
     assert {entry.name for entry in target.iterdir()} == {file["name"], "certificate.json", "certificate.md"}
     with sqlanon.connect(database) as connection:
         connection.sql(f"EXPORT release TO '{target}' (FORMAT {format_}, REPLACE true)")
+
+
+@pytest.mark.parametrize("path", ["/", "//", "/.", "/tmp/.."])
+@pytest.mark.parametrize("options", ["", " (REPORT true)", " (REPLACE true)"])
+def test_the_root_of_the_file_system_is_no_place(path: str, options: str) -> None:
+    con = sqlanon.connect()
+    con.execute("CREATE TABLE t AS SELECT 1 AS a FROM range(4)")
+    con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    with pytest.raises(sqlanon.UserError, match="is the root of the file system"):
+        con.execute(f"EXPORT r TO '{path}'{options}")

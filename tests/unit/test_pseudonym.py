@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterator
+from importlib.abc import MetaPathFinder
 from types import ModuleType, SimpleNamespace
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon import udfs
+from sqlanon.engines.arrow_streams import require_pyarrow
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import InternalError, SqlanonError, UserError
 from sqlanon.sqlgen.build.names import alias, column, relation
@@ -267,3 +269,22 @@ def test_a_moment_with_a_time_zone_has_one_token_in_every_session(monkeypatch: p
         con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
         tokens.add(con.execute("SELECT moment FROM r").fetchall()[0])
     assert tokens == {(expected("2026-03-01 12:00:00", b"k" * 32),)}
+
+
+def test_a_numpy_older_than_pyarrow_needs_is_said_to_be_the_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unfit(MetaPathFinder):
+        """Fails as pyarrow's own compiled part does beside a NumPy that it does not fit."""
+
+        def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+            if name == "pyarrow":
+                raise ImportError("numpy.core.multiarray failed to import")
+
+    monkeypatch.setattr(sys, "meta_path", [Unfit(), *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "pyarrow", raising=False)
+    said = r"pyarrow \S+ is installed, and cannot be imported beside NumPy \S+, which may be older"
+    engine = DuckDBEngine(sqlanon.connect().duckdb)
+    with pytest.raises(UserError, match=said), udfs.registered(engine, "random_draw"):
+        pass
+    with pytest.raises(UserError, match=said) as refused:
+        require_pyarrow("FORMAT arrow")
+    assert refused.value.hint == "pip install --upgrade numpy pyarrow"

@@ -37,6 +37,11 @@ URLS = [
     "jdbc:postgresql://u:Xq7szW9@h/d",
     "mysql://reader@srv:Xq7szW9@h/d",
     "mysql://u:Xq7s zW9@h/d",
+    "postgre\tsql://u:Xq7szW9@h/d",
+    "host=h dbname=d user=u password=Xq7szW9",
+    "password = Xq7szW9 host = h",
+    "dbname=d password='Xq7s zW9'",
+    "service=s sslpassword=Xq7szW9",
 ]
 ROLES = "(a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)"
 
@@ -55,6 +60,22 @@ def con(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlanon.Con
 
 def shows(text: str) -> bool:
     return any(part in text for part in ("Xq7s", "zW9"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["host=h dbname=d", "host=/run/postgresql dbname=d", "service=warehouse", "PORT = 5432", "out/x;password=abc"],
+)
+def test_keywords_of_a_connection_are_no_path(con: sqlanon.Connection, tmp_path: Path, path: str) -> None:
+    with pytest.raises(UserError, match="list of keywords by which PostgreSQL connects"):
+        con.execute(f"EXPORT r TO '{path}'")
+    assert [each.name for each in tmp_path.iterdir() if not each.name.startswith("x.duckdb")] == []
+
+
+@pytest.mark.parametrize("path", ["user=5/x.parquet", "year=2026", "./host=h", "ports=1", "a host=h"])
+def test_a_folder_of_a_partition_is_a_path(con: sqlanon.Connection, tmp_path: Path, path: str) -> None:
+    con.execute(f"EXPORT r TO '{path}'")
+    assert (tmp_path / path).exists()
 
 
 @pytest.mark.parametrize("url", URLS)
