@@ -22,7 +22,7 @@ from sqlanon.export.access import Export, export_at, files_of
 from sqlanon.export.destinations.received import export_in_schema
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
-from sqlanon.export.reader import recorded_of
+from sqlanon.export.reader import opened, recorded_of, unreadable
 from sqlanon.export.stated import stated_arguments, stated_requirements, stated_rows
 from sqlanon.export.stated_columns import unlike_attributes, unlike_release, unpublished
 from sqlanon.inputs.column_types import ENUM
@@ -119,26 +119,10 @@ def exported_tables(engine: Engine, read: ReadExport) -> Iterator[tuple[Engine, 
 
     Raises PrivacyViolation where a file has other columns or another number of rows than its certificate says.
     """
-    with _reader(engine, read.export, read.files) as engine, engine.transaction(), Scratch(engine) as scratch:
+    with opened(engine, read.export, read.files) as engine, engine.transaction(), Scratch(engine) as scratch:
         tables = _copied(engine, read.export, read.files, read.recorded, scratch)
         _require_rows(engine, read.rows, tables, read.path)
         yield engine, scratch, tables
-
-
-@contextmanager
-def _reader(engine: Engine, export: Export, files: Sequence[ExportFile]) -> Iterator[Engine]:
-    """A connection that reads the files: the user's own, or one that opens these files and nothing else."""
-    if not export.needs_reader:
-        yield engine
-        return
-    try:
-        opened = export.kind.reopen(files, {})
-    except EngineError:
-        raise _unreadable(files) from None
-    try:
-        yield opened
-    finally:
-        opened.connection.close()
 
 
 def _rows_of_file(
@@ -182,14 +166,7 @@ def _copied(
             for file, table in zip(files, recorded.tables, strict=True)
         }
     except EngineError:
-        raise _unreadable(files) from None
-
-
-def _unreadable(files: Sequence[ExportFile]) -> PrivacyViolation:
-    data = ", ".join(file.path.name for file in files)
-    return PrivacyViolation(
-        f"{data} cannot be read as the certificate says", hint="take the files and the certificate from one export"
-    )
+        raise unreadable(files) from None
 
 
 def _fragment(export: Export, table: str) -> str:

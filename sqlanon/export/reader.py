@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import SqlanonError, UserError
+from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals
 from sqlanon.estimates.query.parse import parsed
 from sqlanon.export.access import Export, export_at, files_of, tables_of
@@ -25,6 +26,7 @@ from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.methods.former_certificates import upgraded
+from sqlanon.plugins import names
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column
@@ -33,7 +35,7 @@ from sqlanon.statements.estimate import Answered, estimate, require_parsed, sour
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy
 
-__all__ = ["estimate_export", "recorded_of"]
+__all__ = ["estimate_export", "opened", "recorded_of", "unreadable"]
 
 # Each level may be one that a label is at.
 _MAX_HEIGHT = 10_000
@@ -58,7 +60,7 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
         )
     query = parsed(text)
     require_parsed(engine, text)
-    export = export_at(engine, local_path(path))
+    export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)
@@ -67,8 +69,37 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
         raise UserError(
             f"{path}: its certificate does not say what an estimate needs", hint="export the release again"
         ) from None
-    with engine.transaction(), Scratch(engine) as scratch:
+    if export.needs_reader and (marginals or query.lookups):
+        raise UserError(
+            f"{path} is read on a connection of its own, which has no tables of this database to join or to weigh by",
+            hint="ask for an export as parquet or csv",
+        )
+    with opened(engine, export, files) as engine, engine.transaction(), Scratch(engine) as scratch:
         return estimate(engine, query, release, scratch, recorded.policy, marginals)
+
+
+@contextmanager
+def opened(engine: Engine, export: Export, files: Sequence[ExportFile]) -> Iterator[Engine]:
+    """A connection that reads the files: the user's own, or one that opens these files and nothing else."""
+    if not export.needs_reader:
+        yield engine
+        return
+    try:
+        reader = export.kind.reopen(files, {})
+    except EngineError:
+        raise unreadable(files) from None
+    try:
+        yield reader
+    finally:
+        reader.connection.close()
+
+
+def unreadable(files: Sequence[ExportFile]) -> PrivacyViolation:
+    """The error for files that are not as their certificate says."""
+    data = ", ".join(file.path.name for file in files)
+    return PrivacyViolation(
+        f"{data} cannot be read as the certificate says", hint="take the files and the certificate from one export"
+    )
 
 
 def recorded_of(export: Export, files: Sequence[ExportFile]) -> Recorded:

@@ -11,10 +11,13 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text
+from sqlanon.sqlgen.build.expressions import as_text, cast
 from sqlanon.sqlgen.build.names import identifier
 
 __all__ = ["DIALECTS", "Dialect", "dialect_named"]
+
+
+_DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Dialect:
     - `substitutes`: a text that begins with ${ may be replaced before the script is read.
     - `has_search_path`: functions and operators are looked up in schemas of others' unless those are left out; then
       tables need a schema.
+    - `typed` is a value cast to a type of DuckDB's.
     - `longest_name`: how many bytes a name has at the most; None where a longer one is an error.
     """
 
@@ -59,6 +63,7 @@ class Dialect:
     substitutes: bool = False
     has_search_path: bool = False
     longest_name: int | None = None
+    typed: Callable[[exp.Expr, str], exp.Expr] = cast
 
 
 def _collate(value: exp.Expr, collation: str) -> exp.Expr:
@@ -80,6 +85,12 @@ def _redshift_bytes(value: exp.Expr) -> exp.Expr:
 
 def _uncollated(value: exp.Expr) -> exp.Expr:
     return f.call("COLLATE", as_text(value), "")
+
+
+def _rounded(value: exp.Expr, kind: str) -> exp.Expr:
+    """Cast, and with the digits of a DECIMAL behind the point: a cast of BigQuery's takes none."""
+    decimal = _DECIMAL.fullmatch(kind)
+    return f.call("ROUND", cast(value, kind), int(decimal[1])) if decimal else cast(value, kind)
 
 
 def _call(name: str, *arguments: str) -> Callable[[], exp.Expr]:
@@ -122,7 +133,7 @@ DIALECTS: Mapping[str, Dialect] = {
             replaces=True,
             folds_names=True,
         ),
-        Dialect("bigquery", "BigQuery", _uncollated, replaces=True),
+        Dialect("bigquery", "BigQuery", _uncollated, replaces=True, typed=_rounded),
         Dialect(
             "spark",
             "Spark SQL",

@@ -14,7 +14,6 @@ from sqlanon.errors import UserError
 from sqlanon.inputs.target_names import fragment_name
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import create_temporary
-from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.warehouses.comments import comment, header
 from sqlanon.warehouses.dialects import Dialect
@@ -151,7 +150,7 @@ class _Script:
         for bound in self.plan.needed:
             value = column(self._spelled(bound.column), "original")
             text = bound.published_type == "VARCHAR"
-            typed = self.dialect.by_bytes(value) if text else cast(value, bound.published_type)
+            typed = self.dialect.by_bytes(value) if text else self.dialect.typed(value, bound.published_type)
             query.select(alias(typed, bound.column), copy=False)
         if not query.selects:
             query.select(alias(literal(1), "row"), copy=False)

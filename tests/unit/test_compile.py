@@ -306,3 +306,20 @@ def _compiled(con: Connection, name: str, dialect: str, **places: QualifiedName)
         places["staging"] = QualifiedName(("private",))
     target = places.pop("target", QualifiedName(("here", "made")))
     return compiled(DuckDBEngine(con.duckdb), QualifiedName((name,)), dialect, target=target, **places)
+
+
+def test_bigquery_keeps_the_digits_of_a_decimal() -> None:
+    """A cast of BigQuery's takes no digits: 1.005 in the source there would be published as it is, and not as 1.01."""
+    with sqlanon.connect() as con:
+        con.execute(
+            "CREATE TABLE fees AS SELECT i % 2 AS ward, (i % 4)::DECIMAL(9, 2) AS fee, "
+            "(i % 3)::DECIMAL(5, 0) AS whole, (i % 5)::DECIMAL(38, 3) AS wide FROM range(80) AS t(i);"
+            "CREATE POLICY fees ON fees (ward QUASI IDENTIFIER, fee SENSITIVE, whole INSENSITIVE, "
+            "wide QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5); CREATE ANONYMIZED TABLE paid AS POLICY fees"
+        )
+        engine, paid = DuckDBEngine(con.duckdb), QualifiedName(("paid",))
+        text = compiled(engine, paid, "bigquery")
+        for name, digits in (("fee", 2), ("whole", 0), ("wide", 3)):
+            cast = rf"ROUND\(CAST\(`original`\.`{name}` AS (BIG)?NUMERIC\), {digits}\) AS `{name}`"
+            assert re.search(cast, text), name
+        assert "ROUND" not in compiled(engine, paid, "snowflake")

@@ -322,7 +322,7 @@ def test_nothing_is_written(tmp_path: Path) -> None:
         assert con.duckdb.execute("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("format_", ["parquet", "csv"])
+@pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb", "arrow", "sqlite"])
 def test_an_export_answers_without_a_database(clinic: Connection, tmp_path: Path, format_: str) -> None:
     clinic.execute(f"EXPORT released TO '{tmp_path}/out' (FORMAT {format_})")
     query = "SELECT disease, count(*) AS n, avg(days) AS d FROM patients WHERE age < 34 GROUP BY disease"
@@ -390,8 +390,11 @@ def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -
     assert "no certificate" in refused(connect(), query, f"'{data}'", UserError)
     assert "there is no file" in refused(connect(), query, f"'{tmp_path}/none.csv'", UserError)
     assert "out is a folder" in refused(connect(), query, f"'{tmp_path}/out'", UserError)
+    (tmp_path / "released.xlsx").write_text("", encoding="utf-8")
+    assert "parquet or csv" in refused(connect(), query, f"'{tmp_path}/released.xlsx'", UserError)
     clinic.execute(f"EXPORT released TO '{tmp_path}/db' (FORMAT duckdb)")
-    assert "parquet or csv" in refused(connect(), query, f"'{tmp_path}/db/released.duckdb'", UserError)
+    with_table = "SELECT count(*) FROM patients JOIN wards ON patients.disease = wards.disease"
+    assert "no tables of this database" in refused(clinic, with_table, f"'{tmp_path}/db'", UserError)
 
 
 @pytest.mark.parametrize("method", ["mondrian", "mondrian(bounds => true)", "generalization(recoding => 'local')"])

@@ -85,8 +85,8 @@ def test_the_receiver_checks_them(con: sqlanon.Connection, tmp_path: Path, forma
         con.sql(f"CHECK '{tmp_path}/one.{format_}'")
     with pytest.raises(UserError, match=r"is taken: .* was changed since"):
         con.sql(f"EXPORT r TO '{tmp_path}/one.{format_}' (REPLACE true)")
-    with pytest.raises(UserError, match="no file that an estimate"):
-        con.sql(f"ESTIMATE SELECT count(*) FROM people FROM RELEASE '{tmp_path}/r'")
+    asked = "ESTIMATE SELECT count(*) FROM people FROM RELEASE"
+    assert con.sql(f"{asked} '{tmp_path}/r'").fetchall() == con.sql(f"{asked} r").fetchall()
 
 
 def test_sqlite_has_the_release_and_its_certificate(con: sqlanon.Connection, tmp_path: Path) -> None:
