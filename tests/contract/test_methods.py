@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -10,7 +11,7 @@ import pytest
 
 import sqlanon
 from sqlanon import InternalError, PolicyError, PrivacyViolation
-from sqlanon.methods.base import Method, Wording, parts_lacking
+from sqlanon.methods.base import OF_ROWS, Method, Wording, parts_lacking
 from sqlanon.methods.registry import METHODS, find_method
 from tests.support.methods import CALLS, EXAMPLE, RANGES, SETUP, SOURCE, limits_of, with_example
 
@@ -152,3 +153,16 @@ def test_a_measurement_that_no_certificate_could_explain_publishes_nothing(
     with pytest.raises(InternalError, match="does not say what rows_shown means"):
         con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}")
     assert made(con) == []
+
+
+def test_a_table_that_no_certificate_could_describe_is_not_exported(
+    con: sqlanon.Connection, methods: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    example = sys.modules[methods[EXAMPLE]]
+    wording = example.wording
+    monkeypatch.setattr(example, "wording", lambda given: replace(wording(given), tables=(OF_ROWS,)))
+    policy, call = CALLS[EXAMPLE]
+    con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}")
+    with pytest.raises(InternalError, match="does not say that it publishes a table whose columns are read as bucket"):
+        con.execute(f"EXPORT made TO '{tmp_path}/out/'")
+    assert list(tmp_path.glob("out*")) == []
