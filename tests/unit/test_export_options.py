@@ -123,6 +123,9 @@ def test_types_that_change_are_told(con: Connection, tmp_path: Path) -> None:
         "; columns have other types than in the export that this one replaces: age is VARCHAR and was BIGINT; "
         "EXPORT ... (TEXT true) writes quasi-identifiers as text each time"
     )
+    con.execute(f"EXPORT r TO '{tmp_path}/csv/'")
+    as_csv = con.execute(f"EXPORT r TO '{tmp_path}/csv/' (FORMAT csv, REPLACE)").fetchall()
+    assert "other types" not in as_csv[0][-1]
     again = con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p").fetchall()
     assert "other types" not in (again[0][-1] or "")
     assert "other types" not in con.execute(f"EXPORT r TO '{tmp_path}/out/' (REPLACE true)").fetchall()[0][-1]

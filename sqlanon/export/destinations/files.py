@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from sqlanon.export.atomic import Staging, file_errors, put, staging
 from sqlanon.export.certificate import to_json
 from sqlanon.export.dictionary import dictionary
 from sqlanon.export.exchange import recover
-from sqlanon.export.formats.base import ExportFile, Format
+from sqlanon.export.formats.base import ExportFile, Format, suffixes
 from sqlanon.export.layout import Layout, require_known_suffix
 from sqlanon.export.markdown import to_markdown
 from sqlanon.export.previous_export import file_hash, previous_certificate
@@ -76,7 +76,12 @@ class FileDestination:
         return self.layout.partition
 
     def former(self) -> dict[str, Any]:
-        return previous_certificate(self.layout.folder / self.layout.certificate)
+        """Empty, too, where its files are of another format, whose types are others."""
+        stated = previous_certificate(self.layout.folder / self.layout.certificate)
+        with suppress(LookupError, TypeError):
+            if suffixes().get(Path(str(stated["files"][0]["name"])).suffix.lower()) == self.format:
+                return stated
+        return {}
 
     def path_of(self, table: int) -> str:
         return self.layout.path_of(self.layout.tables[table])
