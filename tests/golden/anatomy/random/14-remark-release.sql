@@ -3,7 +3,7 @@
 SELECT
   MIN("bucket"),
   MAX("bucket")
-FROM "main"."__sqlanon_candidate_1";
+FROM "memory"."main"."__sqlanon_candidate_1";
 
 SELECT
   COUNT(*),
@@ -19,7 +19,7 @@ FROM (
     MIN(hash("value")) = MAX(hash("value")) AS "same_0",
     MIN(CASE WHEN NOT "value" IS NULL THEN hash("value") END) = MAX(CASE WHEN NOT "value" IS NULL THEN hash("value") END)
     AND COUNT("value") < COUNT(*) AS "known_0"
-  FROM "main"."__sqlanon_candidate_2"
+  FROM "memory"."main"."__sqlanon_candidate_2"
   GROUP BY
     "bucket"
 ) AS "class";

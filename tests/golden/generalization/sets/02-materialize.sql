@@ -2,7 +2,7 @@
 -- quasi-identifiers goes if the class of either set that it lies in violates, class_of_set_0 or class_of_set_1; "violating" asks both
 -- sets once more.
 
-CREATE SECURE VIEW "main"."__sqlanon_candidate_1" AS
+CREATE SECURE VIEW "memory"."main"."__sqlanon_candidate_1" AS
 WITH RECURSIVE "source" AS NOT MATERIALIZED (
   SELECT
     "dob",
@@ -11,37 +11,110 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
     CAST("disease" AS TEXT) COLLATE "binary" AS "disease"
   FROM "main"."patients"
   WHERE
-    NOT current_setting(
-      CASE
-        WHEN NOT LOWER(current_setting('default_collation')) IN ('', 'binary', 'c', 'posix')
-        THEN 'sqlanon: this session compares text by a collation, and this view by its bytes; run RESET default_collation'
-        WHEN typeof("dob") <> 'DATE'
-        THEN 'sqlanon: the column dob was DATE when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
-        WHEN typeof("sex") <> 'VARCHAR'
-        THEN 'sqlanon: the column sex was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
-        WHEN typeof("zip") <> 'VARCHAR'
-        THEN 'sqlanon: the column zip was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
-        WHEN typeof("disease") <> 'VARCHAR'
-        THEN 'sqlanon: the column disease was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
-        ELSE 'default_collation'
-      END
-    ) IS NULL
+    (
+      NOT (
+        "system"."main".current_setting(
+          CASE
+            WHEN (
+              (
+                NOT (
+                  "system"."main".lower("system"."main".current_setting('default_collation')) IN ('', 'binary', 'c', 'posix')
+                )
+              )
+            )
+            THEN (
+              'sqlanon: this session compares text by a collation, and this view by its bytes; run RESET default_collation'
+            )
+            WHEN (
+              (
+                "system"."main".typeof("dob") <> 'DATE'
+              )
+            )
+            THEN (
+              'sqlanon: the column dob was DATE when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+            )
+            WHEN (
+              (
+                "system"."main".typeof("sex") <> 'VARCHAR'
+              )
+            )
+            THEN (
+              'sqlanon: the column sex was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+            )
+            WHEN (
+              (
+                "system"."main".typeof("zip") <> 'VARCHAR'
+              )
+            )
+            THEN (
+              'sqlanon: the column zip was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+            )
+            WHEN (
+              (
+                "system"."main".typeof("disease") <> 'VARCHAR'
+              )
+            )
+            THEN (
+              'sqlanon: the column disease was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+            )
+            ELSE 'default_collation'
+          END
+        ) IS NULL
+      )
+    )
 ), "recode_0" AS (
   SELECT
     "value",
-    struct_extract(CAST(row("label") AS STRUCT("text" TEXT)), 'text') AS "label",
-    CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
+    "system"."main".struct_extract(CAST("system"."main"."row"("label") AS STRUCT("text" TEXT)), 'text') AS "label",
+    CAST("system"."main"."-"("system"."main".dense_rank() OVER (ORDER BY "label" ASC NULLS LAST), 1) AS BIGINT) AS "code"
   FROM (
     SELECT
       "value",
       CASE
-        WHEN "value" = CAST('infinity' AS DATE)
-        THEN 'infinity'
-        WHEN "value" = CAST('-infinity' AS DATE)
-        THEN '-infinity'
-        ELSE CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
-          REPEAT('0', 3 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT)
-        ) || '*'
+        WHEN (
+          (
+            "value" = CAST('infinity' AS DATE)
+          )
+        )
+        THEN (
+          'infinity'
+        )
+        WHEN (
+          (
+            "value" = CAST('-infinity' AS DATE)
+          )
+        )
+        THEN (
+          '-infinity'
+        )
+        ELSE "system"."main"."||"(
+          "system"."main"."||"(
+            CASE
+              WHEN (
+                (
+                  "system"."main".date_part('YEAR', "value") < 0
+                )
+              )
+              THEN (
+                '-'
+              )
+              ELSE ''
+            END,
+            "system"."main"."||"(
+              "system"."main".repeat(
+                '0',
+                "system"."main"."-"(
+                  3,
+                  "system"."main".length(
+                    CAST("system"."main"."//"("system"."main".abs("system"."main".date_part('YEAR', "value")), 10) AS TEXT)
+                  )
+                )
+              ),
+              CAST("system"."main"."//"("system"."main".abs("system"."main".date_part('YEAR', "value")), 10) AS TEXT)
+            )
+          ),
+          '*'
+        )
       END AS "label"
     FROM (
       SELECT DISTINCT
@@ -52,8 +125,8 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
 ), "recode_1" AS (
   SELECT
     "value",
-    struct_extract(CAST(row("label") AS STRUCT("text" TEXT)), 'text') AS "label",
-    CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
+    "system"."main".struct_extract(CAST("system"."main"."row"("label") AS STRUCT("text" TEXT)), 'text') AS "label",
+    CAST("system"."main"."-"("system"."main".dense_rank() OVER (ORDER BY "label" ASC NULLS LAST), 1) AS BIGINT) AS "code"
   FROM (
     SELECT
       "value",
@@ -67,12 +140,15 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
 ), "recode_2" AS (
   SELECT
     "value",
-    struct_extract(CAST(row("label") AS STRUCT("text" TEXT)), 'text') AS "label",
-    CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
+    "system"."main".struct_extract(CAST("system"."main"."row"("label") AS STRUCT("text" TEXT)), 'text') AS "label",
+    CAST("system"."main"."-"("system"."main".dense_rank() OVER (ORDER BY "label" ASC NULLS LAST), 1) AS BIGINT) AS "code"
   FROM (
     SELECT
       "value",
-      LEFT(CAST("value" AS TEXT), 4) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 4) AS "label"
+      "system"."main"."||"(
+        "system"."main"."left"(CAST("value" AS TEXT), 4),
+        "system"."main".repeat('*', "system"."main"."-"("system"."main".length(CAST("value" AS TEXT)), 4))
+      ) AS "label"
     FROM (
       SELECT DISTINCT
         "zip" AS "value"
@@ -81,33 +157,63 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
   ) AS "labelled"
 ), "recoded" AS NOT MATERIALIZED (
   SELECT
-    {'key_0': (
-      "recode_0"."code" << 0
-    ) + (
-      "recode_1"."code" << 31
-    ), 'key_1': (
-      "recode_2"."code" << 0
-    )} AS "class_id",
+    "system"."main".struct_pack(
+      "key_0" := "system"."main"."+"(
+        "system"."main"."<<"("recode_0"."code", 0),
+        "system"."main"."<<"("recode_1"."code", 31)
+      ),
+      "key_1" := "system"."main"."<<"("recode_2"."code", 0)
+    ) AS "class_id",
     "recode_0"."label" AS "label_0",
     "recode_1"."label" AS "label_1",
     "recode_2"."label" AS "label_2",
     "source"."disease" AS "column_3",
     "source"."disease" AS "asked_0"
-  FROM "source"
-  JOIN "recode_0"
-    ON "source"."dob" IS NOT DISTINCT FROM "recode_0"."value"
-    AND "recode_0"."code" < 2147483648
-  JOIN "recode_1"
-    ON "source"."sex" IS NOT DISTINCT FROM "recode_1"."value"
-    AND "recode_1"."code" < 2147483648
-  JOIN "recode_2"
-    ON "source"."zip" IS NOT DISTINCT FROM "recode_2"."value"
-    AND "recode_2"."code" < 2147483648
+  FROM (
+    (
+      (
+        "source"
+          INNER JOIN "recode_0"
+            ON (
+              (
+                (
+                  "source"."dob" IS NOT DISTINCT FROM "recode_0"."value"
+                )
+                AND (
+                  "recode_0"."code" < 2147483648
+                )
+              )
+            )
+      )
+      INNER JOIN "recode_1"
+        ON (
+          (
+            (
+              "source"."sex" IS NOT DISTINCT FROM "recode_1"."value"
+            )
+            AND (
+              "recode_1"."code" < 2147483648
+            )
+          )
+        )
+    )
+    INNER JOIN "recode_2"
+      ON (
+        (
+          (
+            "source"."zip" IS NOT DISTINCT FROM "recode_2"."value"
+          )
+          AND (
+            "recode_2"."code" < 2147483648
+          )
+        )
+      )
+  )
 ), "class_value_0" AS (
   SELECT
     "class_id",
     "asked_0" AS "value_0",
-    COUNT(*) AS "n"
+    "system"."main".count_star() AS "n"
   FROM "recoded"
   GROUP BY
     "class_id",
@@ -115,8 +221,8 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
 ), "equivalence_class" AS (
   SELECT
     "class_id",
-    CAST(SUM("n") AS BIGINT) AS "size",
-    CAST(SUM("n") AS BIGINT) AS "entities"
+    CAST("system"."main".sum("n") AS BIGINT) AS "size",
+    CAST("system"."main".sum("n") AS BIGINT) AS "entities"
   FROM "class_value_0"
   GROUP BY
     "class_id"
@@ -125,19 +231,27 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
     "class_id",
     "size",
     "entities",
-    {'key_0': "class_id"."key_0" & 2147483647, 'key_1': "class_id"."key_1" & 2147483647} AS "set_class"
+    "system"."main".struct_pack(
+      "key_0" := "system"."main"."&"("class_id"."key_0", 2147483647),
+      "key_1" := "system"."main"."&"("class_id"."key_1", 2147483647)
+    ) AS "set_class"
   FROM "equivalence_class"
 ), "class_of_set_1" AS (
   SELECT
     "class_id",
     "size",
     "entities",
-    {'key_0': "class_id"."key_0" & 4611686016279904256, 'key_1': "class_id"."key_1" & 2147483647} AS "set_class"
+    "system"."main".struct_pack(
+      "key_0" := "system"."main"."&"("class_id"."key_0", 4611686016279904256),
+      "key_1" := "system"."main"."&"("class_id"."key_1", 2147483647)
+    ) AS "set_class"
   FROM "equivalence_class"
 ), "sensitive_code_0" AS (
   SELECT
     "value_0",
-    ROW_NUMBER() OVER (ORDER BY "value_0" IS NULL ASC NULLS LAST, "value_0" ASC NULLS LAST) AS "code"
+    "system"."main".row_number() OVER (ORDER BY (
+      "value_0" IS NULL
+    ) ASC NULLS LAST, "value_0" ASC NULLS LAST) AS "code"
   FROM (
     SELECT DISTINCT
       "value_0"
@@ -148,14 +262,20 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
     "counted"."class_id",
     "coded"."code" AS "value",
     "counted"."n"
-  FROM "class_value_0" AS "counted"
-  JOIN "sensitive_code_0" AS "coded"
-    ON "counted"."value_0" IS NOT DISTINCT FROM "coded"."value_0"
+  FROM (
+    "class_value_0" AS "counted"
+      INNER JOIN "sensitive_code_0" AS "coded"
+        ON (
+          (
+            "counted"."value_0" IS NOT DISTINCT FROM "coded"."value_0"
+          )
+        )
+  )
 ), "equivalence_class_on_0" AS (
   SELECT
     "set_class" AS "class_id",
-    CAST(SUM("size") AS BIGINT) AS "size",
-    CAST(SUM("entities") AS BIGINT) AS "entities"
+    CAST("system"."main".sum("size") AS BIGINT) AS "size",
+    CAST("system"."main".sum("entities") AS BIGINT) AS "entities"
   FROM "class_of_set_0"
   GROUP BY
     "set_class"
@@ -163,26 +283,38 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
   SELECT
     "class"."set_class" AS "class_id",
     "part"."value",
-    CAST(SUM("part"."n") AS BIGINT) AS "n"
-  FROM "class_sensitive_value_0" AS "part"
-  JOIN "class_of_set_1" AS "class"
-    ON "part"."class_id" = "class"."class_id"
+    CAST("system"."main".sum("part"."n") AS BIGINT) AS "n"
+  FROM (
+    "class_sensitive_value_0" AS "part"
+      INNER JOIN "class_of_set_1" AS "class"
+        ON (
+          (
+            "part"."class_id" = "class"."class_id"
+          )
+        )
+  )
   GROUP BY
     "class"."set_class",
     "part"."value"
 ), "rounds" AS (
-  SELECT
-    *
-  FROM (
+  (
     SELECT
-      1 AS "round",
-      "class_id"
-    FROM "equivalence_class"
-    UNION ALL
-    SELECT
-      1 AS "round",
-      NULL AS "class_id"
-  ) AS "first"
+      *
+    FROM (
+      (
+        SELECT
+          1 AS "round",
+          "class_id"
+        FROM "equivalence_class"
+      )
+      UNION ALL
+      (
+        SELECT
+          1 AS "round",
+          NULL AS "class_id"
+      )
+    ) AS "first"
+  )
   UNION ALL
   (
     WITH "round_class_of_set_0" AS (
@@ -190,36 +322,42 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
         *
       FROM "class_of_set_0"
       WHERE
-        "class_id" IN (
-          SELECT
-            "class_id"
-          FROM "rounds"
+        (
+          "class_id" = ANY (
+            SELECT
+              "class_id"
+            FROM "rounds"
+          )
         )
     ), "round_class_sensitive_value_0" AS (
       SELECT
         *
       FROM "class_sensitive_value_0"
       WHERE
-        "class_id" IN (
-          SELECT
-            "class_id"
-          FROM "rounds"
+        (
+          "class_id" = ANY (
+            SELECT
+              "class_id"
+            FROM "rounds"
+          )
         )
     ), "round_class_of_set_1" AS (
       SELECT
         *
       FROM "class_of_set_1"
       WHERE
-        "class_id" IN (
-          SELECT
-            "class_id"
-          FROM "rounds"
+        (
+          "class_id" = ANY (
+            SELECT
+              "class_id"
+            FROM "rounds"
+          )
         )
     ), "round_equivalence_class_on_0" AS (
       SELECT
         "set_class" AS "class_id",
-        CAST(SUM("size") AS BIGINT) AS "size",
-        CAST(SUM("entities") AS BIGINT) AS "entities"
+        CAST("system"."main".sum("size") AS BIGINT) AS "size",
+        CAST("system"."main".sum("entities") AS BIGINT) AS "entities"
       FROM "round_class_of_set_0"
       GROUP BY
         "set_class"
@@ -227,10 +365,16 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
       SELECT
         "class"."set_class" AS "class_id",
         "part"."value",
-        CAST(SUM("part"."n") AS BIGINT) AS "n"
-      FROM "round_class_sensitive_value_0" AS "part"
-      JOIN "round_class_of_set_1" AS "class"
-        ON "part"."class_id" = "class"."class_id"
+        CAST("system"."main".sum("part"."n") AS BIGINT) AS "n"
+      FROM (
+        "round_class_sensitive_value_0" AS "part"
+          INNER JOIN "round_class_of_set_1" AS "class"
+            ON (
+              (
+                "part"."class_id" = "class"."class_id"
+              )
+            )
+      )
       GROUP BY
         "class"."set_class",
         "part"."value"
@@ -240,45 +384,61 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
       FROM (
         SELECT
           "class_id",
-          MAX("size") AS "size",
-          MAX("excess") AS "excess"
+          "system"."main".max("size") AS "size",
+          "system"."main".max("excess") AS "excess"
         FROM (
           (
             SELECT
               "class"."class_id",
               "class"."size",
-              LEAST("violation"."excess", "class"."size") AS "excess"
-            FROM "round_class_of_set_0" AS "class"
-            JOIN (
-              SELECT
-                "class_id",
-                "size",
-                CAST("size" AS DOUBLE) AS "excess"
-              FROM "round_equivalence_class_on_0" AS "equivalence_class"
-              WHERE
-                "entities" < 3
-            ) AS "violation"
-              ON "class"."set_class" = "violation"."class_id"
+              "system"."main".least("violation"."excess", "class"."size") AS "excess"
+            FROM (
+              "round_class_of_set_0" AS "class"
+                INNER JOIN (
+                  SELECT
+                    "class_id",
+                    "size",
+                    CAST("size" AS DOUBLE) AS "excess"
+                  FROM "round_equivalence_class_on_0" AS "equivalence_class"
+                  WHERE
+                    (
+                      "entities" < 3
+                    )
+                ) AS "violation"
+                  ON (
+                    (
+                      "class"."set_class" = "violation"."class_id"
+                    )
+                  )
+            )
           )
           UNION ALL
           (
             SELECT
               "class"."class_id",
               "class"."size",
-              LEAST("violation"."excess", "class"."size") AS "excess"
-            FROM "round_class_of_set_1" AS "class"
-            JOIN (
-              SELECT
-                "class_id",
-                CAST(SUM("n") AS BIGINT) AS "size",
-                CAST(SUM("n") AS DOUBLE) AS "excess"
-              FROM "round_class_sensitive_value_0_on_1" AS "class_sensitive_value"
-              GROUP BY
-                "class_id"
-              HAVING
-                COUNT(*) < 3
-            ) AS "violation"
-              ON "class"."set_class" = "violation"."class_id"
+              "system"."main".least("violation"."excess", "class"."size") AS "excess"
+            FROM (
+              "round_class_of_set_1" AS "class"
+                INNER JOIN (
+                  SELECT
+                    "class_id",
+                    CAST("system"."main".sum("n") AS BIGINT) AS "size",
+                    CAST("system"."main".sum("n") AS DOUBLE) AS "excess"
+                  FROM "round_class_sensitive_value_0_on_1" AS "class_sensitive_value"
+                  GROUP BY
+                    "class_id"
+                  HAVING
+                    (
+                      "system"."main".count_star() < 3
+                    )
+                ) AS "violation"
+                  ON (
+                    (
+                      "class"."set_class" = "violation"."class_id"
+                    )
+                  )
+            )
           )
         ) AS "violation"
         GROUP BY
@@ -286,71 +446,95 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
       ) AS "violations"
     )
     SELECT
-      "round" + 1 AS "round",
+      "system"."main"."+"("round", 1) AS "round",
       "class_id"
     FROM "rounds"
     WHERE
       (
-        "class_id" IS NULL
-        OR NOT "class_id" IN (
+        (
+          (
+            "class_id" IS NULL
+          )
+          OR (
+            NOT (
+              "class_id" = ANY (
+                SELECT
+                  "class_id"
+                FROM "round_violating"
+              )
+            )
+          )
+        )
+        AND EXISTS(
           SELECT
-            "class_id"
+            1
           FROM "round_violating"
         )
+        AND (
+          "round" < 8
+        )
       )
-      AND EXISTS(
-        SELECT
-          1
-        FROM "round_violating"
-      )
-      AND "round" < 8
   )
 ), "remaining" AS (
   SELECT
     "class_id"
   FROM "rounds"
   WHERE
-    "round" = (
-      SELECT
-        MAX("round")
-      FROM "rounds"
+    (
+      (
+        "round" = (
+          SELECT
+            "system"."main".max("round")
+          FROM "rounds"
+        )
+      )
+      AND (
+        NOT (
+          "class_id" IS NULL
+        )
+      )
     )
-    AND NOT "class_id" IS NULL
 ), "remaining_class_of_set_0" AS (
   SELECT
     *
   FROM "class_of_set_0"
   WHERE
-    "class_id" IN (
-      SELECT
-        "class_id"
-      FROM "remaining"
+    (
+      "class_id" = ANY (
+        SELECT
+          "class_id"
+        FROM "remaining"
+      )
     )
 ), "remaining_class_sensitive_value_0" AS (
   SELECT
     *
   FROM "class_sensitive_value_0"
   WHERE
-    "class_id" IN (
-      SELECT
-        "class_id"
-      FROM "remaining"
+    (
+      "class_id" = ANY (
+        SELECT
+          "class_id"
+        FROM "remaining"
+      )
     )
 ), "remaining_class_of_set_1" AS (
   SELECT
     *
   FROM "class_of_set_1"
   WHERE
-    "class_id" IN (
-      SELECT
-        "class_id"
-      FROM "remaining"
+    (
+      "class_id" = ANY (
+        SELECT
+          "class_id"
+        FROM "remaining"
+      )
     )
 ), "remaining_equivalence_class_on_0" AS (
   SELECT
     "set_class" AS "class_id",
-    CAST(SUM("size") AS BIGINT) AS "size",
-    CAST(SUM("entities") AS BIGINT) AS "entities"
+    CAST("system"."main".sum("size") AS BIGINT) AS "size",
+    CAST("system"."main".sum("entities") AS BIGINT) AS "entities"
   FROM "remaining_class_of_set_0"
   GROUP BY
     "set_class"
@@ -358,10 +542,16 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
   SELECT
     "class"."set_class" AS "class_id",
     "part"."value",
-    CAST(SUM("part"."n") AS BIGINT) AS "n"
-  FROM "remaining_class_sensitive_value_0" AS "part"
-  JOIN "remaining_class_of_set_1" AS "class"
-    ON "part"."class_id" = "class"."class_id"
+    CAST("system"."main".sum("part"."n") AS BIGINT) AS "n"
+  FROM (
+    "remaining_class_sensitive_value_0" AS "part"
+      INNER JOIN "remaining_class_of_set_1" AS "class"
+        ON (
+          (
+            "part"."class_id" = "class"."class_id"
+          )
+        )
+  )
   GROUP BY
     "class"."set_class",
     "part"."value"
@@ -371,45 +561,61 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
   FROM (
     SELECT
       "class_id",
-      MAX("size") AS "size",
-      MAX("excess") AS "excess"
+      "system"."main".max("size") AS "size",
+      "system"."main".max("excess") AS "excess"
     FROM (
       (
         SELECT
           "class"."class_id",
           "class"."size",
-          LEAST("violation"."excess", "class"."size") AS "excess"
-        FROM "remaining_class_of_set_0" AS "class"
-        JOIN (
-          SELECT
-            "class_id",
-            "size",
-            CAST("size" AS DOUBLE) AS "excess"
-          FROM "remaining_equivalence_class_on_0" AS "equivalence_class"
-          WHERE
-            "entities" < 3
-        ) AS "violation"
-          ON "class"."set_class" = "violation"."class_id"
+          "system"."main".least("violation"."excess", "class"."size") AS "excess"
+        FROM (
+          "remaining_class_of_set_0" AS "class"
+            INNER JOIN (
+              SELECT
+                "class_id",
+                "size",
+                CAST("size" AS DOUBLE) AS "excess"
+              FROM "remaining_equivalence_class_on_0" AS "equivalence_class"
+              WHERE
+                (
+                  "entities" < 3
+                )
+            ) AS "violation"
+              ON (
+                (
+                  "class"."set_class" = "violation"."class_id"
+                )
+              )
+        )
       )
       UNION ALL
       (
         SELECT
           "class"."class_id",
           "class"."size",
-          LEAST("violation"."excess", "class"."size") AS "excess"
-        FROM "remaining_class_of_set_1" AS "class"
-        JOIN (
-          SELECT
-            "class_id",
-            CAST(SUM("n") AS BIGINT) AS "size",
-            CAST(SUM("n") AS DOUBLE) AS "excess"
-          FROM "remaining_class_sensitive_value_0_on_1" AS "class_sensitive_value"
-          GROUP BY
-            "class_id"
-          HAVING
-            COUNT(*) < 3
-        ) AS "violation"
-          ON "class"."set_class" = "violation"."class_id"
+          "system"."main".least("violation"."excess", "class"."size") AS "excess"
+        FROM (
+          "remaining_class_of_set_1" AS "class"
+            INNER JOIN (
+              SELECT
+                "class_id",
+                CAST("system"."main".sum("n") AS BIGINT) AS "size",
+                CAST("system"."main".sum("n") AS DOUBLE) AS "excess"
+              FROM "remaining_class_sensitive_value_0_on_1" AS "class_sensitive_value"
+              GROUP BY
+                "class_id"
+              HAVING
+                (
+                  "system"."main".count_star() < 3
+                )
+            ) AS "violation"
+              ON (
+                (
+                  "class"."set_class" = "violation"."class_id"
+                )
+              )
+        )
       )
     ) AS "violation"
     GROUP BY
@@ -420,17 +626,67 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
     "class_id"
   FROM "remaining"
   WHERE
-    NOT EXISTS(
-      SELECT
-        1
-      FROM "violating"
+    (
+      NOT EXISTS(
+        SELECT
+          1
+        FROM "violating"
+      )
     )
 )
 SELECT
   "recoded"."label_0" AS "dob",
   "recoded"."label_1" AS "sex",
   "recoded"."label_2" AS "zip",
-  struct_extract(CAST(row("recoded"."column_3") AS STRUCT("text" TEXT)), 'text') AS "disease"
-FROM "recoded"
-JOIN "kept"
-  ON "recoded"."class_id" = "kept"."class_id";
+  "system"."main".struct_extract(CAST("system"."main"."row"("recoded"."column_3") AS STRUCT("text" TEXT)), 'text') AS "disease"
+FROM (
+  "recoded"
+    INNER JOIN "kept"
+      ON (
+        (
+          "recoded"."class_id" = "kept"."class_id"
+        )
+      )
+)
+WHERE
+  (
+    SELECT
+      CASE
+        WHEN (
+          (
+            "system"."main".count_star() = 0
+          )
+        )
+        THEN (
+          TRUE
+        )
+        ELSE "system"."main"."error"(
+          'sqlanon: a temporary table or view is called patients, as what this view reads; run DROP TABLE or DROP VIEW, or rename it'
+        )
+      END
+    FROM (
+      (
+        SELECT
+          "table_name" AS "name"
+        FROM "system"."main".duckdb_tables()
+        WHERE
+          (
+            "database_name" = 'temp'
+          )
+      )
+      UNION ALL
+      (
+        SELECT
+          "view_name"
+        FROM "system"."main".duckdb_views()
+        WHERE
+          (
+            "database_name" = 'temp'
+          )
+      )
+    ) AS "temporary"
+    WHERE
+      (
+        "system"."main".lower("name") IN ("system"."main".lower('patients'))
+      )
+  );

@@ -83,3 +83,9 @@ CROSS JOIN (
 ) AS "frequent"
 WHERE
   "n" > 1;
+
+SELECT
+  COUNT(*)
+FROM "temp"."main"."__sqlanon_source_2"
+WHERE
+  "number" IS NULL;
