@@ -19,9 +19,10 @@ PYTEST = -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
 PYTEST_ARGS ?=
 SHARE ?= 1/1
 comma := ,
-# What the oldest versions are asked: where frames, Arrow arrays, NumPy, colours, keys and options are met.
-LOWEST_TESTS := $(addprefix tests/unit/test_,$(addsuffix .py,anonymize cli data_frames losses masks presentation \
-  pseudonym session shell)) tests/packaging/test_extras.py
+# What the oldest versions are asked: the SQL of every method and statement (golden) and of other warehouses (compile),
+# and where frames, Arrow arrays, NumPy, colours, keys and options are met.
+LOWEST_TESTS := tests/golden $(addprefix tests/unit/test_,$(addsuffix .py,anonymize cli compile data_frames losses masks \
+  presentation pseudonym session shell temp_tables)) tests/packaging/test_extras.py
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -63,7 +64,7 @@ test-compiled:
 
 test-lowest:
 	@PIP_CONSTRAINT=tests/lowest.txt $(MAKE) --no-print-directory VENV=$(LOWEST) $(LOWEST)/.installed-test
-	@$(LOWEST)/bin/python $(PYTEST) $(or $(PYTEST_ARGS),$(LOWEST_TESTS))
+	@$(LOWEST)/bin/python $(PYTEST) --lowest $(or $(PYTEST_ARGS),$(LOWEST_TESTS))
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

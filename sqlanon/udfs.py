@@ -27,7 +27,7 @@ from sqlanon.engines.arrow_streams import installed_pyarrow
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, UserError
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.ddl import create_temporary, drop
 from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["MINIMUM_KEY_BYTES", "load", "names", "registered", "registered_for_summaries", "release_key", "tokens"]
@@ -170,7 +170,7 @@ def tokens(engine: Engine, values: exp.Query, target: str, key: bytes) -> None:
             created = True
     except InternalError:
         if created:
-            engine.run(exp.Drop(tables=[relation(("temp", "main", target))], kind="TABLE"))
+            engine.run(drop("TABLE", relation(("temp", "main", target))))
         raise
 
 

@@ -10,7 +10,8 @@ the inputs of the others. Three runs, 1/3 to 3/3, have every test.
 Property tests draw the same inputs each time, unless others are asked for: a test that fails then fails for whoever
 runs it, and because of the change at hand. `--hypothesis-profile=random` draws new ones, to find what nobody has seen.
 
-`--compiled` is for sqlglot's compiled build, and ends at once with any other.
+`--compiled` is for sqlglot's compiled build, and ends at once with any other; `--lowest` is for the versions of
+`tests/lowest.txt`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 
@@ -58,6 +60,7 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--compiled", action="store_true", help="fail unless sqlglot's compiled build is imported")
+    parser.addoption("--lowest", action="store_true", help="fail unless the versions of tests/lowest.txt are installed")
     parser.addoption(
         "--part", choices=[*Part], default=Part.QUICK, help="quick (make test), long (make test-long) or all"
     )
@@ -72,11 +75,21 @@ def pytest_configure(config: pytest.Config) -> None:
     run_only(Part(config.getoption("--part")), share)
     for subject in SUBJECTS:
         config.addinivalue_line("markers", f"{subject}: a subject; see docs/maintainers/testing.md")
+    if config.getoption("--lowest"):
+        _require_lowest()
     if not config.getoption("--compiled"):
         return
     plain = [str(module.__file__) for module in SQLGLOT if not str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))]
     if plain:
         raise pytest.UsageError(f"--compiled: this is not sqlglot's compiled build: {plain[0]}")
+
+
+def _require_lowest() -> None:
+    lines = (Path(__file__).parent / "lowest.txt").read_text(encoding="utf-8").splitlines()
+    pinned = [line.split("==") for line in lines if not line.startswith("#")]
+    others = [f"{name} {version(name)}, not {lowest}" for name, lowest in pinned if version(name) != lowest]
+    if others:
+        raise pytest.UsageError(f"--lowest: these are not the lowest versions: {'; '.join(others)}")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -27,6 +27,7 @@ from sqlanon.questions.statistics import BoundStatistic
 from sqlanon.releases.classes import ReleaseClasses
 from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.expressions import (
     ascending,
     big,
@@ -165,7 +166,7 @@ def _learned(engine: Engine, tables: Mapping[str, str], rounds: int, smoothing: 
         before, weight = weight, scratch.table("weight", _step("weight", {"kernel": kernel, "scale": scale}))
         [(change,)] = engine.rows(_step("learned", {"weight": weight, "before": before}))
         for name in (kernel, before):
-            engine.run(exp.Drop(kind="TABLE", tables=[relation(name)], exists=True))
+            engine.run(drop("TABLE", relation(name), exists=True))
         if change is None or change < _LEARNED:
             break
     return weight
@@ -173,7 +174,7 @@ def _learned(engine: Engine, tables: Mapping[str, str], rounds: int, smoothing: 
 
 def _replaced(engine: Engine, scratch: Scratch, former: str, query: exp.Query) -> str:
     table = scratch.table("scale", query)
-    engine.run(exp.Drop(kind="TABLE", tables=[relation(former)], exists=True))
+    engine.run(drop("TABLE", relation(former), exists=True))
     return table
 
 

@@ -31,6 +31,7 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.questions.sole_parameter import always_satisfied
 from sqlanon.questions.statistics import BoundStatistic
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.expressions import as_text, ascending, identical, numbered, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
@@ -222,7 +223,7 @@ def _remaining(
             "remaining", exp.select(alias(world, "world")).distinct().from_(violating.subquery("violating", copy=False))
         )
         for former in (table, classes, *([remaining] if remaining != worlds else [])):
-            engine.run(exp.Drop(kind="TABLE", tables=[relation(former)], exists=True))
+            engine.run(drop("TABLE", relation(former), exists=True))
         remaining = failing
     ((left,),) = engine.rows(exp.select(f.count()).from_(relation(remaining)))
     return remaining, int(left)

@@ -16,6 +16,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.normal_relations import literal_rows
@@ -86,7 +87,7 @@ def _arrangements(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -
     for _ in range(int(most or 0)):
         former = arranged
         arranged = scratch.table("arranged", worlds_step("one_more_dealt", {**tables, "arranged": former}))
-        engine.run(exp.Drop(kind="TABLE", tables=[relation(former)], exists=True))
+        engine.run(drop("TABLE", relation(former), exists=True))
     return scratch.table("arrangement", worlds_step("arrangement", {"arranged": arranged}))
 
 

@@ -23,6 +23,7 @@ from sqlanon.engines.base import Column, Query, Reading
 from sqlanon.engines.single import SingleEngine
 from sqlanon.engines.spark_sql import spark_sql
 from sqlanon.errors import EngineError, UserError
+from sqlanon.sqlgen.build.ddl import dropped
 from sqlanon.sqlgen.build.sql_files import sql_file
 
 try:
@@ -239,9 +240,9 @@ def _is_temporary(statement: exp.Create) -> bool:
 
 def _dropped(statement: exp.Drop) -> list[exp.Table]:
     """The tables of DROP TABLE IF EXISTS, or views; empty where it could be about something else."""
-    tables: list[exp.Table] = statement.args.get("tables") or [statement.this]
+    tables = [table for table in dropped(statement) if isinstance(table, exp.Table) and not table.db]
     certain = statement.args.get("exists") and statement.kind in ("TABLE", "VIEW")
-    return tables if certain and all(isinstance(table, exp.Table) and not table.db for table in tables) else []
+    return tables if certain and len(tables) == len(dropped(statement)) else []
 
 
 def _plain(value: Any) -> Any:

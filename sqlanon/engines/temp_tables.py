@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, TooManyRows
-from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.ddl import create_temporary, drop
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 
@@ -106,6 +106,6 @@ class Scratch:
         For what outlives a transaction, after an error as well; `with` sees to the rest.
         """
         if self._made:
-            drops = (exp.Drop(kind=made, tables=[relation(name)], exists=True) for made, name in reversed(self._made))
+            drops = (drop(made, relation(name), exists=True) for made, name in reversed(self._made))
             self.engine.run("; ".join(map(to_sql, drops)))
         _free[self.engine].append(self.key)

@@ -20,6 +20,7 @@ from sqlanon.errors import WITHHELD, DataError, EngineError, UserError
 from sqlanon.inputs.postgres_columns import postgres_columns, require_readable
 from sqlanon.inputs.source import find_relation, qualified
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.names import column, literal, relation
 
 __all__ = ["imported"]
@@ -55,7 +56,7 @@ def imported(engine: Engine, source: str, table: QualifiedName, name: QualifiedN
                     f"there is a {existing_relation[0]} {target}",
                     hint="name another one, or replace a table by --replace",
                 )
-            engine.run(exp.Drop(kind="TABLE", tables=[relation(target)]))
+            engine.run(drop("TABLE", relation(target)))
         copy = _from_postgres if is_database_url(source) else _from_sqlite
         try:
             copy(source, table, engine, target)

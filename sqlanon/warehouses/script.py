@@ -13,7 +13,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 from sqlanon.inputs.target_names import fragment_name
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.ddl import create_temporary, drop
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.warehouses.comments import comment, header
 from sqlanon.warehouses.dialects import Dialect
@@ -230,7 +230,7 @@ class _Script:
         return created
 
     def _drop(self, name: str) -> exp.Drop:
-        return exp.Drop(kind="TABLE", tables=[self._step_table(name)], exists=True)
+        return drop("TABLE", self._step_table(name), exists=True)
 
     def _step_table(self, name: str, as_: str | None = None) -> exp.Table:
         """The table of a step: one of the staging schema where there are no temporary ones."""

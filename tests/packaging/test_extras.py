@@ -10,6 +10,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import sqlglot
+from sqlglot import exp
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -119,6 +121,13 @@ def test_the_lowest_versions_are_those_that_are_tested() -> None:
     lines = (ROOT / "tests" / "lowest.txt").read_text(encoding="utf-8").splitlines()
     pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
     assert pinned == bounds
+
+
+def test_a_remainder_is_read_as_duckdb_reads_it() -> None:
+    """sqlglot before 30.18 read it as (a - b) % c, so an estimate of such a condition would be of another one."""
+    read = sqlglot.parse_one("a - b % c", dialect="duckdb")
+    assert isinstance(read, exp.Sub)
+    assert isinstance(read.expression, exp.Mod)
 
 
 def test_the_documentation_names_what_each_extra_brings() -> None:

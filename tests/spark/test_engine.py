@@ -17,6 +17,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine, local_session, spark_sql
 from sqlanon.errors import EngineError
+from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.names import column, parameter, relation
 
 pytestmark = pytest.mark.spark
@@ -77,7 +78,7 @@ def test_names_of_any_kind(spark: SparkEngine) -> None:
         spark.run(exp.Create(kind="TABLE", this=relation(name), expression=values, properties=made))
         assert spark.rows(exp.select(column(name, name)).from_(relation(name))) == [(1,)]
         assert spark.columns(exp.select(exp.Star()).from_(relation(name))) == [(name, "INTEGER")]
-        spark.run(exp.Drop(kind="TABLE", tables=[relation(name)], exists=True))
+        spark.run(drop("TABLE", relation(name), exists=True))
         with pytest.raises(EngineError, match="TABLE_OR_VIEW_NOT_FOUND"):
             spark.rows(exp.select(exp.Star()).from_(relation(name)))
 

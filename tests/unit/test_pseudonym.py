@@ -21,6 +21,7 @@ from sqlanon import udfs
 from sqlanon.engines.arrow_streams import require_pyarrow
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import InternalError, SqlanonError, UserError
+from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.names import alias, column, relation
 
 KEY = b"a key of thirty-two bytes, \x00\xff...."
@@ -192,7 +193,7 @@ def test_without_arrow(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch, na
         tokens = dict(engine.rows(exp.select(column("value"), column("token")).from_(relation(TARGET))))
         assert tokens == {value: expected(value, KEY) for value in tokens}
         assert len(tokens) > 1
-        engine.run(exp.Drop(tables=[relation(TARGET)], kind="TABLE"))
+        engine.run(drop("TABLE", relation(TARGET)))
     elif name == "keyed_digest":
         with udfs.registered(engine, name, key=KEY) as function:
             digest = exp.Anonymous(this=function, expressions=[column("value")])

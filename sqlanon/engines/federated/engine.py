@@ -30,7 +30,7 @@ from sqlanon.engines.random_order import RANDOM_DRAW, in_random_order, without_d
 from sqlanon.engines.spark import SparkEngine, columns_of
 from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.errors import EngineError, InternalError, UserError
-from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.ddl import create_temporary, drop, dropped
 from sqlanon.sqlgen.build.names import identifier, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
@@ -86,7 +86,7 @@ class FederatedEngine:
             self._made(query, parameters)
         elif isinstance(query, exp.Alter) and self._releases.path(query.this):
             self._releases.alter(query)
-        elif isinstance(query, exp.Drop) and any(map(self._releases.path, query.args.get("tables") or ())):
+        elif isinstance(query, exp.Drop) and any(map(self._releases.path, dropped(query))):
             self._releases.drop(query)
         elif isinstance(query, exp.Query):
             self.rows(query, parameters)
@@ -253,7 +253,7 @@ class FederatedEngine:
             # An aborted transaction refuses, and takes them along when it is rolled back.
             with suppress(EngineError):
                 for table in made:
-                    self.local.run(exp.Drop(kind="TABLE", tables=[table]))
+                    self.local.run(drop("TABLE", table))
 
     def _write(self, table: exp.Table, query: exp.Query) -> None:
         """Writes a candidate in a random order."""

@@ -19,6 +19,7 @@ from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.engines.spark_sql import quoted
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import InternalError
+from sqlanon.sqlgen.build.ddl import drop, dropped
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
@@ -66,14 +67,14 @@ class ParquetReleases:
             target = QualifiedName((name.parts[0], action.this.name))
             self._publish(name, path, target)
         elif isinstance(action, exp.Drop):
-            (dropped,) = action.args["tables"]
-            self._narrow(name, path, dropped.name)
+            (dropped_column,) = dropped(action)
+            self._narrow(name, path, dropped_column.name)
         else:
             raise InternalError("a table of Parquet files would be changed in a way that is not known")
 
     def drop(self, statement: exp.Drop) -> None:
         """Drops candidates with their files, and releases, whose files stay until the transaction is committed."""
-        for table in statement.args["tables"]:
+        for table in dropped(statement):
             path = str(self.path(table))
             self._forget(_name(table))
             self._folder.drop(path)
@@ -123,7 +124,7 @@ class ParquetReleases:
 
     def _forget(self, name: QualifiedName) -> None:
         """Drops the stand-in of a candidate or a release."""
-        self._local.run(exp.Drop(kind="VIEW", tables=[relation(self._full(name))]))
+        self._local.run(drop("VIEW", relation(self._full(name))))
         self._candidates.pop(_key(name), None)
 
 

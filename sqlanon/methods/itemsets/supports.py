@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.expressions import ascending, cast, insert, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, parameter, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
@@ -144,7 +145,7 @@ class Labelled:
     def _drop(self, *tables: str) -> None:
         """Drops tables at once: over many steps they would fill the memory."""
         for table in tables:
-            self._engine.run(exp.Drop(kind="TABLE", tables=[relation(table)], exists=True))
+            self._engine.run(drop("TABLE", relation(table), exists=True))
 
 
 def _inserted(codes: Sequence[exp.Expr], code: exp.Expr) -> list[exp.Expr]:

@@ -17,6 +17,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.m_invariance.steps import step
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.expressions import (
     ascending,
     big,
@@ -70,7 +71,7 @@ class NearClasses:
         ((classes,),) = self.engine.rows(step("most_classes", tables))
         for _ in range((int(classes) - 1).bit_length() if classes else 0):
             halves = self.scratch.table("region", self._halves(regions))
-            self.engine.run(exp.Drop(kind="TABLE", tables=[relation(regions)], exists=True))
+            self.engine.run(drop("TABLE", relation(regions), exists=True))
             regions = halves
         query = exp.select(*map(column, ("row_no", "signature", "code")), alias(column("region"), "place"))
         return self.scratch.table("placed", query.from_(relation(regions)))

@@ -15,8 +15,10 @@ from sqlanon.sqlgen.build.render import to_sql
 __all__ = [
     "create_table",
     "create_temporary",
+    "drop",
     "drop_column",
     "drop_object",
+    "dropped",
     "mixed",
     "rename_table",
     "secure_view",
@@ -94,12 +96,23 @@ def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> ex
     )
 
 
+def drop(kind: str, what: exp.Expr, *, exists: bool = False) -> exp.Drop:
+    """DROP of a table, a view or a column; with `exists`, IF EXISTS."""
+    return exp.Drop(kind=kind.upper(), tables=[what], exists=exists)
+
+
+def dropped(statement: exp.Drop) -> list[exp.Expr]:
+    """Returns the tables, views or columns that a DROP names."""
+    tables: list[exp.Expr] = statement.args["tables"]
+    return tables
+
+
 def drop_object(kind: str, name: QualifiedName) -> exp.Drop:
-    return exp.Drop(kind=kind.upper(), tables=[relation(name)])
+    return drop(kind, relation(name))
 
 
 def drop_column(name: QualifiedName, of: str) -> exp.Alter:
-    action = exp.Drop(kind="COLUMN", tables=[column(of)])
+    action = drop("COLUMN", column(of))
     return exp.Alter(kind="TABLE", this=relation(name), actions=[action])
 
 

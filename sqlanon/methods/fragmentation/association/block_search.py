@@ -13,6 +13,7 @@ from sqlanon.methods.fragmentation.association import fill_gaps_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
 from sqlanon.methods.fragmentation.association.left_out_sql import first_blocks
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.expressions import is_not_null, is_null
 from sqlanon.sqlgen.build.names import column, relation
 
@@ -153,7 +154,7 @@ class Blocks:
         chunked = chunk is not None
         query = sql.filled_blocks(sorted_rows, self._keys, self._key, self._size, self._blocks(), chunked=chunked)
         filled_blocks = self._scratch.table("filled_blocks", query)
-        self._engine.run(exp.Drop(kind="TABLE", tables=[relation(sorted_rows)]))
+        self._engine.run(drop("TABLE", relation(sorted_rows)))
         clashing = self._clashing(filled_blocks)
         if clashing is None:
             self._keep_rows(_within(filled_blocks))
