@@ -41,6 +41,7 @@ from sqlanon.statements.distributed import require_possible
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.frontier import drop_frontier, make_frontier
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
+from sqlanon.statements.hierarchy_users import misfits
 from sqlanon.statements.listings import describe_policy, show
 from sqlanon.statements.measure import measure, workload_figures
 from sqlanon.statements.measure_figures import measure_figures
@@ -87,10 +88,15 @@ def _run(engine: Engine, statement: s.Statement, progress: Watching | None) -> A
 
 def _hierarchy(engine: Engine, statement: s.CreateHierarchy | s.ProposeHierarchy, progress: Watching | None) -> Answer:
     if isinstance(statement, s.ProposeHierarchy):
-        name, made = statement.name, propose_hierarchy(engine, statement)
+        name, remarks = statement.name, propose_hierarchy(engine, statement)
     else:
-        name, made = statement.definition.name, create_hierarchy(engine, statement)
-    return _done("CREATE HIERARCHY", name, "created" if made else "exists")
+        name, remarks = statement.definition.name, create_hierarchy(engine, statement)
+    answer = replace(_done("CREATE HIERARCHY", name, "exists" if remarks is None else "created"), remarks=remarks or ())
+    if remarks is None or not (warnings := misfits(engine, name)):
+        return answer
+    # A column that the answer has only where there is something to warn of.
+    rows = tuple((*row, "\n".join(warnings)) for row in answer.rows)
+    return replace(answer, columns=(*answer.columns, answer_columns.WARNING), rows=rows)
 
 
 def _policy(engine: Engine, statement: s.CreatePolicy, progress: Watching | None) -> Answer:

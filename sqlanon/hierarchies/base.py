@@ -29,7 +29,7 @@ _PARTS = {True: ("validate", "values", "checks"), False: ("validate", "height", 
 
 @dataclass(frozen=True)
 class Check:
-    """A question that the rows of a stored hierarchy must answer with nothing.
+    """A question that the rows of a stored hierarchy must answer with nothing, or that is remarked on if not `refuses`.
 
     `query` returns the offending names, one VARCHAR column, neither ordered nor
     limited; `message` says what is wrong with them and names the hierarchy, `hint`
@@ -40,6 +40,7 @@ class Check:
     query: exp.Select
     message: str
     hint: str
+    refuses: bool = True
 
 
 class Builder(Protocol):

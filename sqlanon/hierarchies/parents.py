@@ -2,12 +2,14 @@
 
 The leaves are the values; a leaf's label at level i is its i-th ancestor. A root is
 a node whose parent is NULL. A single root is the top, `*`; several roots are the
-level below it. All leaves must be equally deep, so that a level cuts across all.
+level below it. A leaf that is less deep than the deepest is its own label as often as
+it lacks levels, so that nodes of one depth are at one level and a level cuts across all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -45,16 +47,23 @@ def validate(definition: HierarchyDefinition) -> None:
 
 
 def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
-    """Rows (value, level, label): each leaf with itself and its ancestors. Raises PolicyError unless two columns."""
+    """Rows (value, level, label): each leaf with itself, as long as deeper leaves have ancestors, and its ancestors.
+
+    Raises PolicyError unless there are two columns.
+    """
     _needs_two(definition, columns)
-    leaf = select(alias(column("node"), "value"), alias(number(0), "level"), alias(column("node"), "label")).from_(
-        _step(_LEAF)
+    # A leaf is at level 0, and at each level above that the nodes of its own depth or of a greater one have.
+    own = subtract(_deepest(), column("depth", "at"))
+    itself = (
+        select(alias(column("node", "leaf"), "value"), alias(own, "level"), alias(column("node", "leaf"), "label"))
+        .from_(_step(_LEAF, "leaf"))
+        .join(select(column("depth")).distinct().from_(_step(_DEPTH)).subquery("at", copy=False), on=_not_above())
     )
     depth = column("depth", "above")
     above = (
         select(
             alias(column("node", "leaf"), "value"),
-            alias(subtract(column("depth", "leaf"), depth), "level"),
+            alias(subtract(_deepest(), depth), "level"),
             alias(column("node", "above"), "label"),
         )
         .from_(_step(_LEAF, "leaf"))
@@ -62,11 +71,11 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
         .join(_step(_DEPTH, "above"), on=equals(column("node", "above"), column("ancestor", "path")))
         .where(exp.or_(depth > 0, _several_roots()))
     )
-    return _with_steps(long_rows([leaf, above]), columns, relation)
+    return _with_steps(long_rows([itself, above]), columns, relation)
 
 
 def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
-    """The rows are one forest with leaves of equal depth. Raises PolicyError unless there are two columns."""
+    """The rows are one forest. Leaves of unequal depth are remarked on. Raises PolicyError unless two columns."""
     _needs_two(definition, columns)
     name = f"hierarchy {definition.name}"
     checks = [
@@ -80,15 +89,20 @@ def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
         ),
         Check("cycle", _cycles(), f"{name}: nodes that are their own ancestors", "break the cycle"),
         Check(
-            "unequal_depth",
-            _unequal_depths(),
-            f"{name}: leaves that are less deep than others",
-            "insert nodes above them until all leaves are equally deep",
+            "shallow_null",
+            _shallow(is_null(column("node"))),
+            f"{name}: NULL is less deep than other leaves",
+            "insert nodes above it until it is as deep as the deepest leaf; a label cannot be NULL",
+        ),
+        Check(
+            "shallow",
+            _shallow(is_not_null(column("node"))),
+            f"{name}: leaves that are less deep than others are their own labels at the levels that they lack",
+            "insert nodes above them to have other labels there",
+            refuses=False,
         ),
     ]
-    steps = [
-        Check(check.name, _with_steps(check.query, columns, relation), check.message, check.hint) for check in checks
-    ]
+    steps = [replace(check, query=_with_steps(check.query, columns, relation)) for check in checks]
     return [no_rows(definition, relation), *steps]
 
 
@@ -124,12 +138,20 @@ def _cycles() -> exp.Select:
     return select(alias(quoted(column("node")), "name")).from_(_step(_ANCESTOR)).where(in_cycle)
 
 
-def _unequal_depths() -> exp.Select:
-    deepest = select(f.max(column("depth"))).from_(_step(_LEAF)).subquery(copy=False)
+def _shallow(which: exp.Expr) -> exp.Select:
+    """The leaves that are less deep than the deepest, of those that a condition is about."""
     depth = cast(column("depth"), "VARCHAR")
-    words = (text(" (depth "), text(", others "), text(")"))
-    name = join_text(quoted(column("node")), words[0], depth, words[1], cast(deepest, "VARCHAR"), words[2])
-    return select(alias(name, "name")).from_(_step(_LEAF)).where(column("depth").neq(deepest))
+    words = (text(" (depth "), text(", the deepest "), text(")"))
+    name = join_text(quoted(column("node")), words[0], depth, words[1], cast(_deepest(), "VARCHAR"), words[2])
+    return select(alias(name, "name")).from_(_step(_LEAF)).where(column("depth").neq(_deepest()), which)
+
+
+def _deepest() -> exp.Expr:
+    return select(f.max(column("depth"))).from_(_step(_LEAF)).subquery(copy=False)
+
+
+def _not_above() -> exp.Expr:
+    return exp.GTE(this=column("depth", "at"), expression=column("depth", "leaf"))
 
 
 def _several_roots() -> exp.Expr:

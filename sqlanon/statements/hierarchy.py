@@ -25,10 +25,11 @@ __all__ = ["create_hierarchy", "drop_hierarchy"]
 _SHOWN = 10
 
 
-def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> HierarchyDefinition | None:
-    """Validates a hierarchy and stores it; None where IF NOT EXISTS found one.
+def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> tuple[str, ...] | None:
+    """Validates a hierarchy and stores it.
 
-    Raises PolicyError that names the levels, values or nodes which do not make a hierarchy.
+    Returns what is remarkable in its rows, as sentences; None where IF NOT EXISTS found a hierarchy. Raises
+    PolicyError that names the levels, values or nodes which do not make a hierarchy.
     """
     definition = statement.definition
     with about("kind"):
@@ -38,16 +39,17 @@ def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> HierarchyDef
     with engine.transaction(), Scratch(engine) as scratch:
         if not to_be_made(engine, catalog, "hierarchy", definition.name, statement):
             return None
+        remarks: list[str] = []
         if kind.STORED:
-            height = _store_values(engine, definition, scratch)
+            height = _store_values(engine, definition, scratch, remarks)
         else:
             height = functional(definition.kind).height(definition)
         catalog.save(engine, definition, height)
-    return definition
+    return tuple(remarks)
 
 
-def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scratch) -> int:
-    """Runs the hierarchy's query once, checks its rows and stores them; returns the height."""
+def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scratch, remarks: list[str]) -> int:
+    """Runs the hierarchy's query once, checks its rows and stores them; adds remarks, and returns the height."""
     kind = stored(definition.kind)
     with about("definition"):
         require_no_password(str(definition.query), f"the query of the hierarchy {definition.name}")
@@ -63,7 +65,11 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
         ) from None
     columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(rows)))]
     for check in kind.checks(definition, columns, relation(rows)):
-        _require_none(engine, check.query, check.message, check.hint)
+        if not (offending := _offending(engine, check.query)):
+            continue
+        if check.refuses:
+            raise PolicyError(f"{check.message}: {offending}", hint=check.hint, part=("definition",))
+        remarks.append(f"{check.message}: {offending}; {check.hint}")
     values = scratch.table("values", kind.values(definition, columns, relation(rows)))
     name = alias(literal(definition.name), "hierarchy")
     parts = [column(part) for part in ("value", "level", "label")]
@@ -73,13 +79,15 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
     return int(top or 0) + 1
 
 
-def _require_none(engine: Engine, query: exp.Query, message: str, hint: str | None) -> None:
-    offending = query.subquery("offending")
-    count = int(engine.rows(exp.select(f.count()).from_(offending))[0][0])
-    if count:
-        rows = engine.rows(exp.select(exp.Star()).from_(offending.copy()).order_by(literal(1)).limit(_SHOWN))
-        rest = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-        raise PolicyError(f"{message}: {', '.join(str(row[0]) for row in rows)}{rest}", hint=hint, part=("definition",))
+def _offending(engine: Engine, query: exp.Query) -> str:
+    """The first few names that a check returns, and how many there are; empty if there is none."""
+    names = query.subquery("offending")
+    count = int(engine.rows(exp.select(f.count()).from_(names))[0][0])
+    if not count:
+        return ""
+    rows = engine.rows(exp.select(exp.Star()).from_(names.copy()).order_by(literal(1)).limit(_SHOWN))
+    rest = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+    return ", ".join(str(row[0]) for row in rows) + rest
 
 
 def drop_hierarchy(engine: Engine, statement: DropHierarchy) -> bool:

@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from sqlanon.catalog import hierarchies, policies, releases
 from sqlanon.domain.counts import counted, per_cent
-from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName, Source, variable_of
@@ -87,8 +86,8 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
         ]
 
 
-def propose_hierarchy(engine: Engine, statement: ProposeHierarchy) -> HierarchyDefinition | None:
-    """Makes the hierarchy that fits the values of a column; None where IF NOT EXISTS found one.
+def propose_hierarchy(engine: Engine, statement: ProposeHierarchy) -> tuple[str, ...] | None:
+    """Makes the hierarchy that fits the values of a column, and returns what `create_hierarchy` does.
 
     Raises PolicyError for a table or a column that there is not, and as `propose` does.
     """

@@ -189,7 +189,8 @@ class ScriptRun:
         self._show(statement, rows, seconds)
         if is_sqlanons:
             self._warn(statement, rows)
-        outcome = rows.rows[0][2] if rows.columns == _DONE else "done"
+        done = rows.without(_WARNING)
+        outcome = done.rows[0][2] if done.columns == _DONE else "done"
         if isinstance(statement, CheckRelation) and not statement.requirements:
             outcome = "measured"
         elif isinstance(statement, CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport):
@@ -237,7 +238,7 @@ class ScriptRun:
             show_definitions(self._output, rows)
         elif isinstance(statement, Advise):
             show_advice(self._output, rows)
-        elif not _says_only_that_it_is_done(statement, rows):
+        elif not _says_only_that_it_is_done(statement, rows.without(_WARNING)):
             self._output.result(rows)
 
     def _explain(self, rows: Rows) -> None:

@@ -116,18 +116,23 @@ def levels(rows: Sequence[Sequence[str | None]]) -> set[tuple[str | None, int, s
 
 
 def parents(edges: Sequence[tuple[str | None, str | None]]) -> set[tuple[str | None, int, str | None]]:
-    """The rows (value, level, label) of a tree of (node, parent): each leaf walks up; a single root is no level."""
+    """The rows (value, level, label) of a tree of (node, parent): a single root is no level.
+
+    A level is a depth, the deepest leaves' is level 0. At a depth that a leaf does not reach it is its own label.
+    """
     parent = dict(edges)
     inner = {above for above in parent.values() if above is not None}
-    roots = [node for node, above in parent.items() if above is None]
-    found = set()
+    paths = []
     for leaf in parent:
-        if leaf in inner and leaf is not None:
-            continue
-        node, level = leaf, 0
-        found.add((leaf, 0, leaf))
-        while parent[node] is not None:
-            node, level = parent[node], level + 1
-            if len(roots) > 1 or parent[node] is not None:
-                found.add((leaf, level, node))
-    return found
+        if leaf is None or leaf not in inner:
+            path = [leaf]
+            while parent[path[0]] is not None:
+                path.insert(0, parent[path[0]])
+            paths.append(path)
+    deepest = max(map(len, paths))
+    single = sum(above is None for above in parent.values()) == 1
+    return {
+        (path[-1], deepest - 1 - depth, path[min(depth, len(path) - 1)])
+        for path in paths
+        for depth in range(1 if single and deepest > 1 else 0, deepest)
+    }

@@ -60,7 +60,8 @@ _FILES = {
     "hierarchies": (
         "add_a_hierarchy_kind "
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
-        "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys pseudonym"
+        "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys pseudonym "
+        "uneven_trees"
     ),
     "sources": (
         "bound_names column_types data_frames entity lookup_keys named_sources names pivot release_sql source_gone "

@@ -98,9 +98,13 @@ SOUND = [("flu", "lung"), ("cold", "lung"), ("burn", "skin"), ("lung", "any"), (
         ([*SOUND, ("egg", "hen"), ("hen", "egg")], {"cycle": {"'egg'", "'hen'"}}),
         ([*SOUND, ("self", "self")], {"cycle": {"'self'"}}),
         ([("egg", "hen"), ("hen", "egg")], {"cycle": {"'egg'", "'hen'"}}),
-        ([*SOUND, ("ache", "any")], {"unequal_depth": {"'ache' (depth 1, others 2)"}}),
-        ([*SOUND, ("other", None)], {"unequal_depth": {"'other' (depth 0, others 2)"}}),
-        ([*SOUND, ("h5n1", "flu")], {"unequal_depth": {"'cold' (depth 2, others 3)", "'burn' (depth 2, others 3)"}}),
+        ([*SOUND, ("ache", "any")], {"shallow": {"'ache' (depth 1, the deepest 2)"}}),
+        ([*SOUND, ("other", None)], {"shallow": {"'other' (depth 0, the deepest 2)"}}),
+        (
+            [*SOUND, ("h5n1", "flu")],
+            {"shallow": {"'cold' (depth 2, the deepest 3)", "'burn' (depth 2, the deepest 3)"}},
+        ),
+        ([*SOUND, (None, "any")], {"shallow_null": {"NULL (depth 1, the deepest 2)"}}),
     ],
 )
 def test_parents_names_what_is_wrong(con: Any, rows: list[Row], expected: dict[str, set[str]]) -> None:
@@ -174,6 +178,14 @@ def test_levels_keeps_what_lies_below_the_top(con: Any, rows: list[Row], expecte
         (
             [("a", "x"), (None, "x"), ("x", "r"), ("r", None)],
             {("a", 0, "a"), ("a", 1, "x"), (None, 0, None), (None, 1, "x")},
+        ),
+        (
+            [("a", "x"), ("b", "r"), ("x", "r"), ("r", None)],
+            {("a", 0, "a"), ("a", 1, "x"), ("b", 0, "b"), ("b", 1, "b")},
+        ),
+        (
+            [("a", "r"), ("b", None), ("r", None)],
+            {("a", 0, "a"), ("a", 1, "r"), ("b", 0, "b"), ("b", 1, "b")},
         ),
     ],
 )

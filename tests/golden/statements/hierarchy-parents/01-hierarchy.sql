@@ -1,5 +1,5 @@
 -- Look for: the user's query runs once and is copied, so that all checks see the same rows; no rows, an edge twice,
--- two parents, a parent that is no node, a cycle, leaves of different depth: one query for each, over the same four
+-- two parents, a parent that is no node, a cycle, a shallow NULL, shallow leaves: one query for each, over the same four
 -- steps; UNION and not UNION ALL, so that a cycle ends.
 
 CREATE TEMPORARY VIEW "__sqlanon_hierarchy_1" AS
@@ -317,7 +317,69 @@ FROM (
       )
   )
   SELECT
-    CASE WHEN "node" IS NULL THEN 'NULL' ELSE '''' || "node" || '''' END || ' (depth ' || CAST("depth" AS TEXT) || ', others ' || CAST((
+    CASE WHEN "node" IS NULL THEN 'NULL' ELSE '''' || "node" || '''' END || ' (depth ' || CAST("depth" AS TEXT) || ', the deepest ' || CAST((
+      SELECT
+        MAX("depth")
+      FROM "tree leaf"
+    ) AS TEXT) || ')' AS "name"
+  FROM "tree leaf"
+  WHERE
+    "depth" <> (
+      SELECT
+        MAX("depth")
+      FROM "tree leaf"
+    ) AND "node" IS NULL
+) AS "offending";
+
+SELECT
+  COUNT(*)
+FROM (
+  WITH RECURSIVE "tree edge" AS (
+    SELECT
+      CAST("value" AS TEXT) AS "node",
+      CAST("parent" AS TEXT) AS "parent"
+    FROM "__sqlanon_hierarchy_2"
+  ), "tree ancestor" AS (
+    SELECT
+      "node",
+      "parent" AS "ancestor"
+    FROM "tree edge"
+    WHERE
+      NOT "parent" IS NULL
+    UNION
+    SELECT
+      "path"."node",
+      "edge"."parent"
+    FROM "tree ancestor" AS "path"
+    JOIN "tree edge" AS "edge"
+      ON "edge"."node" = "path"."ancestor"
+    WHERE
+      NOT "edge"."parent" IS NULL
+  ), "tree depth" AS (
+    SELECT
+      "edge"."node",
+      COUNT("path"."ancestor") AS "depth"
+    FROM "tree edge" AS "edge"
+    LEFT JOIN "tree ancestor" AS "path"
+      ON "path"."node" IS NOT DISTINCT FROM "edge"."node"
+    GROUP BY
+      "edge"."node"
+  ), "tree leaf" AS (
+    SELECT
+      "tip"."node",
+      "tip"."depth"
+    FROM "tree depth" AS "tip"
+    WHERE
+      NOT EXISTS(
+        SELECT
+          1
+        FROM "tree edge" AS "edge"
+        WHERE
+          "edge"."parent" = "tip"."node"
+      )
+  )
+  SELECT
+    CASE WHEN "node" IS NULL THEN 'NULL' ELSE '''' || "node" || '''' END || ' (depth ' || CAST("depth" AS TEXT) || ', the deepest ' || CAST((
       SELECT
         MAX("depth")
       FROM "tree leaf"
@@ -329,4 +391,5 @@ FROM (
         MAX("depth")
       FROM "tree leaf"
     )
+    AND NOT "node" IS NULL
 ) AS "offending";

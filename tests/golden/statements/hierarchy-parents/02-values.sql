@@ -57,14 +57,32 @@ FROM (
     "label"
   FROM (
     SELECT
-      "node" AS "value",
-      0 AS "level",
-      "node" AS "label"
-    FROM "tree leaf"
+      "leaf"."node" AS "value",
+      (
+        (
+          SELECT
+            MAX("depth")
+          FROM "tree leaf"
+        )
+      ) - "at"."depth" AS "level",
+      "leaf"."node" AS "label"
+    FROM "tree leaf" AS "leaf"
+    JOIN (
+      SELECT DISTINCT
+        "depth"
+      FROM "tree depth"
+    ) AS "at"
+      ON "at"."depth" >= "leaf"."depth"
     UNION ALL
     SELECT
       "leaf"."node" AS "value",
-      "leaf"."depth" - "above"."depth" AS "level",
+      (
+        (
+          SELECT
+            MAX("depth")
+          FROM "tree leaf"
+        )
+      ) - "above"."depth" AS "level",
       "above"."node" AS "label"
     FROM "tree leaf" AS "leaf"
     JOIN "tree ancestor" AS "path"
