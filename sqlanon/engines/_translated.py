@@ -76,6 +76,9 @@ _OF_EXTENSION = "An error occurred while trying to automatically install the req
 _NO_SPACE = re.compile(
     "No space left on device|Disk quota exceeded|File too large|There is not enough space on the disk"
 )
+# Of a CSV file, of JSON, of read_text; and of a CSV file whose encoding is named.
+_NOT_UTF8 = re.compile("file is not utf-8 encoded|invalid UTF-8 encoding|valid UTF-8", re.IGNORECASE)
+_NOT_ENCODED = re.compile(r"Invalid Input Error: File is not [\w-]+ encoded")
 # How the connection is used is the user's to change.
 _OF_CONNECTION = (duckdb.ConnectionException, duckdb.ResourceInUseException)
 
@@ -101,6 +104,14 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
             hint="make room where the database and the files of an export stand, and run it again",
             query=query,
         )
+    if _NOT_UTF8.search(text):
+        return EngineError(
+            "a file is not UTF-8",
+            hint="name the encoding of a CSV file, read_csv('file.csv', encoding = 'latin-1'); convert others to UTF-8",
+            query=query,
+        )
+    if _NOT_ENCODED.match(text):
+        return EngineError("a file is not in the encoding that is named", hint="name another encoding", query=query)
     if problem := _users_to_change(text, query):
         return problem
     if elsewhere := elsewhere_in(text):

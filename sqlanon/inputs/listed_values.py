@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
@@ -10,11 +12,12 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.inputs.item_lists import is_list
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, is_not_null
-from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.build.expressions import as_text, exists, is_not_null
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.cells.labels import listed_twice
 
-__all__ = ["require_listed"]
+__all__ = ["require_listed", "spelled_otherwise"]
 
 _MAX_VALUES_SHOWN = 10
 
@@ -27,20 +30,22 @@ def require_listed(
     `of_items` says that the values are the items of lists. An error does not name them: anything may be among them.
     """
     assert bound.hierarchy is not None
-    text = as_text(column("value"))
+    text = alias(as_text(column("value")), "value")
     has_value = is_not_null(column("value"))
     unlisted = exp.select(text).from_(relation(tree_name)).where(exp.not_(column("listed")), has_value)
     again = f"its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again"
     if of_items and (number := _count(engine, unlisted)):
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lacks {counted(number, 'item')} of the lists of {bound.column}",
-            hint=f"unnest({bound.column}) has the items of the source; add those that are missing to {again}",
+            hint=spelled_otherwise(engine, bound, unlisted)
+            or f"unnest({bound.column}) has the items of the source; add those that are missing to {again}",
         )
     if missing := _named(engine, unlisted):
         instead = "; labels of the items in lists need REQUIRE km_anonymity and METHOD itemsets"
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {missing}",
-            hint=f"add them to {again}{instead if is_list(bound.published_type) else ''}",
+            hint=spelled_otherwise(engine, bound, unlisted)
+            or f"add them to {again}{instead if is_list(bound.published_type) else ''}",
         )
     if bound.published_type != "VARCHAR" and (twice := _named(engine, listed_twice(bound, hierarchy_values))):
         raise DataError(
@@ -48,6 +53,42 @@ def require_listed(
             f"{bound.published_type}, under several texts: {twice}",
             hint=f"keep one text of each in {again}",
         )
+
+
+def spelled_otherwise(engine: Engine, bound: BoundAttribute, unlisted: exp.Select) -> str | None:
+    """The hint about unlisted values that a hierarchy lists but for blanks at the ends or for case; None without any.
+
+    `unlisted` has one column, the values as texts, named `value`. None of them is named in the hint.
+    """
+    assert bound.hierarchy is not None
+    value, listed = column("value", "unlisted"), column("value", "listed")
+    of_hierarchy = column("hierarchy", "listed").eq(literal(bound.hierarchy.name))
+    itself = column("level", "listed").eq(literal(0))
+
+    def number(spelled: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+        same = exp.and_(of_hierarchy.copy(), itself.copy(), spelled(listed.copy()).eq(spelled(value.copy())))
+        rows = exp.select(literal(1)).from_(relation(("anon", "hierarchy_value"), "listed"))
+        return f.call("count_if", exists(rows.where(same)))
+
+    counts = exp.select(number(_trimmed), number(_folded), f.count()).from_(unlisted.copy().subquery("unlisted"))
+    blanks, alike, missing = map(int, engine.rows(counts)[0])
+    if not alike:
+        return None
+    name, only_blanks = to_sql(identifier(bound.column)), blanks == alike
+    differ = "by blanks at the ends" if only_blanks else "by case or by blanks at the ends"
+    spelled = f"trim({name})" if only_blanks else f"lower(trim({name}))"
+    return (
+        f"{alike} of {counted(missing, 'value')} differ from listed ones {differ} only: write both alike, "
+        f"with {spelled} in a query as the source and with the same in that of the hierarchy"
+    )
+
+
+def _trimmed(text: exp.Expr) -> exp.Expr:
+    return f.call("trim", text)
+
+
+def _folded(text: exp.Expr) -> exp.Expr:
+    return f.lower(_trimmed(text))
 
 
 def _named(engine: Engine, values: exp.Select) -> str:

@@ -13,9 +13,10 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import RAISE_BOUND, Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
+from sqlanon.inputs.listed_values import spelled_otherwise
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, is_not_null, named, total
+from sqlanon.sqlgen.build.expressions import as_text, cast, is_not_null, named, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, public_cells, rank_name, tree
@@ -206,6 +207,7 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
     missing = [str(row[0]) for row in engine.rows(outside.order_by(column(level_name(0))))]
     if missing:
         assert bound.hierarchy is not None
+        texts = exp.select(alias(as_text(column(level_name(0))), "value")).from_(outside.subquery("outside"))
         examples = ", ".join(map(repr, missing[:_MAX_VALUES_SHOWN]))
         rest = (
             f" and {len(missing) - _MAX_VALUES_SHOWN} more ({len(missing)} in all)"
@@ -214,7 +216,8 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
         )
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {examples}{rest}",
-            hint=f"add them to its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
+            hint=spelled_otherwise(engine, bound, texts)
+            or f"add them to its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
         )
 
 

@@ -93,7 +93,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
         try:
             columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
         except EngineError as error:
-            raise PolicyError(f"the {kind} {source.name} cannot be read: {error.message}") from None
+            raise PolicyError(f"the {kind} {source.name} cannot be read: {error.message}", hint=error.hint) from None
         require_binary_text(engine, full, columns, called=source.called)
         if kind == "table" and not _generated(engine, full):
             return BoundSource(columns, full, lasting, stable=True)
@@ -106,7 +106,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
         engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
     except EngineError as error:
-        raise PolicyError(f"{failed}: {error.message}", quoted=error.quoted) from None
+        raise PolicyError(f"{failed}: {error.message}", hint=error.hint, quoted=error.quoted) from None
     require_binary_text(engine, QualifiedName((view.name,)), columns, called=source.called)
     copied = _copied(engine, QualifiedName((view.name,)), columns, scratch, copy)
     return BoundSource(columns, copied, None, stable=False)

@@ -60,6 +60,7 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
     except EngineError as error:
         raise PolicyError(
             f"the query of the hierarchy {definition.name} does not run: {error.message}",
+            hint=error.hint,
             quoted=error.quoted,
             part=("definition",),
         ) from None

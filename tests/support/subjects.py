@@ -61,11 +61,11 @@ _FILES = {
         "add_a_hierarchy_kind "
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
         "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys pseudonym "
-        "uneven_trees"
+        "files_and_spellings uneven_trees"
     ),
     "sources": (
-        "bound_names column_types data_frames entity lookup_keys named_sources names pivot release_sql source_gone "
-        "sources"
+        "bound_names column_types data_frames entity files_and_spellings lookup_keys named_sources names pivot "
+        "release_sql source_gone sources"
     ),
     "live_views": (
         "bound_names changed_types guard live_labels live_models live_view mondrian_live names release_sql settings "

@@ -75,6 +75,7 @@ class ParquetReleases:
     def drop(self, statement: exp.Drop) -> None:
         """Drops candidates with their files, and releases, whose files stay until the transaction is committed."""
         for table in dropped(statement):
+            assert isinstance(table, exp.Table)
             path = str(self.path(table))
             self._forget(_name(table))
             self._folder.drop(path)
