@@ -31,7 +31,7 @@ LOWEST_TESTS := tests/golden $(addprefix tests/unit/test_,$(addsuffix .py,anonym
 help:
 	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
-	@echo 'make test-long   run those that take long, and draw more inputs of the others; SHARE=1/3 for a third of them'
+	@echo 'make test-long   run those that take long, and draw more inputs of the others; SHARE=1/9 for a ninth of them'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
 	@echo 'make test-clients  run what the documentation shows of notebooks, dbt, jupysql, Ibis and polars, in $(CLIENTS)'
 	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'

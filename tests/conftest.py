@@ -4,8 +4,8 @@
 part has the tests marked `long`, the parameters that `one_in` leaves to it, and once more the tests marked `drawn`,
 which draw more inputs there. Each test has the markers of its subjects.
 
-`--share 2/3` runs the second third of the long part: every third of the tests that only this part has, and a third of
-the inputs of the others. Three runs, 1/3 to 3/3, have every test.
+`--share 2/9` runs the second ninth of the part: every ninth of its tests, each with all inputs that it draws in this
+part. Nine runs, 1/9 to 9/9, have every test once.
 
 Property tests draw the same inputs each time, unless others are asked for: a test that fails then fails for whoever
 runs it, and because of the change at hand. `--hypothesis-profile=random` draws new ones, to find what nobody has seen.
@@ -64,15 +64,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--part", choices=[*Part], default=Part.QUICK, help="quick (make test), long (make test-long) or all"
     )
-    parser.addoption("--share", default="1/1", help="a share of the long part, such as 2/3")
+    parser.addoption("--share", default="1/1", help="a share of the part's tests, such as 2/9")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     try:
-        share = Share.read(config.getoption("--share"))
+        Share.read(config.getoption("--share"))
     except ValueError as error:
         raise pytest.UsageError(f"--share: {error}") from error
-    run_only(Part(config.getoption("--part")), share)
+    run_only(Part(config.getoption("--part")))
     for subject in SUBJECTS:
         config.addinivalue_line("markers", f"{subject}: a subject; see docs/maintainers/testing.md")
     if config.getoption("--lowest"):
@@ -99,20 +99,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(subject)
     part, share = Part(config.getoption("--part")), Share.read(config.getoption("--share"))
     seen: Counter[tuple[Path, str]] = Counter()
-    of_long_part = count()
+    of_part = count()
     chosen, left_out = [], []
     for item in items:
         function = (item.path, item.nodeid.partition("[")[0])
-        is_only_long = _is_only_long(item, seen[function])
+        runs = _is_in(part, item, seen[function]) and share.has(next(of_part))
         seen[function] += 1
-        if part is Part.LONG:
-            runs = share.has(next(of_long_part)) if is_only_long else item.get_closest_marker("drawn") is not None
-        else:
-            runs = part is Part.ALL or not is_only_long
         (chosen if runs else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = chosen
+
+
+def _is_in(part: Part, item: pytest.Item, index: int) -> bool:
+    """Whether a part has the test, the one with this index of those that its function is parametrized to."""
+    if part is Part.ALL:
+        return True
+    is_only_long = _is_only_long(item, index)
+    return not is_only_long if part is Part.QUICK else is_only_long or item.get_closest_marker("drawn") is not None
 
 
 def _is_only_long(item: pytest.Item, index: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import subprocess
 import sys
@@ -61,7 +62,32 @@ def test_every_test_file_has_tests_in_make_test() -> None:
     assert files - collected == set()
 
 
-def test_each_share_of_the_long_part_has_tests_of_its_own() -> None:
+def collected(*options: str) -> list[str]:
+    """The tests of a folder that a run with these options would have."""
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", *options, str(TESTS / "contract")]
+    run = subprocess.run(collect, cwd=TESTS.parent, capture_output=True, text=True, check=True)
+    return [line for line in run.stdout.splitlines() if "::" in line]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", ["quick", "long", "all"])
+def test_the_shares_of_a_part_have_each_of_its_tests_once(part: str) -> None:
+    whole = collected(f"--part={part}")
+    shares = [collected(f"--part={part}", f"--share={number}/4") for number in range(1, 5)]
+    assert sorted(itertools.chain(*shares)) == sorted(whole)
+    assert len(set(whole)) == len(whole) > 40
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_nine_commits_run_all_that_takes_long() -> None:
+    text = (TESTS.parent / ".ci" / "run").read_text(encoding="utf-8")
+    assert text.count("% 9 + 1 ))/9") == 1
+    assert 'make test-long SHARE="$share"' in text
+    assert 'make test-compiled PYTEST_ARGS="--share=$share"' in text
+    assert 'make test-spark PYTEST_ARGS="--part=all --share=$share"' in text
+
+
+def test_each_share_has_tests_of_its_own() -> None:
     shares = [Share.read(f"{number}/3") for number in (1, 2, 3)]
     assert [[index for index in range(7) if share.has(index)] for share in shares] == [[0, 3, 6], [1, 4], [2, 5]]
     assert all(map(Share.read("1/1").has, range(7)))

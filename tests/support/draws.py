@@ -1,7 +1,6 @@
 """How many inputs a property test draws: some in `make test`, all of them in `make test-long`.
 
-A test that draws more in the long part has the marker `drawn`, and runs in both parts. A share of the long part, such
-as a third, draws a third of them.
+A test that draws more in the long part has the marker `drawn`, and runs in both parts.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True)
 class Share:
-    """Which of how many equal shares of the long part a run has, counted from 1."""
+    """Which of how many equal shares of a part's tests a run has, counted from 1."""
 
     number: int = 1
     of: int = 1
@@ -42,18 +41,17 @@ class Share:
 
 
 _part = Part.ALL
-_share = Share()
 
 
-def run_only(part: Part, share: Share) -> None:
+def run_only(part: Part) -> None:
     """Decides what `draws` answers; called once, before a test module is imported."""
-    global _part, _share
-    _part, _share = part, share
+    global _part
+    _part = part
 
 
 def draws(quick: int, *, long: int) -> int:
-    """The number of inputs: `quick` of them in the quick part, `long` in the others, in a share of these fewer.
+    """The number of inputs: `quick` of them in the quick part, `long` in the others.
 
     Hypothesis's first input is the simplest that there is, so that one alone says little.
     """
-    return quick if _part is Part.QUICK else max(min(quick, long), -(-long // _share.of))
+    return quick if _part is Part.QUICK else long

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 
 import sqlanon
 from sqlanon import assets
@@ -49,8 +49,9 @@ def oracle() -> Any:
 def check() -> None:
     belief = oracle()
 
+    # A failure is expected below, so the smallest table that shows it is not looked for.
     @given(tables)
-    @settings(deadline=None, max_examples=20)
+    @settings(deadline=None, max_examples=20, phases=[Phase.generate])
     def holds(table: list[tuple[Any, ...]]) -> None:
         found = measured(table)
         for name, value in belief(classes_of(table)).items():

@@ -84,6 +84,7 @@ def test_any_table_query_or_file_is_attacked(con: Connection, tmp_path: Path) ->
         assert alike([row], attacked(con, f"{source} (age, AGE, ward) SENSITIVE disease", "homogeneity"))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("column_type", "base"),
     [
@@ -221,6 +222,7 @@ def test_rows_that_nobody_checked_keep_no_promise(con: Connection, method: str, 
     assert attacked(con, "changed", "homogeneity")[0][6] is None
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "change",
     [

@@ -46,6 +46,7 @@ def checked(path: Path) -> dict[str, tuple[Any, ...]]:
     return {question: rest for _, question, *rest in rows}  # type: ignore[misc]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 @pytest.mark.parametrize(
     "method",

@@ -155,6 +155,7 @@ def test_errors_of_duckdb_in_a_script(con: Connection, script: str, at: str) -> 
     assert "LINE" not in error.message
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("script", "at"),
     [
