@@ -53,9 +53,9 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
     """
     _needs_two(definition, columns)
     # A leaf is at level 0, and at each level above that the nodes of its own depth or of a greater one have.
-    own = subtract(_deepest(), column("depth", "at"))
+    level = subtract(_deepest(), column("depth", "at"))
     itself = (
-        select(alias(column("node", "leaf"), "value"), alias(own, "level"), alias(column("node", "leaf"), "label"))
+        select(alias(column("node", "leaf"), "value"), alias(level, "level"), alias(column("node", "leaf"), "label"))
         .from_(_step(_LEAF, "leaf"))
         .join(select(column("depth")).distinct().from_(_step(_DEPTH)).subquery("at", copy=False), on=_not_above())
     )
