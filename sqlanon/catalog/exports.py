@@ -1,4 +1,4 @@
-"""The releases whose rows somebody may have, standing or exported, with what they were made from.
+"""The releases whose rows somebody may have, standing, exported or in a series, with what they were made from.
 
 A row of `anon.release_export` stays when its release is dropped or replaced. Users may write such rows themselves, of
 what they gave away in another way, and delete those of files that never left.
@@ -44,7 +44,10 @@ def forget(engine: Engine, release: Release, moment: datetime) -> None:
 
 
 def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
-    """The releases that stand, the oldest first, and then those that are gone and were exported; `but` one of them."""
+    """Returns the releases that stand, the oldest first, and then those that are gone; `but` one release.
+
+    A release that is gone is known if it was exported, or if the ledger of a series has it.
+    """
     if not migrations.ready(engine):
         return []
     rows = _rows.read(engine, "release", _STANDING, order=("created_at",))
@@ -53,9 +56,10 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     exported = _rows.read(engine, "release_export", _EXPORTED, order=("exported_at",))
     sealed = digests(engine, [row["release_id"] for row in rows]) if rows else {}
     last = {row["release_id"]: row["exported_at"] for row in exported}
-    series = {made: name for made, name, _ in of_releases(engine)} if rows or exported else {}
+    in_series = {each.release_id: each for each in of_releases(engine)}
     for row in (*rows, *exported):
-        row["series"] = series.get(row["release_id"])
+        found = in_series.get(row["release_id"])
+        row["series"] = found.series if found else None
     standing_releases = [
         _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
         for row in rows
@@ -68,6 +72,11 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
         *standing_releases,
         *_streams(engine),
         *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values()),
+        *(
+            KnownRelease(each.release_id, each.name, "table", None, None, stands=False, series=each.series)
+            for each in in_series.values()
+            if each.release_id not in {*standing_ids, *gone, but}
+        ),
     ]
 
 

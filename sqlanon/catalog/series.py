@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -21,6 +21,7 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = [
+    "OfSeries",
     "append",
     "counts",
     "delete",
@@ -144,17 +145,27 @@ def counts(engine: Engine) -> list[tuple[str, str, int, int]]:
     ]
 
 
-def of_releases(engine: Engine) -> list[tuple[str, str, bool]]:
-    """The release_id of each release that is in a series, the series, and whether it requires something of all."""
+@dataclass(frozen=True)
+class OfSeries:
+    """A release in the ledger of a series, which may be gone; `requires` says whether the series requires something."""
+
+    release_id: str
+    name: QualifiedName
+    series: str
+    requires: bool
+
+
+def of_releases(engine: Engine) -> list[OfSeries]:
+    """Returns the releases of all series, in the order in which each series has them."""
     return [
-        (str(made), str(name), bool(requires))
-        for made, name, requires in engine.rows(sql_file("ledger", "of_releases"))
+        OfSeries(str(made), QualifiedName((schema, name)), str(series), bool(requires))
+        for made, series, requires, schema, name in engine.rows(sql_file("ledger", "of_releases"))
     ]
 
 
 def series_of(engine: Engine, release_id: str) -> str | None:
     """The name of the series that a release was made in; None if it was made in none, or the series is dropped."""
-    return next((name for made, name, _ in of_releases(engine) if made == release_id), None)
+    return next((each.series for each in of_releases(engine) if each.release_id == release_id), None)
 
 
 def rename_policy(engine: Engine, name: str, new_name: str) -> None:

@@ -143,7 +143,7 @@ class Release:
 
 @dataclass(frozen=True)
 class KnownRelease:
-    """A release whose rows somebody may have: it stands, or it was exported, or both.
+    """A release whose rows somebody may have: it stands, it was exported, or a series has it in its ledger.
 
     `sources` is what it was made from, None if that is not known. `exported_at` is when it was exported for the
     last time, None if it was not, or if nobody wrote down when and it does not stand. `series` is that which it was

@@ -77,7 +77,7 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
         yield "advise", "advice", printable(advice)
     for remark in state.remarks:
         yield "remark", "remark", printable(remark)
-    if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
+    if said := warning(others_than(state.engine, state.create.name, need(state.sources), state.series)):
         yield "bind", "warning", printable(said)
     yield "bind", "source", f"{policy.source}, {counted(need(state.choice).rows, 'row')}"
     yield from _columns(state)

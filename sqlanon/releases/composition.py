@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlanon.catalog import exports, releases
+from sqlanon.catalog import exports, policies, releases
+from sqlanon.catalog import series as series_catalog
 from sqlanon.catalog.series import of_releases
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
+from sqlanon.domain.series import Series
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
@@ -32,51 +34,55 @@ def sources_read(engine: Engine, release: Release) -> tuple[SourceRead, ...]:
 
 
 def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
-    """The other releases, standing or exported, that were made from what this one was made from.
+    """Returns the other releases, standing or gone, that were made from the sources of this release.
 
-    Those are left out that are in one series with it, where the series requires something of all of them.
+    Releases of a series that requires something of this release and of them together are left out.
     """
     known = exports.known(engine, but=release.release_id)
-    if any(other.series for other in known):
-        together = _together(engine, release.release_id)
-        known = [other for other in known if other.release_id not in together]
-    return _sharing(engine, known, sources_read(engine, release)) if known else []
+    mine = {each.series for each in of_releases(engine) if each.release_id == release.release_id and each.requires}
+    others = [other for other in known if other.series not in mine]
+    return _sharing(engine, others, sources_read(engine, release)) if others else []
 
 
-def _together(engine: Engine, release_id: str) -> set[str]:
-    """The releases with which a release keeps what a series requires of all."""
-    required = [(made, series) for made, series, requires in of_releases(engine) if requires]
-    mine = {series for made, series in required if made == release_id}
-    return {made for made, series in required if series in mine}
+def others_than(
+    engine: Engine, name: QualifiedName, sources: Iterable[SourceRead], series: Series | None = None
+) -> list[KnownRelease]:
+    """Returns the other releases from these sources, for a new release, as `others_of` does once it is made.
 
-
-def others_than(engine: Engine, name: QualifiedName, sources: Iterable[SourceRead]) -> list[KnownRelease]:
-    """The other releases from these sources, for a new one; the release that it replaces counts if it was exported."""
+    The release that it replaces counts if somebody has it: if it was exported, or is in the ledger of a series.
+    """
     schema = name.parts[-2] if len(name.parts) > 1 else str(engine.rows(_CURRENT_SCHEMA)[0][0])
     target = _key(QualifiedName((schema, name.name)))
+    mine = series.name if series is not None and series.requirements else None
     others = [
         release
         for release in exports.known(engine)
-        if _key(release.name) != target or release.exported_at or not release.stands
+        if _key(release.name) != target or release.exported_at or release.series or not release.stands
     ]
+    others = [other for other in others if other.series is None or other.series != mine]
     return _sharing(engine, others, sources)
 
 
 def _sharing(engine: Engine, others: Sequence[KnownRelease], sources: Iterable[SourceRead]) -> list[KnownRelease]:
-    """The others that share a source with these, and those whose sources nobody knows."""
+    """Returns the releases that share one of these sources, and those whose sources nobody knows."""
     keys = {_key(source) for source in sources}
     candidates = (replace(other, sources=_sources(engine, other)) for other in others)
     return [other for other in candidates if other.sources is None or keys & set(map(_key, other.sources))]
 
 
 def _sources(engine: Engine, release: KnownRelease) -> tuple[SourceRead, ...] | None:
-    if release.sources is not None or not release.stands:
+    if release.sources is not None:
         return release.sources
     try:
-        return sources_read(engine, releases.load(engine, release.name))
+        if release.stands:
+            return sources_read(engine, releases.load(engine, release.name))
+        if release.series is not None and release.exported_at is None:
+            # A ledger names no sources. They are those of the series' policy, whose source is rarely another.
+            return sources_of(engine, policies.load(engine, series_catalog.load(engine, release.series).policy))
     except SqlanonError:
-        # Its rows were changed, or its source is gone.
-        return None
+        # Its rows were changed, or its source or its policy is gone.
+        pass
+    return None
 
 
 def _key(source: SourceRead) -> tuple[str, ...]:
@@ -103,11 +109,12 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
 
 
 def _named(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Releases of one name, of which at most one stands. What is gone is known because it was exported."""
+    """Names releases of one name, of which at most one stands. A release that is gone was exported, or is in a ledger."""
     last_release = releases_of_name[-1]
     about = [f"{len(releases_of_name)} of this name"] if len(releases_of_name) > 1 else []
-    if last_release.exported_at or not last_release.stands:
-        about.append(f"exported {last_release.exported_at:%Y-%m-%d}" if last_release.exported_at else "given away")
+    exported = next((each.exported_at for each in reversed(releases_of_name) if each.exported_at), None)
+    if exported or not (last_release.stands or last_release.series):
+        about.append(f"exported {exported:%Y-%m-%d}" if exported else "given away")
     if not last_release.stands:
         about.append("gone since")
     if last_release.kind != "table":

@@ -140,6 +140,52 @@ def test_a_release_of_the_same_source_outside_the_series_is_warned_of(con: Conne
     assert "main.r3 (in the series free)" in row[-2]
 
 
+def explained_warning(con: Connection, create: str) -> list[str]:
+    return [row[2] for row in con.execute(f"EXPLAIN {create}").fetchall() if row[:2] == ("bind", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("before", "create"),
+    [
+        ("DROP ANONYMIZED TABLE r1", "CREATE ANONYMIZED TABLE outside AS POLICY p"),
+        ("DROP ANONYMIZED TABLE r1", "CREATE ANONYMIZED TABLE r1 AS POLICY p"),
+        ("DROP ANONYMIZED TABLE r1", "CREATE ANONYMIZED VIEW outside AS POLICY p"),
+        ("REFRESH ANONYMIZED TABLE r1; DROP ANONYMIZED TABLE r1", "CREATE ANONYMIZED TABLE outside AS POLICY p"),
+        ("", "CREATE OR REPLACE ANONYMIZED TABLE r1 AS POLICY p"),
+    ],
+)
+def test_a_release_of_a_series_that_is_gone_is_warned_of(
+    con: Connection, tmp_path: Path, before: str, create: str
+) -> None:
+    """The ledger has what was dropped or replaced, because somebody has it."""
+    con.execute(before)
+    number = "2 of this name, " if "REFRESH" in before else ""
+    words = f"main.r1 ({number}gone since, in the series monthly) is made from the same source"
+    [said] = explained_warning(con, create)
+    # A release that the statement will replace is not gone yet.
+    assert (words if before else "main.r1 (in the series monthly) is made from the same source") in said
+    [row] = con.execute(create).fetchall()
+    assert words in row[-2]
+    name = create.split(" AS ")[0].split()[-1]
+    if "VIEW" not in create:
+        [row] = con.execute(f"EXPORT {name} TO '{tmp_path}/out'").fetchall()
+        assert words in row[-1]
+    assert con.execute("CREATE POLICY q ON (SELECT 1 AS a) (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 1)")
+    assert con.execute("CREATE ANONYMIZED TABLE unrelated AS POLICY q").fetchall()[0][-2] is None
+
+
+def test_releases_of_a_series_that_requires_something_are_not_warned_of_within_it(con: Connection) -> None:
+    create = "CREATE OR REPLACE ANONYMIZED TABLE r1 AS POLICY p IN SERIES monthly"
+    for statement in (create, create.replace("r1", "r2"), "REFRESH ANONYMIZED TABLE r1"):
+        if statement.startswith("CREATE"):
+            assert explained_warning(con, statement) == []
+        assert con.execute(statement).fetchall()[0][-2] is None
+    con.execute("DROP POLICY p")
+    con.execute("CREATE POLICY q ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 1)")
+    [row] = con.execute("CREATE ANONYMIZED TABLE outside AS POLICY q").fetchall()
+    assert "its source is not known" in row[-2]
+
+
 def test_m_invariance_is_required_of_all_releases(con: Connection) -> None:
     con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)")
     con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s")
