@@ -16,7 +16,7 @@ WITH known AS (
   JOIN (SELECT release, class, sum(people) AS people FROM member GROUP BY release, class) AS m
     ON m.release = s.release AND m.class = s.class
 ), judged AS (
-  SELECT c.respondent, c.code, max(c.weight) AS weight,
+  SELECT c.respondent, c.code, c.shown, max(c.weight) AS weight,
     max(CASE WHEN t.holders >= v.n AND k.number > 1 THEN 1 ELSE 0 END) AS excluded,
     max(CASE WHEN t.takers <= v.n AND w.whole THEN 1 ELSE 0 END) AS forced
   FROM candidate AS c
@@ -25,11 +25,11 @@ WITH known AS (
   JOIN counted AS t ON t.release = m.release AND t.class = m.class AND t.code = c.code
   JOIN class_value AS v ON v.release = m.release AND v.class = m.class AND v.code = c.code
   JOIN whole AS w ON w.release = m.release AND w.class = m.class
-  GROUP BY c.respondent, c.code
+  GROUP BY c.respondent, c.code, c.shown
 ), told AS (
   SELECT respondent, max(forced) AS forced FROM judged GROUP BY respondent
 )
-SELECT j.respondent, j.code, j.weight
+SELECT j.respondent, j.code, j.shown, j.weight
 FROM judged AS j
 JOIN told AS t ON t.respondent = j.respondent
 WHERE j.excluded = 0 AND (t.forced = 0 OR j.forced = 1)

@@ -5,13 +5,18 @@
 -- falls: no -- a value that a merged class has more rows of becomes likelier for those whom only the other release tells apart
 -- reads: composed
 
--- Those whose value must have changed have no confidence: the adversary takes it for one and the same.
+-- Those whose value must have changed have no confidence: the adversary takes it for one and the same. Where classes contradict each other, a
+-- value must have changed among their respondents.
 
 -- statement: figures
 SELECT max(confidence) AS achieved,
-  coalesce(max(confidence), 0.0) <= $max AND ($changed = 'ignored' OR count(*) = count(confidence)) AS satisfied,
+  coalesce(max(confidence), 0.0) <= $max
+    AND ($changed = 'ignored' OR coalesce(max(greatest(changed, contradicted)), 0) = 0) AS satisfied,
   coalesce(sum(CASE WHEN confidence > $max THEN people ELSE 0 END), 0) AS respondents_whose_value_is_surer,
-  coalesce(sum(CASE WHEN confidence IS NULL THEN people ELSE 0 END), 0) AS respondents_whose_value_has_changed
+  coalesce(sum(CASE WHEN changed = 1 THEN people ELSE 0 END), 0) AS respondents_whose_value_has_changed,
+  coalesce(sum(CASE WHEN contradicted > changed THEN people ELSE 0 END), 0) AS respondents_among_whom_a_value_has_changed
 FROM (
-  SELECT respondent, max(people) AS people, max(confidence) AS confidence FROM composed GROUP BY respondent
+  SELECT respondent, max(people) AS people, max(confidence) AS confidence, max(changed) AS changed, max(contradicted) AS contradicted
+  FROM composed
+  GROUP BY respondent
 ) AS surest

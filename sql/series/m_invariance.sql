@@ -2,17 +2,20 @@
 -- paper: Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007)
 -- parameter: m BIGINT 2 9223372036854775807 -- the least number of rows of a class
 -- falls: no -- a union of two classes may have a value twice
--- reads: class_value, member, class_key, former_key
+-- reads: class_value, class_row, member, class_key, former_key
 
 -- What is achieved is 1 where a class has a value twice, or a respondent another signature than before: then nothing is
--- promised. The signature of a respondent is the set of values of the respondent's class: here the exclusive or of 128 bits of each
--- value, which differs for others but with a probability of 2^-128 a pair.
+-- promised. The signature of a respondent is the set of rows of the respondent's class, by the columns that are published beside the
+-- quasi-identifiers: here the exclusive or of 128 bits of each row, which differs for others but with a probability of 2^-128 a pair.
 
 -- statement: figures
 WITH signature AS (
-  SELECT release, class, bit_xor(md5_number(CAST(code AS VARCHAR))) AS codes, sum(n) AS size, max(n) AS most
-  FROM class_value
-  GROUP BY release, class
+  SELECT v.release, v.class, max(r.codes) AS codes, sum(v.n) AS size, max(v.n) AS most
+  FROM class_value AS v
+  JOIN (
+    SELECT release, class, bit_xor(md5_number(CAST(code AS VARCHAR))) AS codes FROM class_row GROUP BY release, class
+  ) AS r ON r.release = v.release AND r.class = v.class
+  GROUP BY v.release, v.class
 ), changed AS (
   SELECT m.respondent, max(m.people) AS people
   FROM member AS m

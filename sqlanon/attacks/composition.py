@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.attacks.known_people import KnownColumns, people_in_classes
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.bind_policy import policy_source
 from sqlanon.questions.statistics import BoundStatistic
-from sqlanon.series.together import alike, believed, candidates_of
+from sqlanon.series.beliefs import alike, by_counting, by_intersection
+from sqlanon.series.known_sets import step
+from sqlanon.series.row_columns import row_text
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, identical, numbered, union_all, window
+from sqlanon.sqlgen.build.expressions import as_text, identical, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.rows import Rows
@@ -36,6 +39,9 @@ class ComposedRelease:
     policy: Policy
     rows: Callable[[str], Rows]
     known: Callable[[], KnownColumns]
+    # The columns beside the quasi-identifiers, and tokens under a key; each with its type.
+    beside: tuple[tuple[str, str], ...] = ()
+    tokens: tuple[tuple[str, str], ...] = ()
 
 
 def composed_respondent(
@@ -43,12 +49,14 @@ def composed_respondent(
 ) -> str:
     """A table of composed_respondent(label, people, confidence, certain): respondents in the same classes.
 
-    By intersection only those who are in all of them. Raises PolicyError for a release without respondents, one whose
-    rows cannot be told from its labels, and one whose source is not any more what it was made of.
+    By intersection only those who are in all of them. Where the releases have several columns beside the
+    quasi-identifiers in common, whole rows are compared as well as values. Raises PolicyError for a release without
+    respondents, one whose rows cannot be told from its labels, and one whose source has changed since.
     """
     (attribute,) = statistic.attributes
     variant = str(dict(statistic.arguments)["variant"])
-    parts = [_parts(engine, number, release, attribute, scratch) for number, release in enumerate(releases)]
+    compared = _compared(releases, attribute)
+    parts = [_parts(engine, number, release, attribute, compared, scratch) for number, release in enumerate(releases)]
     member = scratch.table("member", union_all([members for members, _ in parts]))
     if variant == "intersection":
         number = exp.select(column("respondent")).from_(relation(member)).group_by(column("respondent"))
@@ -56,18 +64,47 @@ def composed_respondent(
         rows = exp.select(exp.Star()).from_(relation(member))
         member = scratch.table("member", rows.where(column("respondent").isin(query=both)))
     member = alike(member, scratch)
-    values = union_all([counted for _, counted in parts]).subquery("counted")
-    code = alias(numbered([column("value")]), "code")
-    tables = {"member": member, "class_value": scratch.table("class_value", exp.select(exp.Star(), code).from_(values))}
-    candidate = candidates_of(engine, tables, variant, scratch)
-    composed = _step("composed", {"member": member, "believed": believed(candidate, variant, scratch)})
-    return scratch.table("composed", composed)
+    counted = scratch.table("counted", union_all([counted for _, counted in parts]))
+    believed: list[exp.Query] = []
+    for whole in range(len(compared)):
+        shown = [column(name) for name in ("release", "class", "value", "n")]
+        rows = exp.select(*shown, alias(column(f"whole_{whole}"), "whole")).from_(relation(counted))
+        values = reading(query_file("composition", "value_of_row"), {"counted_row": rows})
+        tables = {"member": member, "class_value": scratch.table("class_value", values)}
+        intersects = variant == "intersection"
+        told = by_intersection(tables, scratch) if intersects else by_counting(engine, tables, scratch).believed
+        believed.append(exp.select(exp.Star()).from_(relation(told)))
+    surest = scratch.table("believed", union_all(believed))
+    return scratch.table("composed", step("composed", {"member": member, "believed": surest}))
+
+
+def _compared(releases: Sequence[ComposedRelease], attribute: str) -> list[list[str]]:
+    """The folded names of columns by which rows are compared, in turn: the attribute, what rows show, and tokens.
+
+    The releases have these columns in common, of the same types. Whoever compares them all may find no row that has
+    stayed the same, because one column has not.
+    """
+    compared = [[fold(attribute)]]
+    for columns in (lambda release: release.beside, lambda release: (*release.beside, *release.tokens)):
+        common = set.intersection(*({(fold(name), kind) for name, kind in columns(release)} for release in releases))
+        names = sorted(name for name, _ in common)
+        if fold(attribute) in names and names not in compared:
+            compared.append(names)
+    return compared
 
 
 def _parts(
-    engine: Engine, number: int, release: ComposedRelease, attribute: str, scratch: Scratch
+    engine: Engine,
+    number: int,
+    release: ComposedRelease,
+    attribute: str,
+    compared: Sequence[Sequence[str]],
+    scratch: Scratch,
 ) -> tuple[exp.Select, exp.Select]:
-    """The members of a release, (release, class, label, respondent), and its values, (release, class, value, n)."""
+    """The members of a release, (release, class, label, respondent), and its rows, (release, class, value, n) and more.
+
+    `value` is that of the attribute, and whole_0, whole_1 ... what a row shows of the columns that are `compared`.
+    """
     entity = release.policy.entity
     if entity is None:
         raise PolicyError(
@@ -96,11 +133,16 @@ def _parts(
         .from_(relation(person, as_="person"))
         .join(relation(classes, as_="class"), on=same)
     )
-    columns = [alias(rows.class_id.copy(), "class_id"), alias(rows.value(attribute), "value"), alias(f.count(), "n")]
-    counted = exp.select(*columns)
-    counted = counted.from_(rows.relation.copy()).group_by(*(key.copy() for key in rows.keys), rows.value(attribute))
+    kinds = {fold(name): (name, kind) for name, kind in (*release.beside, *release.tokens)}
+    # The first is the attribute alone, whose values need not have a text that is known again.
+    wholes = [rows.value(attribute), *(row_text([kinds[name] for name in names]) for names in compared[1:])]
+    compared_as = [alias(whole, f"whole_{index}") for index, whole in enumerate(wholes)]
+    columns = [alias(rows.class_id.copy(), "class_id"), alias(rows.value(attribute), "value"), *compared_as]
+    counted = exp.select(*columns, alias(f.count(), "n")).from_(rows.relation.copy())
+    counted = counted.group_by(*(key.copy() for key in rows.keys), *(whole.copy() for whole in wholes))
+    shown = [column(name, "valued") for name in ("value", *(each.alias for each in compared_as), "n")]
     valued = (
-        exp.select(release_number.copy(), column("class", "class"), column("value", "valued"), column("n", "valued"))
+        exp.select(release_number.copy(), column("class", "class"), *shown)
         .from_(counted.subquery("valued"))
         .join(relation(classes, as_="class"), on=identical(column("class_id", "class"), column("class_id", "valued")))
     )
@@ -130,7 +172,3 @@ def _require_same(engine: Engine, release: ComposedRelease, classes: str, person
 
 def _number(engine: Engine, table: str) -> int:
     return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
-
-
-def _step(name: str, tables: dict[str, str]) -> exp.Query:
-    return reading(query_file("composition", name), tables)

@@ -14,6 +14,7 @@ from sqlanon.inputs.session_settings import made_for
 from sqlanon.methods.registry import find_method
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.companion_views import own_queries, public_view, source_view
+from sqlanon.series.row_columns import require_known_rows
 from sqlanon.sqlgen.build.binary_text import by_bytes
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.cells import row_number
@@ -35,6 +36,8 @@ def compile_stage(state: State) -> State:
     made = find_method(state.create.method.name).compile(state.task, choice, release_id, tokens)
     if isinstance(made, TablesQuery):
         return state.having(query=made)
+    if state.series is not None:
+        require_known_rows(state.series, bound)
     query = ReleaseQuery(
         policy=bound,
         recodings=made.recodings,

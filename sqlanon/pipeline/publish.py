@@ -27,6 +27,7 @@ from sqlanon.releases.secure_views import make_secure_view
 from sqlanon.series.columns import in_order
 from sqlanon.series.enter import enter
 from sqlanon.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values
+from sqlanon.series.row_columns import named_row, row_columns
 from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table
 from sqlanon.sqlgen.build.expressions import is_not_null
 from sqlanon.sqlgen.build.names import column, relation
@@ -71,9 +72,12 @@ def _ledger_rows(state: State) -> LedgerRows | None:
     helper, rows = helper_columns(query).get(entity.column), relation(state.candidates[0].stands)
     sensitive = [(b.column, b.published_type) for b in in_order(state.series, bound)]
     if isinstance(query, ReleaseQuery):
-        members = class_rows(rows, query.keys, sensitive, (query.respondent, entity.published_type))
+        columns = row_columns(bound)
+        members = class_rows(rows, query.keys, sensitive, (query.respondent, entity.published_type), columns)
         table = scratch.table("series_row", members)
-        return LedgerRows(table, class_values(table, [name for name, _ in sensitive]))
+        of_row = named_row(columns) if columns else None
+        attributes = [name for name, _ in sensitive] + ([of_row] if of_row else [])
+        return LedgerRows(table, class_values(table, attributes), of_row)
     buckets = [part.name for part in query.tables[0].columns if part.reading is Reading.BUCKET]
     if helper is None or not buckets:
         # That of another package: our own say of each row whose it is.

@@ -109,7 +109,7 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
 
 
 def _named(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Names releases of one name, of which at most one stands. A release that is gone was exported, or is in a ledger."""
+    """Names releases of one name, of which at most one stands. Others were exported, or are in a ledger."""
     last_release = releases_of_name[-1]
     about = [f"{len(releases_of_name)} of this name"] if len(releases_of_name) > 1 else []
     exported = next((each.exported_at for each in reversed(releases_of_name) if each.exported_at), None)

@@ -16,6 +16,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.series.known_text import known_text, told_apart
 from sqlanon.series.respondents import Respondents
+from sqlanon.series.row_columns import row_text
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, filtered, identical, insert, into, is_null, numbered, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -34,11 +35,13 @@ class LedgerRows:
     """What the ledger has of a release.
 
     `members` is a table with class_no, entity and respondent of each released row, as `Respondents` has them; `values`
-    a query of class_no, attribute, value and n: how often each class shows each value of the sensitive attributes.
+    a query of class_no, attribute, value and n: how often each class shows each value of the sensitive attributes, and
+    each row as the attribute `of_row`, which `named_row` made, where rows show several columns.
     """
 
     members: str
     values: exp.Query | None
+    of_row: str | None = None
 
 
 def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
@@ -56,7 +59,8 @@ def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
     _require_all_written(engine, series, position, number)
     if rows.values is not None:
         values = respondents.scratch.table("value_of_class", rows.values)
-        for attribute, _ in series.attributes:
+        of_row = [] if rows.of_row is None else [rows.of_row]
+        for attribute in [*(name for name, _ in series.attributes), *of_row]:
             _record_values(respondents, position, values, fold(attribute))
     catalog.append(engine, series, release, position, number)
     return entrants
@@ -103,22 +107,25 @@ def class_rows(
     keys: Sequence[str],
     sensitive: Sequence[tuple[str, str]],
     respondent: tuple[str, str] | None = None,
+    of_row: Sequence[tuple[str, str]] = (),
 ) -> exp.Select:
     """class_no of each row, respondent, and value_0, value_1 ... of the sensitive attributes, as texts.
 
     The columns `keys` tell the classes apart; the others come with their types. With a respondent there is the column
-    itself, too, as entity.
+    itself, too, as entity; with the columns `of_row` one more value, the text of all of these.
     """
-    texts = [alias(known_text(name, kind), f"value_{index}") for index, (name, kind) in enumerate(sensitive)]
+    each = [known_text(name, kind) for name, kind in sensitive] + ([row_text(of_row)] if of_row else [])
+    texts = [alias(text, f"value_{index}") for index, text in enumerate(each)]
     query = exp.select(*_respondent_columns(respondent), *texts).from_(source.copy(), copy=False)
     if not keys:
         return query.select(alias(literal(0), "class_no"), copy=False)
     # The classes are numbered and not the rows, which would all have to be sorted.
-    taken = {fold(name) for name in (*keys, *(name for name, _ in sensitive), *((respondent or ())[:1]))}
+    taken = {fold(name) for name in (*keys, *(name for name, _ in (*sensitive, *of_row)), *((respondent or ())[:1]))}
     number, *named = _new_names(len(keys) + 1, taken)
     keyed = exp.select(*(alias(column(key), name) for key, name in zip(keys, named, strict=True))).distinct()
-    each = keyed.from_(source.copy(), copy=False).subquery("each", copy=False)
-    classes = exp.select(alias(numbered([column(name) for name in named]), number), *map(column, named)).from_(each)
+    keyed = keyed.from_(source.copy(), copy=False)
+    classes = exp.select(alias(numbered([column(name) for name in named]), number), *map(column, named))
+    classes = classes.from_(keyed.subquery("each", copy=False))
     same = [identical(column(key), column(name)) for key, name in zip(keys, named, strict=True)]
     query.join(classes.subquery("numbered", copy=False), on=exp.and_(*same), copy=False)
     return query.select(alias(column(number), "class_no"), copy=False)

@@ -23,15 +23,16 @@ from sqlanon.questions.statistics import (
     named_arguments,
     statistic_names,
 )
-from sqlanon.sqlgen.build import functions as f
+from sqlanon.series.beliefs import alike, by_counting, by_intersection
+from sqlanon.series.known_sets import step
+from sqlanon.series.row_columns import require_same_rows, value_in_row
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["alike", "believed", "candidates_of", "measured_together", "promise_names", "require_together", "with_names"]
+__all__ = ["measured_together", "promise_names", "require_together", "with_names"]
 
 _KIND = "series"
-_VARIANTS = ("counting", "intersection")
 
 
 def promise_names() -> tuple[str, ...]:
@@ -112,14 +113,18 @@ def reached_together(
         return
     required = {requirement.model: dict(requirement.arguments) for requirement in series.requirements}
     member = alike(scratch.table("member", _members(series)), scratch)
+    of_row = require_same_rows(engine, series)
     for attribute, _ in series.attributes:
-        values = scratch.table("class_value", _values(series, attribute))
-        tables = {"member": member, "class_value": values}
+        # Values by themselves, and within whole rows where these show several columns.
+        families = [
+            {"member": member, "class_value": scratch.table("class_value", _values(series, attribute, each))}
+            for each in (None, *([of_row] if of_row else []))
+        ]
         for name in names:
             promise = load_statistic(_KIND, name)
             arguments = required.get(name) or _least(promise)
             bound = bind_statistic(promise, arguments, (attribute,))
-            reached = _reached(engine, bound, tables, scratch)
+            reached = _reached(engine, bound, families, scratch)
             unrequired = replace(reached.measurement, required=None, satisfied=None)
             yield reached if name in required else replace(reached, measurement=unrequired)
 
@@ -131,10 +136,10 @@ def _least(promise: Statistic) -> dict[str, Value]:
     return {first.name: int(first.low) if first.type == "BIGINT" else first.low}
 
 
-def _reached(engine: Engine, bound: BoundStatistic, tables: Mapping[str, str], scratch: Scratch) -> Reached:
-    known = dict(tables)
+def _reached(engine: Engine, bound: BoundStatistic, families: Sequence[Mapping[str, str]], scratch: Scratch) -> Reached:
+    known = {**families[0], "class_row": families[-1]["class_value"]}
     if "composed" in bound.reads:
-        known["composed"] = _composed(engine, tables, scratch)
+        known["composed"] = _composed(engine, families, scratch)
     statement = bound.statement("figures", known)
     [(achieved, satisfied, *counts)] = engine.rows(statement)
     names = statement.named_selects[-len(counts) :]
@@ -159,10 +164,15 @@ def _members(series: Series) -> exp.Select:
     return exp.select(*columns).from_(relation(("anon", "series_member"))).where(_of(series))
 
 
-def _values(series: Series, attribute: str) -> exp.Query:
-    """release, class, value, n and code: how many rows of each class have each value of one attribute."""
+def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
+    """release, class, n, code and shown: how many rows of each class are alike, and the value of the attribute in them.
+
+    Rows are alike that have the same value of the attribute; with `of_row` those that agree in all columns that it has.
+    """
     columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
-    of_attribute = exp.and_(_of(series), column("attribute").eq(literal(fold(attribute))))
+    shown = column("value") if of_row is None else value_in_row(column("value"), of_row, attribute)
+    columns.append(alias(shown, "shown"))
+    of_attribute = exp.and_(_of(series), column("attribute").eq(literal(of_row or fold(attribute))))
     values = exp.select(*columns).from_(query_file("ledger", "class_value").subquery("of_class")).where(of_attribute)
     return reading(query_file("ledger", "coded_value"), {"value_of_class": values})
 
@@ -171,55 +181,12 @@ def _of(series: Series) -> exp.Expr:
     return column("series_id").eq(literal(series.series_id))
 
 
-def _composed(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> str:
-    """The table of how sure adversaries are of each respondent, in each of the ways in which they can reckon."""
+def _composed(engine: Engine, families: Sequence[Mapping[str, str]], scratch: Scratch) -> str:
+    """The table of how sure adversaries are of each respondent, by each of the families of tables that they look at."""
     each: list[exp.Query] = []
-    possible = scratch.table("candidate", _step("candidate", tables))
-    for variant in _VARIANTS:
-        candidate = possible if variant == "intersection" else _candidates_left(engine, tables, possible, scratch)
-        each.append(_step("respondents", {**tables, "believed": believed(candidate, variant, scratch)}))
+    for tables in families:
+        counting = by_counting(engine, tables, scratch)
+        told = {"counted": counting.believed, "contradiction": counting.contradicted}
+        told["intersected"] = by_intersection(tables, scratch)
+        each.append(step("respondents", {**tables, **told}))
     return scratch.table("composed", union_all(each))
-
-
-def alike(member: str, scratch: Scratch) -> str:
-    """The table of member(release, class, label, respondent), one respondent for all who are in the same classes.
-
-    How many they are is in its column `people`. Nothing tells them apart, so that what is known of one is known of all.
-    """
-    return scratch.table("alike", _step("alike", {"member": member}))
-
-
-def candidates_of(engine: Engine, tables: Mapping[str, str], variant: str, scratch: Scratch) -> str:
-    """The table of the values that each respondent may have: respondent, code and weight.
-
-    `tables` has the table of `alike` as member, and class_value(release, class, n, code). By counting, values are
-    left out that nobody else leaves a respondent, and so on until nothing changes: soundly, but not all.
-    """
-    possible = scratch.table("candidate", _step("candidate", tables))
-    return possible if variant == "intersection" else _candidates_left(engine, tables, possible, scratch)
-
-
-def believed(candidate: str, variant: str, scratch: Scratch) -> str:
-    """The table of respondent, number of candidates, and confidence in the likeliest, by counting or intersection."""
-    query = _step("believed", {"candidate": candidate})
-    for parameter in list(query.find_all(exp.Placeholder)):
-        parameter.replace(literal(variant))
-    return scratch.table("believed", query)
-
-
-def _candidates_left(engine: Engine, tables: Mapping[str, str], candidate: str, scratch: Scratch) -> str:
-    """The candidates that are left by counting who can have which row, in rounds until nothing changes."""
-    number = _number(engine, candidate)
-    while True:
-        candidate, former = scratch.table("candidate", _step("round", {**tables, "candidate": candidate})), number
-        number = _number(engine, candidate)
-        if number == former:
-            return candidate
-
-
-def _number(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
-
-
-def _step(name: str, tables: Mapping[str, str]) -> exp.Query:
-    return reading(query_file("composition", name), tables)

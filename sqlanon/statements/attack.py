@@ -35,6 +35,7 @@ from sqlanon.releases.content import has_checked_rows
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.recorded import recorded
 from sqlanon.releases.unreadable import unreadable
+from sqlanon.series.row_columns import is_keyed, shown_columns
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 from sqlanon.syntax.statements import Attack
@@ -103,7 +104,11 @@ def _composed_release(engine: Engine, release: Release) -> ComposedRelease:
         (part,) = target.rows([bind_attack(homogeneity[0], values, (named[fold(attribute)],))])
         return part.rows
 
-    return ComposedRelease(target.called, policy_of(release), rows, target.known)
+    beside = shown_columns(release, target.columns)
+    policy = policy_of(release)
+    keyed = {fold(each.name) for each in policy.attributes if is_keyed(each)}
+    tokens = tuple((name, kind) for name, kind in target.columns if fold(name) in keyed)
+    return ComposedRelease(target.called, policy, rows, target.known, beside, tokens)
 
 
 def attack_relation(engine: Engine, statement: Attack) -> list[AttackAnswer]:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import series as catalog
 from sqlanon.catalog.ledger import require_ledger
+from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
@@ -27,6 +28,7 @@ from sqlanon.releases.same_rows import has_same_rows
 from sqlanon.series.columns import named_columns
 from sqlanon.series.keys import key_check, key_of
 from sqlanon.series.ledger import bucket_rows, bucket_values, class_rows, class_values
+from sqlanon.series.row_columns import attributes_of_rows, named_row, shown_columns, unknown_rows
 from sqlanon.series.together import measured_together, with_names
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, literal, relation
@@ -126,13 +128,34 @@ def check_series(engine: Engine, release: Release, name: str) -> list[Measuremen
                 listed = ", ".join(str(made.name) for made in series.releases) or "none yet"
                 raise UserError(f"{release.name} is not in {series}", hint=f"its releases are: {listed}")
         require_ledger(engine, series)
+        _require_compared(engine, release, series, known[release.release_id].position)
         _require_same_classes(engine, release, series, known[release.release_id].position, scratch)
         return measured_together(engine, series, scratch)
 
 
+def _require_compared(engine: Engine, release: Release, series: Series, position: int) -> None:
+    """Raises PolicyError for a release that an earlier version took into a series by values alone, and not by rows."""
+    classes = classes_of(engine, release)
+    if classes.values or not series.requirements:
+        return
+    types = {fold(name): kind for name, kind in classes.columns}
+    columns = [(each, types.get(fold(each.name), "VARCHAR")) for each in policy_of(release).attributes]
+    why, hint = unknown_rows(series, columns) or ("", "")
+    several = len(shown_columns(release, classes.columns)) > 1
+    if not why and several and attributes_of_rows(engine, series).get(position) is None:
+        why = "its rows show several columns, and an earlier version of sqlanon wrote down each by itself"
+    if why:
+        raise PolicyError(
+            f"what {release.name} tells with the other releases of {series} is not known: {why}",
+            hint=hint or "begin another series",
+            part=("series",),
+        )
+
+
 def _require_same_classes(engine: Engine, release: Release, series: Series, position: int, scratch: Scratch) -> None:
     """Raises PrivacyViolation unless each class of a release has as many rows, and of each value, as in the ledger."""
-    rows, values = _published(engine, release, series, scratch)
+    of_row = attributes_of_rows(engine, series).get(position)
+    rows, values = _published(engine, release, series, scratch, of_row)
     of_release = exp.and_(column("series_id").eq(literal(series.series_id)), column("position").eq(literal(position)))
     sizes = [
         exp.select(column("class_no"), f.count()).from_(table).group_by(column("class_no"))
@@ -151,14 +174,22 @@ def _require_same_classes(engine: Engine, release: Release, series: Series, posi
         )
 
 
-def _published(engine: Engine, release: Release, series: Series, scratch: Scratch) -> tuple[str, exp.Query | None]:
-    """A table with the class_no of each row of a release, and how often each class shows each sensitive value."""
+def _published(
+    engine: Engine, release: Release, series: Series, scratch: Scratch, of_row: str | None
+) -> tuple[str, exp.Query | None]:
+    """A table with the class_no of each row of a release, and how often each class shows each sensitive value.
+
+    Where the ledger has rows as an attribute, `of_row`, the values are those of rows, too.
+    """
     classes = classes_of(engine, release)
     objects = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}
     if not classes.values:
         keys = [b.column for b in classes.bound.quasi_identifiers]
-        members = scratch.table("series_row", class_rows(objects[""], keys, series.attributes))
-        return members, class_values(members, [name for name, _ in series.attributes])
+        columns = shown_columns(release, classes.columns) if of_row else ()
+        rows = class_rows(objects[""], keys, series.attributes, of_row=columns)
+        members = scratch.table("series_row", rows)
+        of_rows = [named_row(columns)] if columns else []
+        return members, class_values(members, [*(name for name, _ in series.attributes), *of_rows])
     first = release.published[0].fragment
     [bucket] = [a.name for a in release.attributes_of(first) if a.reading is Reading.BUCKET]
     people = objects[first or ""] if classes.bucket_rows is None else classes.bucket_rows.people(objects)

@@ -45,3 +45,63 @@ def _remember(
 ) -> None:
     for who, label in members.items():
         signatures.setdefault(who, set()).add(frozenset(values[label]))
+
+
+# Of a release: the class of each respondent in it, and the rows of each class, without the quasi-identifiers.
+Published = tuple[Mapping[str, Hashable], Mapping[Hashable, Sequence[tuple[Hashable, ...]]]]
+
+
+def surest(releases: Sequence[Published], place: int) -> Fraction | None:
+    """The greatest share of the worlds in which a respondent has one value; None where there is no world.
+
+    A world gives each respondent a row that is the same in all releases, so that each class has the rows that it shows.
+    The value is the one at a place of the rows.
+    """
+    people = sorted({who for members, _ in releases for who in members})
+    left = [{label: Counter(rows) for label, rows in shown.items()} for _, shown in releases]
+    counts: Counter[tuple[str, Hashable]] = Counter()
+    given: list[tuple[Hashable, ...]] = []
+    worlds = 0
+
+    def give(index: int) -> None:
+        nonlocal worlds
+        if index == len(people):
+            worlds += 1
+            counts.update((who, row[place]) for who, row in zip(people, given, strict=True))
+            return
+        who = people[index]
+        classes = [left[number][members[who]] for number, (members, _) in enumerate(releases) if who in members]
+        for row in list(classes[0]):
+            if all(of_class[row] > 0 for of_class in classes):
+                for of_class in classes:
+                    of_class[row] -= 1
+                given.append(row)
+                give(index + 1)
+                given.pop()
+                for of_class in classes:
+                    of_class[row] += 1
+
+    give(0)
+    return Fraction(max(counts.values()), worlds) if worlds else None
+
+
+def by_differences(releases: Sequence[Classes]) -> Fraction:
+    """The greatest confidence in a value by differences of classes, and of sets that are such differences.
+
+    Of the members of D who are not in C at least n_D(v) - n_C(v) have v. Where C is within D these are all its rows.
+    """
+    sets: dict[frozenset[str], Counter[Hashable]] = {}
+    for members, values in releases:
+        for label, of_class in values.items():
+            sets[frozenset(who for who, its in members.items() if its == label)] = Counter(of_class)
+    while True:
+        found = {d - c: sets[d] - sets[c] for d in sets for c in sets if c < d and d - c not in sets}
+        if not found:
+            break
+        sets |= found
+    shares = [Fraction(n, len(who)) for who, rows in sets.items() for n in rows.values()]
+    for d in sets:
+        for c in sets:
+            if d & c and d - c:
+                shares += [Fraction(n, len(d - c)) for n in (sets[d] - sets[c]).values()]
+    return max(shares)

@@ -14,7 +14,7 @@ import sqlanon
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.series.together import require_together
 from tests.oracles.composition import Classes, certain
-from tests.oracles.series import invariance, joint_shares
+from tests.oracles.series import by_differences, invariance, joint_shares, surest
 from tests.support.draws import draws
 
 pytestmark = pytest.mark.drawn
@@ -101,6 +101,26 @@ def test_values_that_change_have_no_confidence(con: Connection, history: list[Re
     else:
         assert reached["composition"] is None
     assert reached["m_invariance"] == invariance(releases)
+
+
+@settings(max_examples=draws(6, long=60), deadline=None)
+@given(histories(changes=False))
+def test_differences_of_classes_are_counted_where_worlds_are_too_many(con: Connection, history: list[Release]) -> None:
+    releases = [classes_of(release) for release in history]
+    with patch("sqlanon.series.small_groups._PEOPLE", 0):
+        without_worlds = achieved(con, history)["composition"]
+    with_worlds = achieved(con, history)["composition"]
+    share = surest(
+        [(members, {label: [(value,) for value in of] for label, of in shown.items()}) for members, shown in releases],
+        0,
+    )
+    assert without_worlds is not None
+    assert with_worlds is not None
+    assert share is not None
+    assert with_worlds >= share - NOISE
+    assert without_worlds >= by_differences(releases) - NOISE
+    # What is certain by differences is certain.
+    assert without_worlds < 1 or share == 1
 
 
 @st.composite

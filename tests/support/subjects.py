@@ -50,7 +50,7 @@ _FILES = {
     "profile": "profile",
     "series": (
         "attacks_composition check_joined joined_policies joined_policy ledger m_invariance refresh "
-        "sequential_releases series"
+        "sequential_releases series series_rows series_worlds"
     ),
     "streams": "stream stream_killed",
     "check": (

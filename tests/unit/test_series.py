@@ -22,6 +22,11 @@ CREATE TABLE people AS FROM (VALUES ('Ann', 30, 'flu'), ('Ben', 30, 'cold'), ('C
     AS t (name, age, disease);
 CREATE POLICY p ON people (name ENTITY, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2);
 """
+# One class, half of which has each of two values.
+LARGE = """
+CREATE OR REPLACE TABLE people AS
+    SELECT i::VARCHAR AS name, 1 AS age, 'd' || i % 2 AS disease FROM range({}) AS t(i)
+"""
 # Ann had the flu or a cold, and has the flu or asthma now.
 TELLING = "UPDATE people SET age = CASE WHEN name IN ('Ann', 'Dan') THEN 30 ELSE 40 END"
 
@@ -138,6 +143,78 @@ def test_a_release_of_the_same_source_outside_the_series_is_warned_of(con: Conne
     [row] = con.execute("CREATE OR REPLACE ANONYMIZED TABLE r3 AS POLICY p IN SERIES free").fetchall()
     [row] = con.execute("CREATE ANONYMIZED TABLE r4 AS POLICY p IN SERIES free").fetchall()
     assert "main.r3 (in the series free)" in row[-2]
+
+
+@pytest.mark.parametrize("others", [2, 98])
+@pytest.mark.parametrize("leaves", [False, True])
+@pytest.mark.parametrize("value", ["d0", "new"])
+def test_one_who_comes_or_leaves_is_the_difference_of_two_classes(
+    con: Connection, others: int, leaves: bool, value: str
+) -> None:
+    """FROM february EXCEPT ALL FROM january is the row of the newcomer, however many others a class has."""
+    con.execute(LARGE.format(others))
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.9)")
+    come = f"INSERT INTO people VALUES ('Zoe', 1, '{value}')"
+    if leaves:
+        con.execute(come)
+    con.execute("CREATE ANONYMIZED TABLE january AS POLICY p IN SERIES s")
+    con.execute("DELETE FROM people WHERE name = 'Zoe'" if leaves else come)
+    with pytest.raises(
+        PrivacyViolation, match=r"it reaches 1\.0 where 0\.9 is required \(respondents whose value is surer: 1\)"
+    ):
+        con.execute("CREATE ANONYMIZED TABLE february AS POLICY p IN SERIES s")
+    # Two who come together, with different values, hide each other.
+    con.execute("DELETE FROM people WHERE name = 'Zoe'; INSERT INTO people VALUES ('Yan', 1, 'd0'), ('Zoe', 1, 'd1')")
+    con.execute("CREATE SERIES t ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.9)")
+    con.execute("CREATE ANONYMIZED TABLE march AS POLICY p IN SERIES t")
+    con.execute("DELETE FROM people WHERE name IN ('Yan', 'Zoe')")
+    con.execute("CREATE ANONYMIZED TABLE april AS POLICY p IN SERIES t")
+    assert checked(con, "april", "t")["composition"][2] < 0.9
+
+
+def test_differences_of_differences_are_compared(con: Connection) -> None:
+    """0 to 99 and 0 to 99, A and B: the difference is A and B. A, B, C and D less these are C and D."""
+    con.execute(LARGE.format(100))
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.7)")
+    con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s")
+    con.execute("INSERT INTO people VALUES ('A', 1, 'd0'), ('B', 1, 'd1')")
+    con.execute("CREATE ANONYMIZED TABLE b AS POLICY p IN SERIES s")
+    con.execute(
+        "DELETE FROM people WHERE name NOT IN ('A', 'B'); INSERT INTO people VALUES ('C', 1, 'd0'), ('D', 1, 'd1')"
+    )
+    con.execute("CREATE ANONYMIZED TABLE c AS POLICY p IN SERIES s")
+    assert checked(con, "c", "s")["composition"] == ("disease", 0.7, pytest.approx(0.5), True)
+    con.execute("DELETE FROM people; INSERT INTO people SELECT i::VARCHAR, 1, 'd' || i % 2 FROM range(100) t(i)")
+    con.execute("INSERT INTO people VALUES ('A', 1, 'd0')")
+    with pytest.raises(PrivacyViolation, match="respondents whose value is surer: 2"):
+        con.execute("CREATE ANONYMIZED TABLE d AS POLICY p IN SERIES s")
+
+
+@pytest.mark.parametrize(("changed", "is_made"), [("refused", False), ("ignored", True)])
+def test_classes_that_contradict_each_other_tell_that_a_value_has_changed(
+    con: Connection, changed: str, is_made: bool
+) -> None:
+    con.execute(LARGE.format(100))
+    con.execute(f"CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(0.9, changed => '{changed}')")
+    con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s; UPDATE people SET disease = 'd1' WHERE name = '0'")
+    create = "CREATE ANONYMIZED TABLE b AS POLICY p IN SERIES s"
+    if is_made:
+        con.execute(create)
+        assert checked(con, "b", "s")["composition"][3] is True
+        return
+    with pytest.raises(PrivacyViolation, match="respondents among whom a value has changed: 100") as error:
+        con.execute(create)
+    assert "changed => 'ignored'" in str(error.value.hint)
+
+
+def test_a_release_without_rows_tells_nothing(con: Connection) -> None:
+    con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.5), m_invariance(m => 2)")
+    con.execute("DELETE FROM people")
+    con.execute("CREATE ANONYMIZED TABLE none AS POLICY p IN SERIES s")
+    assert checked(con, "none", "s")["composition"] == ("disease", 0.5, None, True)
+    con.execute("INSERT INTO people VALUES ('Ann', 30, 'flu'), ('Ben', 30, 'cold')")
+    con.execute("CREATE ANONYMIZED TABLE some AS POLICY p IN SERIES s")
+    assert checked(con, "some", "s")["composition"] == ("disease", 0.5, 0.5, True)
 
 
 def explained_warning(con: Connection, create: str) -> list[str]:

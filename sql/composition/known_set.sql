@@ -1,0 +1,20 @@
+-- Sets of respondents of whom it is known how many have which row: the classes of all releases. Classes of the same respondents with the
+-- same rows are one set. nobody is the number of its rows that are nobody's (counterfeits). members_key tells sets of other respondents apart.
+SELECT row_number() OVER (ORDER BY release ASC NULLS LAST, class ASC NULLS LAST) AS set_no, release, class, members_key, people, nobody
+FROM (
+  SELECT m.release, m.class, m.members_key, m.people, greatest(v.n - m.people, 0) AS nobody,
+    row_number() OVER (
+      PARTITION BY m.members_key, v.values_key ORDER BY m.release ASC NULLS LAST, m.class ASC NULLS LAST
+    ) AS place
+  FROM (
+    SELECT release, class, bit_xor(md5_number(CAST(respondent AS VARCHAR))) AS members_key, sum(people) AS people
+    FROM member
+    GROUP BY release, class
+  ) AS m
+  JOIN (
+    SELECT release, class, bit_xor(md5_number(concat_ws(':', code, n))) AS values_key, sum(n) AS n
+    FROM class_value
+    GROUP BY release, class
+  ) AS v ON v.release = m.release AND v.class = m.class
+) AS of_class
+WHERE place = 1

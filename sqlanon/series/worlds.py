@@ -1,0 +1,120 @@
+"""Counts the worlds of a few respondents: all ways to give each a value that agree with every set that they are in."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+__all__ = ["KnownSet", "TooManyWorlds", "shares_of_worlds"]
+
+# Of each set how many of its rows have each code, and how many people in it have not got a row yet.
+_Left = tuple[tuple[tuple[int, ...], int], ...]
+# A number of people for each code, in how many ways they can be chosen, and what is left then.
+_Choice = tuple[tuple[int, ...], int, _Left]
+
+
+class TooManyWorlds(Exception):
+    """More steps would be needed than may be taken."""
+
+
+@dataclass(frozen=True)
+class KnownSet:
+    """A set of respondents, by their indexes, and how many rows it has of each code, by the codes' indexes."""
+
+    members: Sequence[int]
+    rows: Mapping[int, int]
+
+
+def shares_of_worlds(
+    people: Sequence[int], sets: Sequence[KnownSet], codes: int, steps: int
+) -> tuple[list[list[Fraction]] | None, int]:
+    """Returns for each entry of `people` the share of worlds in which a person has each code, and the steps taken.
+
+    An entry stands for several people in the same sets. A world gives each person one of the `codes`, so that in each
+    set as many have a code as rows do. A set with more rows than people has further members, who are nobody. All
+    worlds count alike. The shares are None where there is no world. Raises TooManyWorlds where more than `steps`
+    choices would be looked at.
+    """
+    number = [*people]
+    inside: list[list[int]] = [[] for _ in people]
+    left: list[tuple[tuple[int, ...], int]] = []
+    for index, known in enumerate(sets):
+        rows = sum(known.rows.values())
+        nobody = rows - sum(people[member] for member in known.members)
+        if nobody < 0:
+            return None, 0
+        for member in known.members:
+            inside[member].append(index)
+        if nobody:
+            number.append(nobody)
+            inside.append([index])
+        left.append((tuple(known.rows.get(code, 0) for code in range(codes)), rows))
+    # Those of whom there are many come last, when the sets leave them the fewest choices.
+    order = sorted(range(len(number)), key=lambda each: (number[each], each))
+    layers: list[dict[_Left, list[_Choice]]] = []
+    ways: list[dict[_Left, int]] = [{tuple(left): 1}]
+    taken = 0
+    for entry in order:
+        choices = {}
+        after: dict[_Left, int] = defaultdict(int)
+        for state, count in ways[-1].items():
+            choices[state] = list(_choices(state, number[entry], inside[entry], steps - taken))
+            taken += len(choices[state]) + 1
+            if taken > steps:
+                raise TooManyWorlds
+            for _, chosen, then in choices[state]:
+                after[then] += count * chosen
+        layers.append(choices)
+        ways.append(after)
+    worlds = sum(ways[-1].values())
+    if not worlds:
+        return None, taken
+    shares = [[Fraction(0)] * codes for _ in number]
+    to_end: dict[_Left, int] = dict.fromkeys(ways[-1], 1)
+    for entry, choices, before in zip(reversed(order), reversed(layers), reversed(ways[:-1]), strict=True):
+        held = [0] * codes
+        from_here: dict[_Left, int] = {}
+        for state, each in choices.items():
+            from_here[state] = sum(chosen * to_end[then] for _, chosen, then in each)
+            for vector, chosen, then in each:
+                weight = before[state] * chosen * to_end[then]
+                for code, persons in enumerate(vector):
+                    held[code] += weight * persons
+        shares[entry] = [Fraction(each, worlds * number[entry]) for each in held]
+        to_end = from_here
+    return shares[: len(people)], taken
+
+
+def _choices(state: _Left, people: int, inside: Sequence[int], most: int) -> Iterator[_Choice]:
+    """Yields the ways in which people who are in the same sets can take rows that these have left."""
+    codes = range(len(state[inside[0]][0]))
+    high = [min(people, *(state[index][0][code] for index in inside)) for code in codes]
+    # The others of a set can take one row each.
+    low = [max(0, *(state[index][0][code] - (state[index][1] - people) for index in inside)) for code in codes]
+    for found, vector in enumerate(_vectors(low, high, people)):
+        if found >= most:
+            raise TooManyWorlds
+        ways, rest = 1, people
+        for persons in vector:
+            ways *= comb(rest, persons)
+            rest -= persons
+        then = list(state)
+        for index in inside:
+            rows, others = state[index]
+            then[index] = tuple(n - persons for n, persons in zip(rows, vector, strict=True)), others - people
+        yield vector, ways, tuple(then)
+
+
+def _vectors(low: Sequence[int], high: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+    """Yields the vectors between two others whose numbers add up to a total."""
+    if not low:
+        if total == 0:
+            yield ()
+        return
+    least, greatest = sum(low[1:]), sum(high[1:])
+    for first in range(max(low[0], total - greatest), min(high[0], total - least) + 1):
+        for rest in _vectors(low[1:], high[1:], total - first):
+            yield (first, *rest)
