@@ -131,6 +131,8 @@ def ranges(con: Connection) -> Connection:
     con.execute("CREATE SERIES in_ranges ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)")
     con.duckdb.execute("CREATE TABLE now AS FROM people; DELETE FROM people")
     con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", [list(row) for row in FIRST])
+    for column in ("shown", "age", "zip"):
+        con.execute(f"ALTER POLICY p ALTER COLUMN {column} IDENTIFIER")
     con.execute("CREATE ANONYMIZED TABLE f1 AS POLICY p IN SERIES in_ranges")
     con.duckdb.execute("DELETE FROM people; INSERT INTO people FROM now")
     con.execute(
