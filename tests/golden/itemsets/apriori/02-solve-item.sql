@@ -40,7 +40,7 @@ SELECT
   COUNT(*)
 FROM (
   SELECT
-    CAST("value" AS TEXT)
+    CAST("value" AS TEXT) AS "value"
   FROM "__sqlanon_item_1"
   WHERE
     NOT "listed" AND NOT "value" IS NULL
