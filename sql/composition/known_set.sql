@@ -1,6 +1,7 @@
 -- Sets of respondents of whom it is known how many have which row: the classes of all releases. Classes of the same respondents with the
--- same rows are one set. nobody is the number of its rows that are nobody's (counterfeits). members_key tells sets of other respondents apart.
-SELECT row_number() OVER (ORDER BY release ASC NULLS LAST, class ASC NULLS LAST) AS set_no, release, class, members_key, people, nobody
+-- same rows are one set. Sets of one family, here of one release, have no respondent in common. nobody is the number of its rows that are nobody's (counterfeits). members_key tells sets of other respondents apart.
+SELECT row_number() OVER (ORDER BY release ASC NULLS LAST, class ASC NULLS LAST) AS set_no, release, class, release AS family,
+  members_key, people, nobody
 FROM (
   SELECT m.release, m.class, m.members_key, m.people, greatest(v.n - m.people, 0) AS nobody,
     row_number() OVER (
