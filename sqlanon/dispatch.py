@@ -75,7 +75,13 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Watching | N
     if type(statement) not in _HANDLERS:
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
     with within_statement(engine):
-        return _run(engine, statement, progress)
+        try:
+            return _run(engine, statement, progress)
+        except SystemExit as ended:
+            raise UserError(
+                "a plug-in tried to end the program in the middle of a statement; nothing was done",
+                hint="uninstall the package of the method, format or model that the statement names",
+            ) from ended
 
 
 def _run(engine: Engine, statement: s.Statement, progress: Watching | None) -> Answer:

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Reading
+from sqlanon.engines.base import Calls, Reading
 from sqlanon.engines.search_path import Namespace, search_path
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.script import after_as
 
-__all__ = ["relations_read"]
+__all__ = ["calls_made", "relations_read"]
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 
@@ -59,6 +59,17 @@ def relations_read(rows: Rows, query: str) -> list[Reading]:
     except _Unsaid:
         reader.readings.update(dict.fromkeys(_planned(rows, query)))
     return list(reader.readings)
+
+
+def calls_made(rows: Rows, query: str) -> Calls:
+    """What a query calls, through views and macros too. Raises UserError where it cannot be told."""
+    reader = _Reader(rows)
+    try:
+        reader.read(query, ())
+        reader.read_macros()
+    except _Unsaid:
+        raise UserError("which functions it calls cannot be told: it reads what an argument names") from None
+    return Calls(frozenset(reader.functions), tuple(reader.macros))
 
 
 def _answer(rows: Rows, question: str, query: str) -> Any:
@@ -114,7 +125,8 @@ class _Reader:
     def __init__(self, rows: Rows) -> None:
         self.readings: dict[Reading, None] = {}
         self._rows = rows
-        self._functions: set[str] = set()
+        self.functions: set[str] = set()
+        self.macros: list[QualifiedName] = []
         self._views: set[QualifiedName] = set()
 
     def read(self, query: str, namespaces: Sequence[Namespace], home: Namespace | None = None) -> None:
@@ -128,8 +140,8 @@ class _Reader:
                 if not _is_with_query(path, known):
                     self._note(path, namespaces, home or self._path[-1])
             elif node.get("class") == "FUNCTION":
-                self._functions.add(fold(node["qualified_name"]["path"][-1]))
-        if self._functions & (_BY_ARGUMENT | _UNPLANNED):
+                self.functions.add(fold(node["qualified_name"]["path"][-1]))
+        if self.functions & (_BY_ARGUMENT | _UNPLANNED):
             raise _Unsaid
 
     def _note(self, path: tuple[str, ...], namespaces: Sequence[Namespace], home: Namespace) -> None:
@@ -145,10 +157,11 @@ class _Reader:
 
     def read_macros(self) -> None:
         """Notes what the macros that were called read, and those that they call."""
-        pending = self._macros if self._functions else []
-        while called := [macro for macro in pending if fold(macro[3]) in self._functions]:
+        pending = self._macros if self.functions else []
+        while called := [macro for macro in pending if fold(macro[3]) in self.functions]:
             pending = [macro for macro in pending if macro not in called]
-            for kind, database, schema, _, text in called:
+            for kind, database, schema, name, text in called:
+                self.macros.append(QualifiedName((database, schema, name)))
                 self.read(text if kind == "table_macro" else "SELECT " + text, [*self._path, (database, schema)])
 
     @cached_property

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import UserError
 
-__all__ = ["RAISE_BOUND", "Column", "Engine", "Query", "Reading", "TooManyRows"]
+__all__ = ["RAISE_BOUND", "Calls", "Column", "Engine", "Query", "Reading", "TooManyRows"]
 
 Query = str | exp.Expr
 Column = tuple[str, str]
@@ -36,6 +36,13 @@ class Reading(NamedTuple):
     kind: str
     name: QualifiedName
     steady: bool = True
+
+
+class Calls(NamedTuple):
+    """What a query calls: the folded names of functions and operators, and each macro that has one of these names."""
+
+    functions: frozenset[str]
+    macros: tuple[QualifiedName, ...]
 
 
 class Engine(Protocol):
@@ -95,6 +102,13 @@ class Engine(Protocol):
 
     def reads(self, query: str) -> list[Reading]:
         """The tables and views that a user's query reads, through views and macros too.
+
+        Raises UserError where it cannot be told.
+        """
+        ...
+
+    def calls(self, query: str) -> Calls:
+        """The functions and macros that a user's query calls, through views and macros too.
 
         Raises UserError where it cannot be told.
         """

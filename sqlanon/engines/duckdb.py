@@ -13,9 +13,9 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines._reads import relations_read
+from sqlanon.engines._reads import calls_made, relations_read
 from sqlanon.engines._translated import in_use, translated
-from sqlanon.engines.base import Column, Query, Reading
+from sqlanon.engines.base import Calls, Column, Query, Reading
 from sqlanon.engines.single import SingleEngine
 from sqlanon.engines.statement_memo import is_within_statement, settings_of_texts
 from sqlanon.errors import InUseError, UserError
@@ -166,6 +166,13 @@ class DuckDBEngine(SingleEngine):
         Raises UserError where it cannot be told.
         """
         return relations_read(self.rows, query)
+
+    def calls(self, query: str) -> Calls:
+        """The functions and macros that a user's query calls, through views and macros too.
+
+        Raises UserError where it cannot be told.
+        """
+        return calls_made(self.rows, query)
 
     def tables_of(self, query: str) -> list[QualifiedName]:
         """The tables among them, by their full names; a file or a frame by the name that the query gives it."""

@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Column, Query, Reading
+from sqlanon.engines.base import Calls, Column, Query, Reading
 from sqlanon.engines.single import SingleEngine
 from sqlanon.engines.spark_sql import spark_sql
 from sqlanon.errors import EngineError, UserError
@@ -183,6 +183,10 @@ class SparkEngine(SingleEngine):
     def reads(self, query: str) -> list[Reading]:
         """Raises EngineError: Spark does not say which tables a view reads."""
         raise _cannot("say which tables a query reads", "name the tables")
+
+    def calls(self, query: str) -> Calls:
+        """Raises EngineError: Spark does not say which functions a view calls."""
+        raise _cannot("say which functions a query calls", "name the tables")
 
     def tables_of(self, query: str) -> list[QualifiedName]:
         """Raises EngineError: Spark does not say which tables a view reads."""

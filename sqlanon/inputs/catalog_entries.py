@@ -25,6 +25,7 @@ from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import RepeatedQuery
 from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sqlgen.release.view_preconditions import hidden, unhiding
 
 __all__ = [
     "find_entry",
@@ -34,6 +35,7 @@ __all__ = [
     "kept_name",
     "require_nothing_temporary",
     "require_same_meaning",
+    "require_unhidden",
     "source_entry",
     "with_bound_names",
 ]
@@ -70,9 +72,11 @@ def source_entry(engine: Engine, source: Source) -> Entry | None:
     if not source.bound:
         return find_source(engine, source.name)
     entry = source.bound[0]
-    if any(
-        fold(part) != fold(kept) for part, kept in zip(reversed(source.name.parts), reversed(entry.parts), strict=False)
-    ):
+    # A name a.b may be that of a schema's or of a database's relation.
+    places = {
+        fold(part) for part in (*entry.parts[:-1], *([] if len(entry.parts) == 3 else [current_database(engine)]))
+    }
+    if fold(source.name.name) != fold(entry.name) or not {fold(part) for part in source.name.parts[:-1]} <= places:
         raise PolicyError(
             f"the catalog names {source.name} as a source, and keeps {entry} as what it means",
             hint="make the policy again with CREATE OR REPLACE POLICY, or set its column bound to NULL",
@@ -143,7 +147,23 @@ def _bound(engine: Engine, source: Source) -> Source:
         return source
     entry = find_source(engine, source.name) if source.name else None
     entries = [reading.name for reading in _readings(engine, source, entry) if reading.kind != "other"]
+    entries += _macros(engine, source, entry)
     return replace(source, bound=tuple(_kept(engine, name) for name in dict.fromkeys(entries)))
+
+
+def _macros(engine: Engine, source: Source, entry: Entry | None) -> list[QualifiedName]:
+    """The macros that a query or a view may call, each with () behind its name."""
+    if (source.name is not None and entry is None) or (entry is not None and entry[0] == "table"):
+        return []
+    try:
+        macros = engine.calls(_query_of(source, entry)).macros
+    except UserError:
+        return []
+    return [QualifiedName((*macro.parts[:-1], f"{macro.name}()")) for macro in macros]
+
+
+def _query_of(source: Source, entry: Entry | None) -> str:
+    return str(source.query) if entry is None else to_sql(exp.select(exp.Star()).from_(relation(entry[1])))
 
 
 def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Reading]:
@@ -153,9 +173,8 @@ def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Readi
     own = [] if entry is None else [Reading(*entry)]
     if entry is not None and entry[0] == "table":
         return own
-    query = str(source.query) if entry is None else to_sql(exp.select(exp.Star()).from_(relation(entry[1])))
     try:
-        return [*own, *engine.reads(query)]
+        return [*own, *engine.reads(_query_of(source, entry))]
     except UserError:
         return own
 
@@ -170,7 +189,8 @@ def require_same_meaning(engine: Engine, source: Source) -> None:
     then = {_folded(_full_name(engine, entry)): entry for entry in source.bound}
     by_name = {parts[-1]: entry for parts, entry in then.items()}
     own = source_entry(engine, source) if source.name else None
-    for reading in _readings(engine, source, own):
+    macros = [Reading("macro", name) for name in _macros(engine, source, own)]
+    for reading in [*_readings(engine, source, own), *macros]:
         entry = by_name.get(fold(reading.name.name))
         if entry is not None and _folded(reading.name) not in then:
             name = reading.name.name
@@ -198,6 +218,14 @@ def require_nothing_temporary(engine: Engine, entry: Entry) -> None:
                 f"the view {name} would read {_described(reading)}",
                 hint=f"drop or rename that {reading.name.name}, or name a table instead of the view",
             )
+
+
+def require_unhidden(engine: Engine, source: Source) -> None:
+    """Raises UserError where a temporary table or view has a name that a live view reads of a source."""
+    names = hidden_names(engine, source)
+    temporary = engine.rows(sql_file("statements", "temporary_relations"))
+    if found := [str(name) for (name,) in temporary if fold(str(name)) in names]:
+        raise UserError(hidden(names), hint=unhiding(found[0]))
 
 
 def hidden_names(engine: Engine, source: Source) -> tuple[str, ...]:

@@ -38,6 +38,14 @@ __all__ = [
     "require_not_source",
 ]
 
+# Functions whose answer a reader of a live view would choose, and with it the rows.
+_SESSION = frozenset(
+    "getvariable getenv current_setting current_schema current_schemas current_database current_catalog current_user "
+    "current_role session_user user in_search_path current_query current_query_id current_connection_id "
+    "current_transaction_id txid_current".split()
+)
+_SESSION_PREFIXES = ("duckdb_", "pragma_")
+
 _CURRENT_SCHEMA = RepeatedQuery("SELECT system.main.current_schema()")
 
 
@@ -151,7 +159,16 @@ def passing(engine: Engine, source: Source) -> str | None:
                 f"it names {reading.name.name} without its schema, {reading.name.parts[1]}, and with another search "
                 "path that is another table or none"
             )
-    return None
+    return None if entry and entry[0] == "table" else _of_session(engine, query)
+
+
+def _of_session(engine: Engine, query: str) -> str | None:
+    """Why another session may answer a query otherwise: it calls macros, or what each session answers for itself."""
+    calls = engine.calls(query)
+    if calls.macros:
+        return f"it calls the macro {calls.macros[0].name}, and a session may have another one of that name"
+    asked = [name for name in calls.functions if name in _SESSION or name.startswith(_SESSION_PREFIXES)]
+    return f"it calls {min(asked)}, which each session answers for itself" if asked else None
 
 
 def _require_one_query(text: str) -> None:

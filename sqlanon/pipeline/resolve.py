@@ -10,6 +10,7 @@ from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
+from sqlanon.inputs.catalog_entries import require_unhidden
 from sqlanon.inputs.related_tables import related_sources, require_of_respondents, require_one_table
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import passing
@@ -144,6 +145,7 @@ def _require_here(state: State, named: Source, what: str) -> None:
             f"a live view cannot read {named}: {why}",
             hint=f"make a snapshot, CREATE ANONYMIZED TABLE {state.create.name}, or copy the {what} into this database",
         )
+    require_unhidden(state.engine, named)
 
 
 def _require_no_pseudonyms(state: State) -> None:

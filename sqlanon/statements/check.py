@@ -20,6 +20,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
+from sqlanon.inputs.catalog_entries import require_unhidden
 from sqlanon.inputs.item_lists import list_column, most_items, require_countable
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import bind_requirements, is_nested, resolve_requirements
@@ -58,6 +59,10 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     object is another than the one that was released; UserError if it is gone.
     """
     require_own_columns(engine, release)
+    if release.kind == "view":
+        policy = policy_of(release)
+        for source in filter(None, (policy.source, policy.against)):
+            require_unhidden(engine, source)
     try:
         answerable = answerable_by(engine, release)
         structure = _of_structure(engine, release, answerable)

@@ -15,7 +15,7 @@ __all__ = ["StatementHistory", "history_file", "may_hold_secret"]
 # Words of statements and connection strings beside which DuckDB and its extensions read a secret.
 _SECRET = re.compile(
     r"secret|passw|passphrase|pwd|token|credential|authorization|bearer|signature|\bsig=|connection_?string"
-    r"|(?:encryption|access|account|api|private)_?key",
+    r"|encryption|parquet_key|(?:access|account|api|private)_?key|\bset\s+variable\b",
     re.IGNORECASE,
 )
 

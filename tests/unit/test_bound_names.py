@@ -158,6 +158,58 @@ def test_a_name_is_looked_up_along_the_search_path(con: Connection) -> None:
         assert ".".join(json.loads(bound)[0]) == place.removeprefix("memory.")
 
 
+@pytest.mark.parametrize("name", ["other.people", "other.main.people", "temp.drafts", "memory.people", "main.people"])
+def test_a_name_may_have_its_database_or_its_schema(con: Connection, name: str) -> None:
+    con.execute(
+        "ATTACH ':memory:' AS other; CREATE TABLE other.people AS FROM people; CREATE TEMP TABLE drafts AS FROM people"
+    )
+    con.execute(f"CREATE POLICY p ON {name} (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)")
+    con.execute("CREATE ANONYMIZED TABLE again AS POLICY p")
+    assert rows(con, "FROM again") == rows(con, "FROM released")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["of_people()", "(FROM of_people())", "(SELECT age, disease FROM people WHERE age > youngest())", "by_macro"],
+)
+def test_a_macro_goes_on_meaning_what_it_meant(con: Connection, source: str) -> None:
+    con.execute(
+        "CREATE MACRO of_people() AS TABLE FROM people; CREATE MACRO youngest() AS 19; "
+        "CREATE VIEW by_macro AS FROM of_people(); "
+        f"CREATE POLICY p ON {source} (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)"
+    )
+    con.execute("CREATE ANONYMIZED TABLE again AS POLICY p")
+    with pytest.raises(PolicyError, match="a session may have another one of that name"):
+        con.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+    con.execute("CREATE TEMP MACRO of_people() AS TABLE SELECT 20 AS age, 'HIV' AS disease FROM range(60)")
+    con.execute("CREATE TEMP MACRO youngest() AS 21")
+    for statement in ("CREATE OR REPLACE ANONYMIZED TABLE again AS POLICY p", "REFRESH ANONYMIZED TABLE again"):
+        with pytest.raises(
+            PolicyError, match=r"read main\.\w+\(\) when .* would read the temporary macro temp\.main\."
+        ):
+            con.execute(statement)
+
+
+@pytest.mark.parametrize(
+    "asked", ["getvariable('n')", "length(current_schema())", "(SELECT count(*) FROM duckdb_tables())"]
+)
+def test_a_live_view_reads_nothing_that_a_session_answers_for_itself(con: Connection, asked: str) -> None:
+    con.execute(
+        f"CREATE POLICY p ON (SELECT age, disease FROM people WHERE age > {asked}) "
+        "(age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)"
+    )
+    with pytest.raises(PolicyError, match="which each session answers for itself"):
+        con.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+
+
+def test_a_hidden_source_of_other_columns_is_said_to_be_hidden(con: Connection) -> None:
+    con.execute("CREATE ANONYMIZED VIEW live AS POLICY named; CREATE TEMP TABLE people AS SELECT 1 AS x")
+    for statement in ("CHECK live", "CREATE OR REPLACE ANONYMIZED VIEW live AS POLICY named"):
+        with pytest.raises(UserError, match="is called people, as what this view reads") as refused:
+            con.execute(statement)
+        assert 'DROP TABLE "temp"."people"' in str(refused.value.hint)
+
+
 def test_a_table_that_is_gone_is_not_another_one_of_its_name(con: Connection) -> None:
     con.execute("CREATE TEMP TABLE people AS FROM memory.main.people; DROP VIEW adults; DROP TABLE memory.main.people")
     with pytest.raises(

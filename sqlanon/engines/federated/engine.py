@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.engines.base import Column, Query, Reading, TooManyRows
+from sqlanon.engines.base import Calls, Column, Query, Reading, TooManyRows
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.federated.parquet_folder import ParquetFolder
 from sqlanon.engines.federated.parquet_releases import ParquetReleases
@@ -155,6 +155,10 @@ class FederatedEngine:
     def reads(self, query: str) -> list[Reading]:
         """What DuckDB reads; what is on Spark has stand-ins, which are views."""
         return self.local.reads(query)
+
+    def calls(self, query: str) -> Calls:
+        """What DuckDB calls; a source on Spark is no query."""
+        return self.local.calls(query)
 
     def tables_of(self, query: str) -> list[QualifiedName]:
         return self.local.tables_of(query)

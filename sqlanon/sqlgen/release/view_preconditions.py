@@ -19,10 +19,11 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, case, different, is_not_null
-from sqlanon.sqlgen.build.names import column, literal
+from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import query_file
 
-__all__ = ["BINARY", "MadeFor", "Refusal", "nothing_hidden", "refusal_in"]
+__all__ = ["BINARY", "MadeFor", "Refusal", "hidden", "nothing_hidden", "refusal_in", "unhiding"]
 
 # Collations under which texts are equal if their bytes are.
 BINARY = ("", "binary", "c", "posix")
@@ -71,14 +72,24 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
     temporary table or view has one of them.
     """
     query = query_file("statements", "nothing_hidden")
-    what = f"a temporary table or view is called {' or '.join(names)}, as what this view reads"
     said = {
-        "message": [_says(what, "DROP TABLE or DROP VIEW, or rename it")],
+        "message": [_says(hidden(names), unhiding(names[0]).removeprefix("run "))],
         "names": [f.built_in("lower", literal(name)) for name in names],
     }
     for placeholder in list(query.find_all(exp.Placeholder)):
         placeholder.replace(said[placeholder.name])
     return query.subquery()
+
+
+def hidden(names: Sequence[str]) -> str:
+    """What an error says where a temporary relation has one of the names that a live view reads."""
+    return f"a temporary table or view is called {' or '.join(names)}, as what this view reads"
+
+
+def unhiding(name: str) -> str:
+    """What to run then, of a temporary relation of this name."""
+    temporary = to_sql(relation(("temp", name)))
+    return f"run DROP TABLE {temporary}, DROP VIEW {temporary}, or unregister it if it is a data frame"
 
 
 def refusal_in(message: str) -> Refusal | None:
