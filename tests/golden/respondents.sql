@@ -99,7 +99,7 @@ WHERE
         WHEN "system"."main".count(*) = 0
         THEN TRUE
         ELSE "system"."main".error(
-          'sqlanon: a temporary table or view is called visits, as what this view reads; run DROP TABLE or DROP VIEW, or rename it'
+          'sqlanon: a temporary table or view is called visits, as what this view reads; run DROP TABLE "temp"."visits", DROP VIEW "temp"."visits", or unregister it if it is a data frame'
         )
       END
     FROM (

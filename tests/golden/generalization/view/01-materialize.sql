@@ -262,7 +262,7 @@ WHERE
           TRUE
         )
         ELSE "system"."main"."error"(
-          'sqlanon: a temporary table or view is called patients, as what this view reads; run DROP TABLE or DROP VIEW, or rename it'
+          'sqlanon: a temporary table or view is called patients, as what this view reads; run DROP TABLE "temp"."patients", DROP VIEW "temp"."patients", or unregister it if it is a data frame'
         )
       END
     FROM (
