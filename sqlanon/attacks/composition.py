@@ -67,13 +67,13 @@ def composed_respondent(
     counted = scratch.table("counted", union_all([counted for _, counted in parts]))
     believed: list[exp.Query] = []
     for whole in range(len(compared)):
-        shown = [column(name) for name in ("release", "class", "value", "n")]
-        rows = exp.select(*shown, alias(column(f"whole_{whole}"), "whole")).from_(relation(counted))
+        shown_columns = [column(name) for name in ("release", "class", "value", "n")]
+        rows = exp.select(*shown_columns, alias(column(f"whole_{whole}"), "whole")).from_(relation(counted))
         values = reading(query_file("composition", "value_of_row"), {"counted_row": rows})
         tables = {"member": member, "class_value": scratch.table("class_value", values)}
         intersects = variant == "intersection"
-        told = by_intersection(tables, scratch) if intersects else by_counting(engine, tables, scratch).believed
-        believed.append(exp.select(exp.Star()).from_(relation(told)))
+        belief_table = by_intersection(tables, scratch) if intersects else by_counting(engine, tables, scratch).believed
+        believed.append(exp.select(exp.Star()).from_(relation(belief_table)))
     surest = scratch.table("believed", union_all(believed))
     return scratch.table("composed", step("composed", {"member": member, "believed": surest}))
 
@@ -140,9 +140,9 @@ def _parts(
     columns = [alias(rows.class_id.copy(), "class_id"), alias(rows.value(attribute), "value"), *compared_as]
     counted = exp.select(*columns, alias(f.count(), "n")).from_(rows.relation.copy())
     counted = counted.group_by(*(key.copy() for key in rows.keys), *(whole.copy() for whole in wholes))
-    shown = [column(name, "valued") for name in ("value", *(each.alias for each in compared_as), "n")]
+    shown_columns = [column(name, "valued") for name in ("value", *(each.alias for each in compared_as), "n")]
     valued = (
-        exp.select(release_number.copy(), column("class", "class"), *shown)
+        exp.select(release_number.copy(), column("class", "class"), *shown_columns)
         .from_(counted.subquery("valued"))
         .join(relation(classes, as_="class"), on=identical(column("class_id", "class"), column("class_id", "valued")))
     )

@@ -58,8 +58,8 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     last = {row["release_id"]: row["exported_at"] for row in exported}
     in_series = {each.release_id: each for each in of_releases(engine)}
     for row in (*rows, *exported):
-        found = in_series.get(row["release_id"])
-        row["series"] = found.series if found else None
+        found_series = in_series.get(row["release_id"])
+        row["series"] = found_series.series if found_series else None
     standing_releases = [
         _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
         for row in rows

@@ -80,8 +80,8 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
     method, arguments, stated = read.method, read.arguments, stated_requirements(read.export)
     of_the_join = bind_joined(of_join(recorded.policy))
     figures = worded(method, arguments).figures
-    asked = [*map(asked_by, requirements), *map(asked_of_join, of_the_join)]
-    if why := unlike_requirements(read.export, asked, figures, stated_arguments_of(arguments)):
+    asked_requirements = [*map(asked_by, requirements), *map(asked_of_join, of_the_join)]
+    if why := unlike_requirements(read.export, asked_requirements, figures, stated_arguments_of(arguments)):
         raise PrivacyViolation(f"{path}: its certificate contradicts its policy: {why}")
     with exported_tables(engine, read) as (engine, _, tables), _as_its_method_writes(path):
         structure = verified(

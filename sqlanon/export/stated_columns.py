@@ -36,7 +36,7 @@ def unlike_release(recorded: Recorded, tables: Sequence[Collection[Reading]]) ->
     """
     policy = recorded.policy
     attributes = {fold(attribute.name): attribute for attribute in policy.all_attributes}
-    shown = [
+    shown_columns = [
         fold(part.source) for table in recorded.tables for part in table.columns if part.reading not in _NOT_VALUES
     ]
     for table in recorded.tables:
@@ -47,11 +47,11 @@ def unlike_release(recorded: Recorded, tables: Sequence[Collection[Reading]]) ->
         if not any(readings.issubset(together) for together in tables):
             return f"its method publishes no table whose columns are read as {', '.join(sorted(readings))}"
         for part in table.columns:
-            if why := _why_not(part, table, attributes, policy, shown):
+            if why := _why_not(part, table, attributes, policy, shown_columns):
                 return f"the column {part.name} {why}"
         if why := _shown_beside(table, policy):
             return why
-    if not policy.related and len(set(shown)) < len(shown):
+    if not policy.related and len(set(shown_columns)) < len(shown_columns):
         return "two columns show the same column of the source"
     return None
 
@@ -64,7 +64,7 @@ def _why_not(
     table: RecordedTable,
     attributes: dict[str, Attribute],
     policy: Policy,
-    shown: Collection[str],
+    shown_columns: Collection[str],
 ) -> str | None:
     """What speaks against the source and the reading of a column; None if nothing."""
     name, attribute = fold(part.name), attributes.get(fold(part.source))
@@ -72,13 +72,13 @@ def _why_not(
         is_number = bool(policy.related) and attribute is not None and attribute.role is Role.ENTITY
         return None if is_number and fold(part.source) == name else "is no number of a person"
     if part.reading in _ADDED:
-        own = fold(part.source) == name and (name not in attributes or name in shown)
-        return None if own else f"is one of the policy's, and no {part.reading}"
+        is_own = fold(part.source) == name and (name not in attributes or name in shown_columns)
+        return None if is_own else f"is one of the policy's, and no {part.reading}"
     if end := _ENDS.get(part.reading):
         of = name.removesuffix(f"_{end}")
         ranged = [fold(other.name) for other in table.having(*_RECODED)]
-        own = fold(part.source) == name and of != name and of in ranged and name not in attributes
-        return None if own else f"is no {part.reading} of a column beside it"
+        is_own = fold(part.source) == name and of != name and of in ranged and name not in attributes
+        return None if is_own else f"is no {part.reading} of a column beside it"
     if attribute is None:
         return "is none of the policy's"
     if name != fold(part.source) and not (
@@ -106,9 +106,11 @@ def _shown_beside(table: RecordedTable, policy: Policy) -> str | None:
 
 def unpublished(recorded: Recorded) -> Iterator[str]:
     """The quasi-identifiers and sensitive columns of the policy that no column of the files shows."""
-    shown = {fold(part.source) for table in recorded.tables for part in table.columns if part.reading not in _ADDED}
+    shown_columns = {
+        fold(part.source) for table in recorded.tables for part in table.columns if part.reading not in _ADDED
+    }
     for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
-        yield from (a.name for a in recorded.policy.all_having(role) if fold(a.name) not in shown)
+        yield from (a.name for a in recorded.policy.all_having(role) if fold(a.name) not in shown_columns)
 
 
 def unlike_attributes(stated: Sequence[dict[str, Any]], policy: Policy) -> str | None:
@@ -136,7 +138,7 @@ def unlike_attributes(stated: Sequence[dict[str, Any]], policy: Policy) -> str |
 
 def unlike_requirements(
     export: Export,
-    asked: Sequence[Mapping[str, Any]],
+    asked_requirements: Sequence[Mapping[str, Any]],
     figures: Mapping[str, Figure],
     arguments: Mapping[str, Any],
 ) -> str | None:
@@ -145,7 +147,10 @@ def unlike_requirements(
     `asked` are the members of each entry that follow from the policy. `figures` are those of the method, whose entries
     have its `arguments`.
     """
-    expected = {entry["requirement"]: {**entry, "attribute": ", ".join(entry["attributes"]) or None} for entry in asked}
+    expected = {
+        entry["requirement"]: {**entry, "attribute": ", ".join(entry["attributes"]) or None}
+        for entry in asked_requirements
+    }
     entries = export.stated["requirements"]
     names = [str(entry["requirement"]) for entry in entries]
     if len(set(names)) < len(names):

@@ -73,10 +73,10 @@ def source_entry(engine: Engine, source: Source) -> Entry | None:
         return find_source(engine, source.name)
     entry = source.bound[0]
     # A name a.b may be that of a schema's or of a database's relation.
-    places = {
+    place_names = {
         fold(part) for part in (*entry.parts[:-1], *([] if len(entry.parts) == 3 else [current_database(engine)]))
     }
-    if fold(source.name.name) != fold(entry.name) or not {fold(part) for part in source.name.parts[:-1]} <= places:
+    if fold(source.name.name) != fold(entry.name) or not {fold(part) for part in source.name.parts[:-1]} <= place_names:
         raise PolicyError(
             f"the catalog names {source.name} as a source, and keeps {entry} as what it means",
             hint="make the policy again with CREATE OR REPLACE POLICY, or set its column bound to NULL",
@@ -119,10 +119,10 @@ def _full_name(engine: Engine, entry: QualifiedName) -> QualifiedName:
 def kept_name(engine: Engine, name: QualifiedName) -> QualifiedName:
     """The name of a relation by which a policy keeps its entry, and the name itself where there is no relation."""
     entry = find_source(engine, name)
-    return name if entry is None else _kept(engine, entry[1])
+    return name if entry is None else _without_own_database(engine, entry[1])
 
 
-def _kept(engine: Engine, full: QualifiedName) -> QualifiedName:
+def _without_own_database(engine: Engine, full: QualifiedName) -> QualifiedName:
     return QualifiedName(full.parts[1:]) if full.parts[0] == current_database(engine) else full
 
 
@@ -148,7 +148,7 @@ def _bound(engine: Engine, source: Source) -> Source:
     entry = find_source(engine, source.name) if source.name else None
     entries = [reading.name for reading in _readings(engine, source, entry) if reading.kind != "other"]
     entries += _macros(engine, source, entry)
-    return replace(source, bound=tuple(_kept(engine, name) for name in dict.fromkeys(entries)))
+    return replace(source, bound=tuple(_without_own_database(engine, name) for name in dict.fromkeys(entries)))
 
 
 def _macros(engine: Engine, source: Source, entry: Entry | None) -> list[QualifiedName]:
@@ -170,13 +170,13 @@ def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Readi
     """What a source reads: a relation, by its `entry`, itself first. Nothing more where that cannot be told."""
     if source.name is not None and entry is None:
         return []
-    own = [] if entry is None else [Reading(*entry)]
+    own_entry = [] if entry is None else [Reading(*entry)]
     if entry is not None and entry[0] == "table":
-        return own
+        return own_entry
     try:
-        return [*own, *engine.reads(_query_of(source, entry))]
+        return [*own_entry, *engine.reads(_query_of(source, entry))]
     except UserError:
-        return own
+        return own_entry
 
 
 def require_same_meaning(engine: Engine, source: Source) -> None:
@@ -188,9 +188,9 @@ def require_same_meaning(engine: Engine, source: Source) -> None:
         return
     then = {_folded(_full_name(engine, entry)): entry for entry in source.bound}
     by_name = {parts[-1]: entry for parts, entry in then.items()}
-    own = source_entry(engine, source) if source.name else None
-    macros = [Reading("macro", name) for name in _macros(engine, source, own)]
-    for reading in [*_readings(engine, source, own), *macros]:
+    own_entry = source_entry(engine, source) if source.name else None
+    macros = [Reading("macro", name) for name in _macros(engine, source, own_entry)]
+    for reading in [*_readings(engine, source, own_entry), *macros]:
         entry = by_name.get(fold(reading.name.name))
         if entry is not None and _folded(reading.name) not in then:
             name = reading.name.name
@@ -224,8 +224,8 @@ def require_unhidden(engine: Engine, source: Source) -> None:
     """Raises UserError where a temporary table or view has a name that a live view reads of a source."""
     names = hidden_names(engine, source)
     temporary = engine.rows(sql_file("statements", "temporary_relations"))
-    if found := [str(name) for (name,) in temporary if fold(str(name)) in names]:
-        raise UserError(hidden(names), hint=unhiding(found[0]))
+    if hiding := [str(name) for (name,) in temporary if fold(str(name)) in names]:
+        raise UserError(hidden(names), hint=unhiding(hiding[0]))
 
 
 def hidden_names(engine: Engine, source: Source) -> tuple[str, ...]:
@@ -238,9 +238,11 @@ def hidden_names(engine: Engine, source: Source) -> tuple[str, ...]:
 
 
 def _hidden(engine: Engine, source: Source) -> Iterator[str]:
-    own = source_entry(engine, source) if source.name else None
-    for reading in _readings(engine, source, own):
-        is_written_in_full = own is not None and reading.name == own[1] and fold(reading.name.parts[1]) != "main"
+    own_entry = source_entry(engine, source) if source.name else None
+    for reading in _readings(engine, source, own_entry):
+        is_written_in_full = (
+            own_entry is not None and reading.name == own_entry[1] and fold(reading.name.parts[1]) != "main"
+        )
         if reading.kind != "other" and not is_written_in_full and not variable_of(reading.name.name):
             yield fold(reading.name.name)
 

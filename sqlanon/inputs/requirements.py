@@ -142,8 +142,8 @@ def with_bound_relations(engine: Engine, policy: Policy) -> Policy:
     """
     if engine.distributed:
         return policy
-    kept = (known if is_of_join(known) else _with_kept_names(engine, known) for known in policy.requirements)
-    return replace(policy, requirements=tuple(kept))
+    with_names = (known if is_of_join(known) else _with_kept_names(engine, known) for known in policy.requirements)
+    return replace(policy, requirements=tuple(with_names))
 
 
 def _with_kept_names(engine: Engine, requirement: Requirement) -> Requirement:

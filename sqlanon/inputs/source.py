@@ -167,8 +167,8 @@ def _of_session(engine: Engine, query: str) -> str | None:
     calls = engine.calls(query)
     if calls.macros:
         return f"it calls the macro {calls.macros[0].name}, and a session may have another one of that name"
-    asked = [name for name in calls.functions if name in _SESSION or name.startswith(_SESSION_PREFIXES)]
-    return f"it calls {min(asked)}, which each session answers for itself" if asked else None
+    session_functions = [name for name in calls.functions if name in _SESSION or name.startswith(_SESSION_PREFIXES)]
+    return f"it calls {min(session_functions)}, which each session answers for itself" if session_functions else None
 
 
 def _require_one_query(text: str) -> None:

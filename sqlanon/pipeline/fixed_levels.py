@@ -48,8 +48,10 @@ def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, Stor
         if former is None:
             raise _refused(release, f"it does not state a level of {attribute.name}")
         if len(former.levels) > 1:
-            shown = f"{level_range(former.levels)} of {former.height}"
-            raise _refused(release, f"its rows are at several levels of {attribute.name}, {shown} (local recoding)")
+            shown_levels = f"{level_range(former.levels)} of {former.height}"
+            raise _refused(
+                release, f"its rows are at several levels of {attribute.name}, {shown_levels} (local recoding)"
+            )
         # Without a hierarchy there are the value and '*'.
         height = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
         if fold(attribute.hierarchy or "") != fold(former.hierarchy or "") or height != former.height:

@@ -59,8 +59,8 @@ def _remarks(state: State) -> Iterator[str]:
     noted = profiles(state.engine, bound, choice.rows)
     width = len(bound.quasi_identifiers)
     respondent = _respondent(noted, width)
-    shown = _shown(state)
-    yield from of_columns(noted, width, respondent, lambda profile: _hidden(profile, shown))
+    shown_readings = _shown_readings(state)
+    yield from of_columns(noted, width, respondent, lambda profile: _hidden(profile, shown_readings))
     if bound.entity is not None:
         yield from of_nobody(bound.entity.column, rows_of_nobody(state.engine, bound))
     if bound.related:
@@ -80,7 +80,7 @@ def _remarks(state: State) -> Iterator[str]:
     yield from _unproven(choice)
 
 
-def _shown(state: State) -> list[tuple[str | None, Mapping[str, Reading]]]:
+def _shown_readings(state: State) -> list[tuple[str | None, Mapping[str, Reading]]]:
     """The published tables, each with its name and with how the source's columns are read that it has."""
     query = state.compiled
     if isinstance(query, TablesQuery):
@@ -89,13 +89,13 @@ def _shown(state: State) -> list[tuple[str | None, Mapping[str, Reading]]]:
     return [(None, {b.column: readings.get(b.column, Reading.EXACT) for b in need(state.bound).published})]
 
 
-def _hidden(profile: Profile, shown: Sequence[tuple[str | None, Mapping[str, Reading]]]) -> dict[str, bool]:
+def _hidden(profile: Profile, shown_readings: Sequence[tuple[str | None, Mapping[str, Reading]]]) -> dict[str, bool]:
     """The quasi-identifiers that a column determines whose values stand beside its own in no table.
 
     Each with whether its values stand in a table at all.
     """
     name = profile.column
-    tables = [readings for table, readings in shown if profile.table in (None, table)]
+    tables = [readings for table, readings in shown_readings if profile.table in (None, table)]
     beside = [readings for readings in tables if name in readings]
     return {
         quasi: any(readings.get(quasi) in _VALUES for readings in tables)

@@ -166,17 +166,17 @@ def _profiled(
         for j, agreeing in enumerate(same)
         if repeating and agreeing >= sizes().agreeing * repeating
     ]
-    found: dict[int, dict[str, int]] = {i: {} for i in counts}
-    asked = [_of_pair(i, j) for i, j in pairs]
-    for i, j, most, expected in read(asked, sorted({i for i, _ in pairs})) if pairs else ():
+    found_values: dict[int, dict[str, int]] = {i: {} for i in counts}
+    asked_pairs = [_of_pair(i, j) for i, j in pairs]
+    for i, j, most, expected in read(asked_pairs, sorted({i for i, _ in pairs})) if pairs else ():
         _, rows, alone, repeating, *same = counts[i]
         chance = log_chance(same[j], repeating, rows - alone, most, expected)
         if most <= sizes().common and chance <= log(sizes().chance):
-            found[i][quasi[j]] = same[j]
+            found_values[i][quasi[j]] = same[j]
     profiles_of: list[Profile] = []
     for i, (name, role) in enumerate(columns):
         values, rows, alone, repeating, *_ = counts[i]
-        agreeing = {q: found[i][q] for q in quasi if q in found[i]}
+        agreeing = {q: found_values[i][q] for q in quasi if q in found_values[i]}
         profiles_of.append(Profile(name, role, values, rows, alone, repeating, agreeing, one_in))
     return profiles_of
 

@@ -59,10 +59,12 @@ def by_counting(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> 
     while number != former:
         candidate = scratch.table("candidate", step("round", {**as_classes, "candidate": candidate}))
         number, former = count(engine, candidate), number
-    told: dict[str, str | exp.Query] = {"by_sets": known.surer, "contradicted_set": known.contradicted}
-    told["by_worlds"] = world_beliefs(engine, known.classes, scratch)
-    told["by_candidates"] = _believed(candidate, "counting", scratch)
-    tables_told = {name: each if isinstance(each, str) else scratch.table(name, each) for name, each in told.items()}
+    told_queries: dict[str, str | exp.Query] = {"by_sets": known.surer, "contradicted_set": known.contradicted}
+    told_queries["by_worlds"] = world_beliefs(engine, known.classes, scratch)
+    told_queries["by_candidates"] = _believed(candidate, "counting", scratch)
+    tables_told = {
+        name: each if isinstance(each, str) else scratch.table(name, each) for name, each in told_queries.items()
+    }
     counted = {name: scratch.table(name, step(name, tables_told)) for name in ("counted", "contradiction")}
     return Beliefs(counted["counted"], counted["contradiction"])
 

@@ -62,8 +62,8 @@ def known_sets(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> K
         sets["set_belief"] = scratch.table("set_belief", step("set_belief", sets))
         sets["pair"] = scratch.table("pair", step("pair", sets), [compared])
         sets["difference"] = scratch.table("difference", step("difference", sets))
-        for name, found in (("surer", surer), ("contradicted", contradicted)):
-            found.append(exp.select(exp.Star()).from_(relation(scratch.table(name, step(name, sets)))))
+        for name, found_queries in (("surer", surer), ("contradicted", contradicted)):
+            found_queries.append(exp.select(exp.Star()).from_(relation(scratch.table(name, step(name, sets)))))
         sets["exact"] = scratch.table("exact", step("exact", sets))
         sets["new_set"] = scratch.table("new_set", step("new_set", sets), [number, room])
         added = (("set_member", "new_member"), ("set_value", "new_value"), ("known_set", "new_known"))

@@ -80,14 +80,14 @@ def row_text(columns: Columns) -> exp.Expr:
 
 def value_in_row(row: exp.Expr, attribute: str, name: str) -> exp.Expr:
     """Returns the text of a column's value in the text of a row of the attribute that `named_row` made."""
-    place = [column for column, _ in json.loads(attribute)].index(fold(name))
-    return f.call("json_extract_string", row, literal(f"$[{place}]"))
+    position = [column for column, _ in json.loads(attribute)].index(fold(name))
+    return f.call("json_extract_string", row, literal(f"$[{position}]"))
 
 
 def require_known_rows(series: Series, bound: BoundPolicy) -> None:
     """Raises PolicyError for a release whose rows cannot be compared with those of other releases: `unknown_rows`."""
-    if found := unknown_rows(series, [(b.attribute, b.published_type) for b in bound.attributes]):
-        why, hint = found
+    if problem := unknown_rows(series, [(b.attribute, b.published_type) for b in bound.attributes]):
+        why, hint = problem
         raise PolicyError(f"{why}; nothing was published", hint=hint, part=("series",))
 
 
@@ -135,11 +135,11 @@ def is_keyed(attribute: Attribute) -> bool:
 def attributes_of_rows(engine: Engine, series: Series) -> dict[int, str | None]:
     """Returns for each release of a series, by its position, the attribute that `named_row` made; None without one."""
     names = {fold(name) for name, _ in series.attributes}
-    found: dict[int, str | None] = {}
+    attribute_at: dict[int, str | None] = {}
     for position, attribute in engine.rows(sql_file("ledger", "attributes"), [series.series_id]):
         of_row = None if attribute in names else str(attribute)
-        found[int(position)] = of_row or found.get(int(position))
-    return found
+        attribute_at[int(position)] = of_row or attribute_at.get(int(position))
+    return attribute_at
 
 
 def require_same_rows(engine: Engine, series: Series) -> str | None:
@@ -148,11 +148,11 @@ def require_same_rows(engine: Engine, series: Series) -> str | None:
     Raises PolicyError where the releases of a series that requires something show other columns; of a series that
     requires nothing it is None then.
     """
-    shown = {*attributes_of_rows(engine, series).values()}
-    if shown == {None} and len(series.attributes) > 1:
-        shown.add("unknown")
-    if len(shown) < 2:
-        return next(iter(shown), None)
+    shown_attributes = {*attributes_of_rows(engine, series).values()}
+    if shown_attributes == {None} and len(series.attributes) > 1:
+        shown_attributes.add("unknown")
+    if len(shown_attributes) < 2:
+        return next(iter(shown_attributes), None)
     if not series.requirements:
         return None
     raise PolicyError(

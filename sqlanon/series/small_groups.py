@@ -74,24 +74,24 @@ def _beliefs(
     """
     people = {respondent: int(number) for _, respondent, number in members}
     index = {respondent: position for position, respondent in enumerate(people)}
-    shown = {code: value for _, code, value, _ in values}
-    place = {code: position for position, code in enumerate(shown)}
+    shown_values = {code: value for _, code, value, _ in values}
+    code_places = {code: position for position, code in enumerate(shown_values)}
     inside: dict[int, list[int]] = defaultdict(list)
     rows: dict[int, dict[int, int]] = defaultdict(dict)
     for number, respondent, _ in members:
         inside[number].append(index[respondent])
     for number, code, _, n in values:
-        rows[number][place[code]] = int(n)
+        rows[number][code_places[code]] = int(n)
     sets = [KnownSet(inside[number], rows[number]) for number in inside]
-    shares, taken = shares_of_worlds([*people.values()], sets, len(place), steps)
+    shares, taken = shares_of_worlds([*people.values()], sets, len(code_places), steps)
     if shares is None:
         return dict.fromkeys(people), taken
-    return {who: _highest(share, [*shown.values()]) for who, share in zip(people, shares, strict=True)}, taken
+    return {who: _highest(share, [*shown_values.values()]) for who, share in zip(people, shares, strict=True)}, taken
 
 
-def _highest(shares: Sequence[Fraction], shown: Sequence[int]) -> float:
+def _highest(shares: Sequence[Fraction], shown_values: Sequence[int]) -> float:
     """Returns the share of the likeliest value; codes that show one value are one value."""
     of_value: dict[int, Fraction] = defaultdict(Fraction)
-    for share, value in zip(shares, shown, strict=True):
+    for share, value in zip(shares, shown_values, strict=True):
         of_value[value] += share
     return round(float(max(of_value.values())), 12)

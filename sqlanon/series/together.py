@@ -170,8 +170,8 @@ def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
     Rows are alike that have the same value of the attribute; with `of_row` those that agree in all columns that it has.
     """
     columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
-    shown = column("value") if of_row is None else value_in_row(column("value"), of_row, attribute)
-    columns.append(alias(shown, "shown"))
+    shown_value = column("value") if of_row is None else value_in_row(column("value"), of_row, attribute)
+    columns.append(alias(shown_value, "shown"))
     of_attribute = exp.and_(_of(series), column("attribute").eq(literal(of_row or fold(attribute))))
     values = exp.select(*columns).from_(query_file("ledger", "class_value").subquery("of_class")).where(of_attribute)
     return reading(query_file("ledger", "coded_value"), {"value_of_class": values})
@@ -186,7 +186,7 @@ def _composed(engine: Engine, families: Sequence[Mapping[str, str]], scratch: Sc
     each: list[exp.Query] = []
     for tables in families:
         counting = by_counting(engine, tables, scratch)
-        told = {"counted": counting.believed, "contradiction": counting.contradicted}
-        told["intersected"] = by_intersection(tables, scratch)
-        each.append(step("respondents", {**tables, **told}))
+        told_tables = {"counted": counting.believed, "contradiction": counting.contradicted}
+        told_tables["intersected"] = by_intersection(tables, scratch)
+        each.append(step("respondents", {**tables, **told_tables}))
     return scratch.table("composed", union_all(each))

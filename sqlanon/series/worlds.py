@@ -75,15 +75,15 @@ def shares_of_worlds(
     shares = [[Fraction(0)] * codes for _ in number]
     to_end: dict[_Left, int] = dict.fromkeys(ways[-1], 1)
     for entry, choices, before in zip(reversed(order), reversed(layers), reversed(ways[:-1]), strict=True):
-        held = [0] * codes
+        held_rows = [0] * codes
         from_here: dict[_Left, int] = {}
         for state, each in choices.items():
             from_here[state] = sum(chosen * to_end[then] for _, chosen, then in each)
             for vector, chosen, then in each:
                 weight = before[state] * chosen * to_end[then]
                 for code, persons in enumerate(vector):
-                    held[code] += weight * persons
-        shares[entry] = [Fraction(each, worlds * number[entry]) for each in held]
+                    held_rows[code] += weight * persons
+        shares[entry] = [Fraction(each, worlds * number[entry]) for each in held_rows]
         to_end = from_here
     return shares[: len(people)], taken
 
@@ -94,8 +94,8 @@ def _choices(state: _Left, people: int, inside: Sequence[int], most: int) -> Ite
     high = [min(people, *(state[index][0][code] for index in inside)) for code in codes]
     # The others of a set can take one row each.
     low = [max(0, *(state[index][0][code] - (state[index][1] - people) for index in inside)) for code in codes]
-    for found, vector in enumerate(_vectors(low, high, people)):
-        if found >= most:
+    for number_found, vector in enumerate(_vectors(low, high, people)):
+        if number_found >= most:
             raise TooManyWorlds
         ways, rest = 1, people
         for persons in vector:

@@ -240,7 +240,7 @@ def test_settings_together_change_no_answer(path: str, expected: dict[str, Count
 
 
 # What a body is without the condition on the session that stands before it.
-CONDITION = re.compile(r"WHERE \(NOT \(current_setting\(CASE .*? END\) IS NULL\)\)")
+CONDITION = re.compile(r'WHERE \(NOT \("system"\.main\.current_setting\(CASE .*? END\) IS NULL\)\)')
 
 
 @pytest.mark.parametrize("collation", ["NOCASE", "NOACCENT", "th", "de"])

@@ -213,7 +213,7 @@ def former(con: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
         "ALTER TABLE anon.series_release DROP COLUMN checksum; ALTER TABLE anon.series_release DROP COLUMN digest_of; "
         "ALTER TABLE anon.policy DROP COLUMN bound; ALTER TABLE anon.policy DROP COLUMN against_bound; "
         "ALTER TABLE anon.policy_related_table DROP COLUMN bound; "
-        "DELETE FROM anon.schema_version WHERE slug IN ('checksums', 'value_sets', 'bound_names')"
+        "DELETE FROM anon.schema_version WHERE version >= 15"
     )
     return con
 

@@ -62,8 +62,8 @@ def _require_csv_fields(statement: ExportRelease) -> None:
 
 def csv_fields(statement: ExportRelease) -> CsvFields:
     """How the fields of a CSV file are told apart."""
-    given = {"delimiter": statement.delimiter, "quote": statement.quote}
-    return replace(COMMAS, **{name: character for name, character in given.items() if character is not None})
+    given_fields = {"delimiter": statement.delimiter, "quote": statement.quote}
+    return replace(COMMAS, **{name: character for name, character in given_fields.items() if character is not None})
 
 
 def _require_database_options(statement: ExportRelease) -> None:

@@ -114,10 +114,10 @@ def _binding_rounds(choice: Generalization, explained: Explanation, quasi: Seque
         most, leaving = violated[0].requirement if violated else "none", "round 1 leaves"
     later = counted(sum(round_.rows for round_ in choice.rounds[1:]), "row")
     rounds = zip(quasi, *(round_.levels for round_ in choice.rounds), strict=True)
-    shown = ", ".join(f"{bound.column} {level_range(levels)}/{bound.height}" for bound, *levels in rounds)
+    level_texts = ", ".join(f"{bound.column} {level_range(levels)}/{bound.height}" for bound, *levels in rounds)
     return (
         f"{most}: violated by most rows that {leaving} to later rounds; these publish {later}, and the levels of all "
-        f"rounds are {shown}"
+        f"rounds are {level_texts}"
     )
 
 

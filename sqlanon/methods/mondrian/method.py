@@ -219,6 +219,6 @@ def verify(_: PublishedTables, __: Options) -> Structure:
 def wording(options: Options) -> Wording:
     """What a certificate says of the release."""
     if options.publish == "none":
-        dealt = (Reading.EXACT, Reading.BUCKET_VALUE, Reading.BUCKET)
-        return Wording(_IN_BUCKETS, OF_REGIONS, tables=(dealt,))
+        dealt_readings = (Reading.EXACT, Reading.BUCKET_VALUE, Reading.BUCKET)
+        return Wording(_IN_BUCKETS, OF_REGIONS, tables=(dealt_readings,))
     return Wording(_BY_REGION, OF_REGIONS)
