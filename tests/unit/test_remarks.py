@@ -29,6 +29,7 @@ def con() -> Connection:
 
 def remarks(con: Connection, policy: str, method: str = "METHOD generalization") -> list[str]:
     """The remarks of EXPLAIN, which are those of CREATE."""
+    con.execute("DROP ANONYMIZED TABLE IF EXISTS r")
     con.execute(f"CREATE OR REPLACE POLICY p ON {policy}")
     rows = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY p {method}").fetchall()
     explained = [detail for stage, item, detail in rows if (stage, item) == ("remark", "remark")]
