@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import duckdb
@@ -437,7 +438,11 @@ def test_hostile_names(engine, name):
         quoted,
     )
     create_policy(engine, CreatePolicy(policy))
-    assert policies.load(engine, "hospital") == policy
+    stored = policies.load(engine, "hospital")
+    ranges, *others = stored.requirements
+    # The table that a requirement reads is kept with its schema.
+    assert ranges.arguments == (("ranges", QualifiedName(("main", f"{name} 2"))),)
+    assert replace(stored, requirements=(policy.requirements[0], *others)) == policy
     with Scratch(engine) as scratch:
         found, requirements = bound(engine, policy, scratch)
     assert found.guarding == (f"{name} 2",)
