@@ -86,7 +86,7 @@ def test_what_holds_for_a_statement_is_asked_once() -> None:
 @pytest.mark.parametrize(
     ("statement", "most"),
     [
-        ("CREATE ANONYMIZED TABLE another " + METHOD, 68),
+        ("CREATE ANONYMIZED TABLE another " + METHOD, 69),
         ("CREATE ANONYMIZED VIEW live " + METHOD, 70),
         ("EXPLAIN ANONYMIZED TABLE another " + METHOD, 63),
         ("CHECK hospital_release", 20),
