@@ -1,9 +1,5 @@
 -- True, or an error where a temporary table or view has one of the names that a live view reads: DuckDB would find it
 -- instead of what the view was made for. Functions are named in full, because a macro could replace them.
 SELECT CASE WHEN system.main.count(*) = 0 THEN true ELSE system.main.error($message) END
-FROM (
-    SELECT table_name AS name FROM system.main.duckdb_tables() WHERE database_name = 'temp'
-    UNION ALL
-    SELECT view_name FROM system.main.duckdb_views() WHERE database_name = 'temp'
-) AS temporary
+FROM temporary
 WHERE system.main.lower(name) IN ($names)

@@ -62,7 +62,10 @@ def relations_read(rows: Rows, query: str) -> list[Reading]:
 
 
 def calls_made(rows: Rows, query: str) -> Calls:
-    """What a query calls, through views and macros too. Raises UserError where it cannot be told."""
+    """Returns the functions and macros that a query calls, through views and macros too.
+
+    Raises UserError where it cannot be told.
+    """
     reader = _Reader(rows)
     try:
         reader.read(query, ())

@@ -39,7 +39,7 @@ class Reading(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """What a query calls: the folded names of functions and operators, and each macro that has one of these names."""
+    """The calls of a query: the folded names of functions and operators, and each macro that has one of these names."""
 
     functions: frozenset[str]
     macros: tuple[QualifiedName, ...]

@@ -167,7 +167,7 @@ def _query_of(source: Source, entry: Entry | None) -> str:
 
 
 def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Reading]:
-    """What a source reads: a relation, by its `entry`, itself first. Nothing more where that cannot be told."""
+    """Returns the relations that a source reads: a named one, by its `entry`, first. The others may be unknown."""
     if source.name is not None and entry is None:
         return []
     own_entry = [] if entry is None else [Reading(*entry)]

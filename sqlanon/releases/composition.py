@@ -25,7 +25,7 @@ from sqlanon.releases.lineage import sources_of
 __all__ = ["others_of", "others_than", "sources_read", "warning"]
 
 _SHOWN = 10
-_CURRENT_SCHEMA = "SELECT current_schema()"
+_CURRENT_SCHEMA = "SELECT system.main.current_schema()"
 
 
 def sources_read(engine: Engine, release: Release) -> tuple[SourceRead, ...]:

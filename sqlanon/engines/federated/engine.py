@@ -157,7 +157,7 @@ class FederatedEngine:
         return self.local.reads(query)
 
     def calls(self, query: str) -> Calls:
-        """What DuckDB calls; a source on Spark is no query."""
+        """Returns the calls of a query of DuckDB's; a source on Spark is no query."""
         return self.local.calls(query)
 
     def tables_of(self, query: str) -> list[QualifiedName]:

@@ -21,7 +21,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, case, different, is_not_null
 from sqlanon.sqlgen.build.names import column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.build.sql_files import query_file
+from sqlanon.sqlgen.build.sql_files import query_file, reading
 
 __all__ = ["BINARY", "MadeFor", "Refusal", "hidden", "nothing_hidden", "refusal_in", "unhiding"]
 
@@ -71,7 +71,9 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
     """A condition for the outermost WHERE of a live view that reads relations of these names: true, or an error where a
     temporary table or view has one of them.
     """
-    query = query_file("statements", "nothing_hidden")
+    query = reading(
+        query_file("statements", "nothing_hidden"), {"temporary": query_file("statements", "temporary_relations")}
+    )
     said = {
         "message": [_says(hidden(names), unhiding(names[0]).removeprefix("run "))],
         "names": [f.built_in("lower", literal(name)) for name in names],
@@ -82,12 +84,12 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
 
 
 def hidden(names: Sequence[str]) -> str:
-    """What an error says where a temporary relation has one of the names that a live view reads."""
+    """Returns the error for a temporary relation that has one of the names that a live view reads."""
     return f"a temporary table or view is called {' or '.join(names)}, as what this view reads"
 
 
 def unhiding(name: str) -> str:
-    """What to run then, of a temporary relation of this name."""
+    """Returns the hint for that error: how to remove a temporary relation of this name."""
     temporary = to_sql(relation(("temp", name)))
     return f"run DROP TABLE {temporary}, DROP VIEW {temporary}, or unregister it if it is a data frame"
 
