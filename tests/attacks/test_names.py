@@ -54,6 +54,11 @@ def con(sent: list[str]) -> Iterator[Any]:
         connection.close()
 
 
+def written(row: tuple[Any, ...]) -> str:
+    """A row as text. DuckDB adds up in the order in which its threads are done, so the last digits may differ."""
+    return repr(tuple(float(f"{value:.12g}") if isinstance(value, float) else value for value in row))
+
+
 def outcome(con: Any, statement: str, query: str | None, shadow: Shadow | None = None) -> Outcome:
     """The rows of a statement, run in a transaction that is rolled back; None for an error."""
     con.execute("BEGIN")
@@ -62,8 +67,8 @@ def outcome(con: Any, statement: str, query: str | None, shadow: Shadow | None =
             shadow.put(con)
         answer = con.execute(statement).fetchall()
         if query is None:
-            return Counter(map(repr, answer))
-        return Counter(map(repr, con.duckdb.execute(query).fetchall()))
+            return Counter(map(written, answer))
+        return Counter(map(written, con.duckdb.execute(query).fetchall()))
     except (duckdb.Error, SqlanonError):
         return None
     finally:
