@@ -29,7 +29,7 @@ from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import assumed_of
 from sqlanon.pipeline import run
 from sqlanon.pipeline.explain import explanation, printable
-from sqlanon.releases.composition import others_of, warning
+from sqlanon.releases.composition import others_among, others_of, warning
 from sqlanon.releases.objects import drop_release
 from sqlanon.report.page_file import with_report, without_former
 from sqlanon.statements import answer_columns
@@ -145,9 +145,11 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | No
         # What requires nothing, such as the loss, is no requirement.
         measured = releases.measurements(engine, release)
         report = PrivacyReport(tuple(measurement for measurement in measured if measurement.satisfied is not None))
+        others = others_of(engine, release)
     else:
-        assert state.release is not None and state.report is not None
+        assert state.release is not None and state.report is not None and state.known is not None
         release, report = state.release, state.report
+        others = others_among(engine, release, state.known)
     head = (
         str(release.name),
         release.kind,
@@ -157,7 +159,7 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | No
         release.loss,
         release.levels,
     )
-    said = warning(others_of(engine, release))
+    said = warning(others)
     remarks = "\n".join(map(printable, state.remarks)) if state and state.remarks else None
     rows = ((*head, m.question, *_measured(m), said, remarks) for m in report.measurements)
     # The column of the loss says which loss it is.

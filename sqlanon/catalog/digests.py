@@ -19,7 +19,16 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["digests", "forgetting", "require_own_rows", "require_sealed", "rows_in_utc", "seal", "table_digest"]
+__all__ = [
+    "digests",
+    "forgetting",
+    "keep_digest",
+    "require_own_rows",
+    "require_sealed",
+    "rows_in_utc",
+    "seal",
+    "table_digest",
+]
 
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
@@ -30,7 +39,11 @@ def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
 
 def seal(engine: Engine, release_id: str) -> None:
     """Keeps the digest of a release's rows: from now on they may not change. It is written last of all."""
-    digest = digests(engine, [release_id])[release_id]
+    keep_digest(engine, release_id, digests(engine, [release_id])[release_id])
+
+
+def keep_digest(engine: Engine, release_id: str, digest: str) -> None:
+    """Keeps the digest of a release's rows, as `digests` has just computed it."""
     engine.run(sql_file("catalog", "queries", "seal_release"), [digest, release_id])
 
 

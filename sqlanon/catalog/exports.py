@@ -6,15 +6,15 @@ what they gave away in another way, and delete those of files that never left.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import BadJson
 from sqlanon.catalog._source_text import read_sources, write_sources
-from sqlanon.catalog.digests import digests
-from sqlanon.catalog.series import of_releases
+from sqlanon.catalog.digests import digests, keep_digest
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
 from sqlanon.domain.values import QualifiedName
@@ -22,10 +22,22 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import rows_once
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["forget", "known", "made_from", "record"]
+__all__ = ["KnownReleases", "forget", "known", "made_from", "record", "seal_beside"]
 
-_STANDING = ("release_id", "schema_name", "object_name", "kind", "method", "sources", "digest")
-_EXPORTED = ("release_id", "schema_name", "object_name", "method", "sources", "exported_at")
+# The columns of known_releases.sql.
+_KNOWN = (
+    "place",
+    "release_id",
+    "schema_name",
+    "object_name",
+    "kind",
+    "method",
+    "sources",
+    "digest",
+    "moment",
+    "series",
+    "requires",
+)
 
 
 def record(engine: Engine, release: Release, sources: tuple[SourceRead, ...] | None, format_: str) -> datetime:
@@ -43,41 +55,80 @@ def forget(engine: Engine, release: Release, moment: datetime) -> None:
     engine.run(sql_file("catalog", "queries", "forget_export"), [release.release_id, moment])
 
 
-def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
+@dataclass(frozen=True)
+class KnownReleases:
+    """The releases whose rows somebody may have, as `known` returns them; `but` is the release that is left out.
+
+    `required` are the series that require something of the release that is left out and of all their releases.
+    """
+
+    releases: list[KnownRelease]
+    required: frozenset[str]
+
+
+def known(engine: Engine, but: str | None = None) -> KnownReleases:
     """Returns the releases that stand, the oldest first, and then those that are gone; `but` one release.
 
     A release that is gone is known if it was exported, or if the ledger of a series has it.
     """
     if not migrations.ready(engine):
-        return []
-    rows = _rows.read(engine, "release", _STANDING, order=("created_at",))
-    standing_ids = {row["release_id"] for row in rows}
-    rows = [row for row in rows if row["release_id"] != but]
-    exported = _rows.read(engine, "release_export", _EXPORTED, order=("exported_at",))
-    sealed = digests(engine, [row["release_id"] for row in rows]) if rows else {}
-    last = {row["release_id"]: row["exported_at"] for row in exported}
-    in_series = {each.release_id: each for each in of_releases(engine)}
-    for row in (*rows, *exported):
-        found_series = in_series.get(row["release_id"])
-        row["series"] = found_series.series if found_series else None
-    standing_releases = [
-        _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
-        for row in rows
-    ]
+        return KnownReleases([], frozenset())
+    rows = _rows_of_all(engine)
+    others = [release_id for release_id in _standing(rows) if release_id != but]
+    return _known_releases(engine, rows, but, digests(engine, others) if others else {})
+
+
+def seal_beside(engine: Engine, release_id: str) -> KnownReleases:
+    """Seals a release as `seal` does, and returns the other releases as `known` does.
+
+    One query computes the digests of all of them.
+    """
+    rows = _rows_of_all(engine)
+    sealed = digests(engine, [*dict.fromkeys([release_id, *_standing(rows)])])
+    keep_digest(engine, release_id, sealed[release_id])
+    return _known_releases(engine, rows, release_id, sealed)
+
+
+def _rows_of_all(engine: Engine) -> list[dict[str, Any]]:
+    """The rows of the catalog that tell of releases, each with the `place` where it is."""
+    rows = engine.rows(sql_file("catalog", "queries", "known_releases"))
+    return [dict(zip(_KNOWN, row, strict=True)) for row in rows]
+
+
+def _standing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [row["release_id"] for row in rows if row["place"] == "standing"]
+
+
+def _known_releases(
+    engine: Engine, rows: Sequence[dict[str, Any]], but: str | None, sealed: Mapping[str, str]
+) -> KnownReleases:
+    """The releases that these rows tell of; `sealed` has the digests of those that stand."""
+    standing_ids = set(_standing(rows))
+    standing = [row for row in rows if row["place"] == "standing" and row["release_id"] != but]
+    exported = [row for row in rows if row["place"] == "exported"]
+    in_series = {row["release_id"]: row for row in rows if row["place"] == "in series"}
+    last = {row["release_id"]: row["moment"] for row in exported}
     # Of several exports of one release the last speaks for all; rows written by hand may have no release.
     gone = {
         row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in standing_ids
     }
-    return [
-        *standing_releases,
-        *_streams(engine),
-        *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values()),
+    for row in (*standing, *exported):
+        row["series"] = in_series[row["release_id"]]["series"] if row["release_id"] in in_series else None
+    releases = [
         *(
-            KnownRelease(each.release_id, each.name, "table", None, None, stands=False, series=each.series)
-            for each in in_series.values()
-            if each.release_id not in {*standing_ids, *gone, but}
+            _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
+            for row in standing
+        ),
+        *_streams(engine),
+        *(_known(row, stands=False, exported=row["moment"]) for row in gone.values()),
+        *(
+            _known(row, stands=False, exported=None)
+            for release_id, row in in_series.items()
+            if release_id not in {*standing_ids, *gone, but}
         ),
     ]
+    own = [row for row in rows if row["place"] == "in series" and row["release_id"] == but]
+    return KnownReleases(releases, frozenset(str(row["series"]) for row in own if row["requires"]))
 
 
 def _streams(engine: Engine) -> list[KnownRelease]:
@@ -92,7 +143,7 @@ def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trus
     return KnownRelease(
         release_id=row["release_id"],
         name=QualifiedName((row["schema_name"], row["object_name"])),
-        kind=row.get("kind", "table"),
+        kind=row["kind"],
         method=row["method"],
         sources=_sources(row["sources"]) if not stands or row["digest"] == trusted else None,
         stands=stands,
@@ -118,7 +169,7 @@ def made_from(engine: Engine, names: Collection[QualifiedName]) -> set[SourceRea
     releases = {r["release_id"] for r in objects if (fold(r["schema_name"]), fold(r["object_name"])) in wanted}
     made = [stream for stream in _streams(engine) if _folded(stream.name) in wanted]
     if releases:
-        made += [release for release in known(engine) if release.release_id in releases]
+        made += [release for release in known(engine).releases if release.release_id in releases]
     return {source for release in made for source in release.sources or ()}
 
 

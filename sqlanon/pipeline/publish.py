@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from sqlanon import __version__
 from sqlanon.catalog import releases
 from sqlanon.catalog.digests import seal, table_digest
+from sqlanon.catalog.exports import seal_beside
 from sqlanon.catalog.snapshot import release_json
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseObject
@@ -54,10 +55,12 @@ def publish_stage(state: State) -> State:
     releases.save(engine, release)
     releases.save_rounds(engine, release, state.recoded.rounds if state.recoded else ())
     releases.save_measurements(engine, release, (*need(state.report).measurements, _loss(release)))
-    seal(engine, release.release_id)
     if ledger_rows is not None:
         enter(need(state.respondents), release, ledger_rows)
-    return state.having(release=release)
+    if state.alone:
+        seal(engine, release.release_id)
+        return state.having(release=release)
+    return state.having(release=release, known=seal_beside(engine, release.release_id))
 
 
 def _ledger_rows(state: State) -> LedgerRows | None:

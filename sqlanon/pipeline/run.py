@@ -89,7 +89,9 @@ def candidate(
     with Scratch(engine) as scratch:
         stages = tuple((name, stage) for name, stage in RELEASE if stage is not remark_stage)
         return need(
-            _through(stages, State(engine, statement, scratch, policy=policy, shared_cells=shared_cells)).release
+            _through(
+                stages, State(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)
+            ).release
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
+from sqlanon.catalog.exports import KnownReleases
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.choice import Choice
@@ -46,7 +47,8 @@ class State:
     `dry` says that nothing is published, `shared_cells` are those of other releases, `options` are the method's
     arguments, checked. `series` is the one that the release is made in, which knows its `respondents`, and `leveled`
     the release whose levels it keeps. `other` is the release that the policy joins, and `join` the join with it.
-    `former` has the types of the columns, by table, of the release that is replaced.
+    `former` has the types of the columns, by table, of the release that is replaced. `known` are the releases beside the
+    published one; if `alone`, nobody asks for them.
     """
 
     engine: Engine
@@ -54,6 +56,7 @@ class State:
     scratch: Scratch
     progress: Watching | None = None
     dry: bool = False
+    alone: bool = False
     shared_cells: KeptCells | None = None
     options: object = None
     policy: Policy | None = None
@@ -74,6 +77,7 @@ class State:
     advice: tuple[str, ...] = ()
     released_rows: int = 0
     release: Release | None = None
+    known: KnownReleases | None = None
     series: Series | None = None
     respondents: Respondents | None = None
     leveled: Release | None = None

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlanon.catalog import exports, policies, releases
 from sqlanon.catalog import series as series_catalog
-from sqlanon.catalog.series import of_releases
+from sqlanon.catalog.exports import KnownReleases
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
@@ -22,7 +22,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.releases.lineage import sources_of
 
-__all__ = ["others_of", "others_than", "sources_read", "warning"]
+__all__ = ["others_among", "others_of", "others_than", "sources_read", "warning"]
 
 _SHOWN = 10
 _CURRENT_SCHEMA = "SELECT system.main.current_schema()"
@@ -38,9 +38,12 @@ def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
 
     Releases of a series that requires something of this release and of them together are left out.
     """
-    known = exports.known(engine, but=release.release_id)
-    mine = {each.series for each in of_releases(engine) if each.release_id == release.release_id and each.requires}
-    others = [other for other in known if other.series not in mine]
+    return others_among(engine, release, exports.known(engine, but=release.release_id))
+
+
+def others_among(engine: Engine, release: Release, known: KnownReleases) -> list[KnownRelease]:
+    """As `others_of`, where the releases beside this one are known already."""
+    others = [other for other in known.releases if other.series not in known.required]
     return _sharing(engine, others, sources_read(engine, release)) if others else []
 
 
@@ -56,7 +59,7 @@ def others_than(
     mine = series.name if series is not None and series.requirements else None
     others = [
         release
-        for release in exports.known(engine)
+        for release in exports.known(engine).releases
         if _key(release.name) != target or release.exported_at or release.series or not release.stands
     ]
     others = [other for other in others if other.series is None or other.series != mine]
