@@ -11,11 +11,11 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import UPPER, fold
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending
-from sqlanon.sqlgen.build.names import column, identifier, relation
+from sqlanon.sqlgen.build.expressions import ascending, exists, not_
+from sqlanon.sqlgen.build.names import column, identifier, literal, relation
 from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
 
-__all__ = ["delete", "insert", "read"]
+__all__ = ["delete", "insert", "insert_new", "read"]
 
 # Drawn at random, not named: equal where the text is.
 _IDENTIFIERS = ("release_id", "series_id", "stream_id")
@@ -73,6 +73,22 @@ def insert(engine: Engine, table: str, rows: Sequence[Mapping[str, object]]) -> 
 def _inserting(table: str, columns: tuple[str, ...], rows: int) -> RepeatedQuery:
     values = exp.values([tuple(exp.Placeholder() for _ in columns) for _ in range(rows)])
     return repeated(exp.insert(values, relation(("anon", table)), columns=[identifier(name) for name in columns]))
+
+
+def insert_new(engine: Engine, table: str, row: Mapping[str, object], names: Sequence[str]) -> bool:
+    """Inserts a row into `anon.table`; False, and nothing is inserted, where a row has its `names` already."""
+    query = _inserting_new(table, tuple(row), tuple(names))
+    taken = _parameters({name: str(row[name]) for name in names})
+    return bool(engine.rows(query, [*row.values(), *taken])[0][0])
+
+
+@cache
+def _inserting_new(table: str, columns: tuple[str, ...], names: tuple[str, ...]) -> RepeatedQuery:
+    target = relation(("anon", table))
+    row = exp.select(*(exp.Placeholder() for _ in columns))
+    taken = exp.select(literal(1)).from_(target.copy()).where(_where(names))
+    query = row.where(not_(exists(taken)), copy=False)
+    return repeated(exp.insert(query, target, columns=[identifier(name) for name in columns]))
 
 
 def delete(engine: Engine, table: str, names: Mapping[str, str]) -> None:

@@ -83,13 +83,12 @@ def save(engine: Engine, release: Release) -> None:
     """
     schema, name = _schema_and_name(release.name)
     migrations.install(engine)
-    if _rows.read(engine, "release", ("release_id",), {"schema_name": schema, "object_name": name}):
-        raise UserError(f"the release {release.name} exists already")
     row = {column: getattr(release, column) for column in _PLAIN}
     row |= {"schema_name": schema, "object_name": name}
     row["method_arguments"] = dumps(arguments_to_json(release.method_arguments))
     row["sources"] = write_sources(release.sources)
-    _rows.insert(engine, "release", [row])
+    if not _rows.insert_new(engine, "release", row, ("schema_name", "object_name")):
+        raise UserError(f"the release {release.name} exists already")
     identity = {"release_id": release.release_id}
     _rows.insert(
         engine,

@@ -61,16 +61,16 @@ class Scratch:
         self._made.append((self.engine.copy_rows(name, query), name))
         return name
 
-    def bounded(self, purpose: str, query: exp.Query) -> tuple[str, bool]:
+    def bounded(self, purpose: str, query: exp.Query) -> tuple[str, int | None]:
         """A temporary table with the rows of a query where they may go there, and else one of rows where they are.
 
-        Returns its name, and whether its rows are where they were: on another engine than tables, and too many to go
-        from one to the other.
+        Returns its name and the number of its rows, None where they are where they were: on another engine than
+        tables, and too many to go from one to the other.
         """
         try:
-            return self.table(purpose, query), False
+            return self.counted_table(purpose, query)
         except TooManyRows:
-            return self.rows(purpose, query), True
+            return self.rows(purpose, query), None
 
     def counted_table(self, purpose: str, query: exp.Query) -> tuple[str, int]:
         """A temporary table with the rows of a query; returns its name and how many they are."""

@@ -15,11 +15,10 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
 from sqlanon.inputs.listed_values import spelled_otherwise
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast, is_not_null, named, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import Step
-from sqlanon.sqlgen.cells.cells import carried_code, public_cells, rank_name, tree
+from sqlanon.sqlgen.cells.cells import Codes, carried_code, public_cells, rank_name, tree
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.cells.labels import level_name, stored_labels
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
@@ -53,13 +52,13 @@ def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
     return columns
 
 
-def table_of_values(scratch: Scratch, purpose: str, column: str, query: exp.Query) -> str:
-    """A temporary table with the values of a column of the source; returns its name.
+def table_of_values(scratch: Scratch, purpose: str, column: str, query: exp.Query) -> tuple[str, int]:
+    """A temporary table with the values of a column of the source; returns its name and the number of its rows.
 
     Raises TooManyRows, naming the column, where they are on another engine and too many.
     """
     try:
-        return scratch.table(purpose, query)
+        return scratch.counted_table(purpose, query)
     except TooManyRows as error:
         raise TooManyRows(
             f"{column} has too many values to be numbered: {error.message}",
@@ -68,7 +67,6 @@ def table_of_values(scratch: Scratch, purpose: str, column: str, query: exp.Quer
 
 
 def carry(
-    engine: Engine,
     policy: BoundPolicy,
     scratch: Scratch,
     requirements: Sequence[BoundRequirement],
@@ -86,9 +84,7 @@ def carry(
     plain += [replace(b, hierarchy=None, stored=False, height=1) for b in others if b.column not in known]
     carried: list[Carried] = []
     for bound in plain:
-        table = table_of_values(scratch, "values", bound.column, tree(bound, source, source))
-        count = engine.rows(exp.select(f.count()).from_(relation(table)))[0][0]
-        carried.append(Carried(bound, table, int(count)))
+        carried.append(Carried(bound, *table_of_values(scratch, "values", bound.column, tree(bound, source, source))))
     return carried
 
 
@@ -236,7 +232,7 @@ def _public_value(policy: BoundPolicy, index: int, of: str | None) -> exp.Expr:
 
 
 def public_cells_of(
-    policy: BoundPolicy, scratch: Scratch, codes: Sequence[str | None], layout: KeyLayout
+    policy: BoundPolicy, scratch: Scratch, codes: Sequence[Codes | None], layout: KeyLayout
 ) -> str | None:
     """The cells of the public table, None if there is none. They are keyed as the source's, and carry nothing."""
     if policy.public is None:

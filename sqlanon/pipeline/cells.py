@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -12,11 +13,12 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.listed_values import require_listed
 from sqlanon.inputs.requirement_columns import carry, given_relations, public_cells_of, public_values, table_of_values
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.pipeline.sizes import sizes
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sqlgen.cells.cells import Codes, cells, codes, tree, tree_summaries
+from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 from sqlanon.sqlgen.cells.value_ranks import ranked
 
 __all__ = ["encode"]
@@ -47,65 +49,80 @@ def encode(
     source = relation(policy.relation)
     hierarchy_values = relation(("anon", "hierarchy_value"))
     trees: list[str] = []
-    tables: list[str] = []
-    siblings: list[Sequence[int]] = []
-    values: list[int] = []
-    spread: list[tuple[int, ...]] = []
-    most: list[tuple[int, ...]] = []
-    rows = 0
+    counts: list[int] = []
     for index, bound in enumerate(policy.quasi_identifiers):
         values_of = tree(bound, source, hierarchy_values, public_values(policy, index))
-        name = table_of_values(scratch, "tree", bound.column, values_of)
+        name, count = table_of_values(scratch, "tree", bound.column, values_of)
         if bound.stored:
             require_listed(engine, bound, name, hierarchy_values)
-        leaves, rows, *rest = (int(figure or 0) for figure in engine.rows(tree_summary(bound, relation(name)))[0])
         trees.append(name)
-        values.append(leaves)
-        if flat:
-            tables.append(scratch.table("ranked", ranked(bound, name)))
-            siblings.append([_row_count(engine, name)])
-        else:
-            siblings.append(rest[: bound.height])
-        others, top = rest[bound.height :], max(leaves - 1, 0)
-        spread.append((0, *others[: bound.height - 1], rows * top))
-        most.append((0, *others[bound.height - 1 :], top))
-    carried = carry(engine, policy, scratch, requirements, besides)
+        counts.append(count)
+    figures = _figures(engine, policy, trees)
+    named = zip(policy.quasi_identifiers, trees, strict=True)
+    tables = [scratch.table("ranked", ranked(bound, name)) for bound, name in named if flat]
+    siblings: list[Sequence[int]] = [[count] for count in counts] if flat else [each.siblings for each in figures]
+    carried = carry(policy, scratch, requirements, besides)
     layout = KeyLayout.pack(siblings, [values.count for values in carried])
-    # Tables rather than subqueries: the engine then knows how many codes there are, and the largest of them.
-    coded = [codes(relation(name), fields) for name, fields in zip(tables or trees, layout.fields, strict=True)]
-    code_tables = tuple(scratch.table("code", query) if query else None for query in coded)
-    carried_codes = [codes(relation(c.table), (field,)) for c, field in zip(carried, layout.carried, strict=True)]
-    extra = [
-        (c.bound, scratch.table("code", query) if query else None)
-        for c, query in zip(carried, carried_codes, strict=True)
-    ]
+
+    def coded(table: str, fields: Sequence[Field], count: int) -> Codes | None:
+        """The codes of a column's values: where they are many, a table, whose size the engine knows."""
+        query = codes(relation(table), fields)
+        if query is None:
+            return None
+        small = count < sizes().coded_from and not engine.distributed
+        return query.subquery(copy=False) if small else relation(scratch.table("code", query))
+
+    code_relations = tuple(map(coded, tables or trees, layout.fields, counts))
+    extra = [(c.bound, coded(c.table, (field,), c.count)) for c, field in zip(carried, layout.carried, strict=True)]
     by_entity = policy.entity is not None and (flat or by_row or by_respondent or not _one_row_each(engine, policy))
-    query = cells(policy, source, code_tables, layout, extra, by_row=by_row, by_entity=by_entity)
+    query = cells(policy, source, code_relations, layout, extra, by_row=by_row, by_entity=by_entity)
+    number: int | None
     try:
-        table, elsewhere = scratch.bounded("cells", query) if unbounded else (scratch.table("cells", query), False)
+        table, number = scratch.bounded("cells", query) if unbounded else scratch.counted_table("cells", query)
     except TooManyRows as error:
         raise TooManyRows(f"too many different combinations of values: {error.message}", hint=fewer) from None
     return Cells(
         table=table,
         trees=tuple(trees),
         layout=layout,
-        rows=rows,
-        values=tuple(values),
-        spread=tuple(spread),
-        most=tuple(most),
+        rows=figures[-1].rows if figures else 0,
+        values=tuple(each.leaves for each in figures),
+        spread=tuple(each.spread for each in figures),
+        most=tuple(each.most for each in figures),
         entity=by_entity,
         carried=tuple(c.bound.column for c in carried),
         carried_values=tuple(c.table for c in carried),
         fixed_relations=given_relations(engine, policy, scratch, requirements, carried, layout, table),
-        public=public_cells_of(policy, scratch, code_tables, layout),
-        codes=code_tables,
+        public=public_cells_of(policy, scratch, code_relations, layout),
+        codes=code_relations,
         ranked=tuple(tables),
-        elsewhere=elsewhere,
+        elsewhere=number is None,
+        count=number,
     )
 
 
-def _row_count(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+@dataclass(frozen=True)
+class _Figures:
+    """Figures of a tree: its leaves and rows, the most siblings at each level, and what `Cells` has of each level."""
+
+    leaves: int
+    rows: int
+    siblings: Sequence[int]
+    spread: tuple[int, ...]
+    most: tuple[int, ...]
+
+
+def _figures(engine: Engine, policy: BoundPolicy, trees: Sequence[str]) -> list[_Figures]:
+    """The figures of the trees, from one query about all of them."""
+    quasi = policy.quasi_identifiers
+    answers = dict(engine.rows(tree_summaries(list(zip(quasi, trees, strict=True))))) if trees else {}
+    figures: list[_Figures] = []
+    for number, bound in enumerate(quasi):
+        leaves, rows, *rest = (int(figure or 0) for figure in answers[number])
+        others, top = rest[bound.height :], max(leaves - 1, 0)
+        spread = (0, *others[: bound.height - 1], rows * top)
+        figures.append(_Figures(leaves, rows, rest[: bound.height], spread, (0, *others[bound.height - 1 :], top)))
+    return figures
 
 
 def _one_row_each(engine: Engine, policy: BoundPolicy) -> bool:

@@ -16,6 +16,7 @@ from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import RAISE_BOUND, TooManyRows
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.pipeline.sizes import sizes
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.cells.cells import codes, rolled_up
@@ -37,6 +38,9 @@ def is_answered_by_cells(state: State) -> bool:
     """
     query, cells = state.compiled, state.cells
     if not isinstance(query, ReleaseQuery) or cells is None or cells.related or query.tokens:
+        return False
+    if cells.rows < sizes().joined_from and not state.engine.distributed:
+        # The tables would take longer to make than the rows to be read twice.
         return False
     by_values = query.placed is None or not (query.placed.by_row or query.placed.exact)
     return by_values and not any(recoding.later for recoding in query.recodings)
@@ -61,10 +65,9 @@ def with_classes_of_cells(state: State) -> ReleaseQuery:
     public = None
     if cells.public is not None:
         quasi = {bound.column: columns[bound.column] for bound in policy.quasi_identifiers}
-        public = _all_of(scratch.table("decoded", decoded_cells(cells.public, quasi, None, weight)))
-    of_cells = replace(
-        query, policy=_carried(policy, cells), source=_all_of(decoded), stable=True, weight=weight, public=public
-    )
+        public = _all_of(relation(scratch.table("decoded", decoded_cells(cells.public, quasi, None, weight))))
+    source = _all_of(relation(decoded))
+    of_cells = replace(query, policy=_carried(policy, cells), source=source, stable=True, weight=weight, public=public)
     # Cells that are rolled up lack values that rows have.
     labelled = of_cells if complete else query
     labels = {index: scratch.table("labels", labels) for index, labels in labelled.labels().items()}
@@ -78,8 +81,8 @@ def _rolled_up(state: State, query: ReleaseQuery, cells: Cells) -> Cells:
     """The cells with one value for each label, the first below it: they have the same labels, and are fewer."""
     masks = cells.layout.masks([recoding.level for recoding in query.recodings])
     words = (literal(mask | carried) for mask, carried in zip(masks, cells.layout.carried_masks, strict=True))
-    table, elsewhere = state.scratch.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
-    return replace(cells, table=table, elsewhere=elsewhere)
+    table, count = state.scratch.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
+    return replace(cells, table=table, count=count, elsewhere=count is None)
 
 
 def _require_one_round(query: ReleaseQuery) -> None:
@@ -92,17 +95,17 @@ def _require_one_round(query: ReleaseQuery) -> None:
         )
 
 
-def _all_of(table: str) -> exp.Select:
-    return exp.select(exp.Star()).from_(relation(table), copy=False)
+def _all_of(rows: exp.Expr) -> exp.Select:
+    return exp.select(exp.Star()).from_(rows, copy=False)
 
 
 def _columns(policy: BoundPolicy, cells: Cells) -> dict[str, CodedColumn]:
     """The columns of the source whose values the keys of its cells have."""
     columns: dict[str, CodedColumn] = {}
-    for bound, fields, table, values in zip(
+    for bound, fields, coded, values in zip(
         policy.quasi_identifiers, cells.layout.fields, cells.codes, cells.trees, strict=True
     ):
-        columns[bound.column] = CodedColumn(fields, _all_of(table) if table else None, values)
+        columns[bound.column] = CodedColumn(fields, _all_of(coded.copy()) if coded else None, values)
     for name, field, values in zip(cells.carried, cells.layout.carried, cells.carried_values, strict=True):
         # A column may be carried twice: as text, too, where it names guarding nodes.
         columns.setdefault(name, CodedColumn((field,), codes(relation(values), (field,)), values))

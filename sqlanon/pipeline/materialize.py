@@ -75,16 +75,18 @@ def materialize_stage(state: State) -> State:
     target, query = target_name(state), state.compiled
     names = [table.name for table in query.tables] if isinstance(query, TablesQuery) else [None]
     made = tuple(candidate(state.scratch, target, name, number) for number, name in enumerate(names))
-    state = _live(state, made[0].stands) if state.create.kind == "view" else _snapshot(state, made)
+    state, count = (_live(state, made[0].stands), None) if state.create.kind == "view" else _snapshot(state, made)
     rows: exp.Table | exp.Subquery = relation(made[0].stands)
     if isinstance(query, TablesQuery) and query.bucket_rows is not None:
         # Counterfeits are no rows of the source's.
-        rows = query.bucket_rows.people({table.fragment or "": relation(table.stands) for table in made})
-    count = state.engine.rows(exp.select(f.count()).from_(rows))[0][0]
+        rows, count = query.bucket_rows.people({t.fragment or "": relation(t.stands) for t in made}), None
+    if count is None:
+        count = state.engine.rows(exp.select(f.count()).from_(rows))[0][0]
     return state.having(candidates=made, released_rows=int(count))
 
 
-def _snapshot(state: State, made: Sequence[Candidate]) -> State:
+def _snapshot(state: State, made: Sequence[Candidate]) -> tuple[State, int | None]:
+    """Makes a snapshot's tables; returns how many rows the first has too, None where the engine does not count them."""
     query = state.compiled
     publish_tokens(state.engine, need(state.bound), query.tokens)
     _freeze(state)
@@ -92,9 +94,11 @@ def _snapshot(state: State, made: Sequence[Candidate]) -> State:
         state = state.having(query=with_classes_of_cells(state))
     # The source's order links rows to it, so they get a random one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
-        for table, rows in zip(made, _tables(state, draw), strict=True):
-            state.engine.run(create_table(table.stands, rows))
-    return state
+        counts = [
+            state.engine.rows(create_table(table.stands, rows))
+            for table, rows in zip(made, _tables(state, draw), strict=True)
+        ]
+    return state, int(counts[0][0][0]) if counts[0] else None
 
 
 def _tables(state: State, draw: str) -> Iterator[exp.Select]:

@@ -15,6 +15,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.column_types import column_types
+from sqlanon.inputs.requirements import is_nested
 from sqlanon.inputs.source import own_object
 from sqlanon.pipeline.attributes import published_attributes
 from sqlanon.pipeline.candidate import Candidate
@@ -117,6 +118,14 @@ def _publish_view(state: State, query: ReleaseQuery, made: Candidate) -> list[Re
     return [*(ReleaseObject("view", name) for name in (*read, *checks)), *region_objects]
 
 
+def _is_plain(state: State) -> bool:
+    """Whether no column of the release has a nested type: each shows a column of the source, or texts, its labels."""
+    query = state.compiled
+    if not isinstance(query, ReleaseQuery) or query.placed is not None:
+        return False
+    return not any(is_nested(bound.published_type) for bound in query.policy.published)
+
+
 def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, ...]) -> Release:
     policy, choice = need(state.policy), need(state.choice)
     searched = choice.searched
@@ -144,7 +153,7 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         nodes_checked=searched.checked if searched else None,
         content_fingerprint=None
         if is_view
-        else fingerprint_of_tables(state.engine, [m.name for m in state.candidates]),
+        else fingerprint_of_tables(state.engine, [m.name for m in state.candidates], plain=_is_plain(state)),
         engine_version=state.engine.version(),
         sqlanon_version=__version__,
         created_at=datetime.now(UTC).replace(tzinfo=None),

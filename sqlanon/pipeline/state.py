@@ -47,8 +47,8 @@ class State:
     `dry` says that nothing is published, `shared_cells` are those of other releases, `options` are the method's
     arguments, checked. `series` is the one that the release is made in, which knows its `respondents`, and `leveled`
     the release whose levels it keeps. `other` is the release that the policy joins, and `join` the join with it.
-    `former` has the types of the columns, by table, of the release that is replaced. `known` are the releases beside the
-    published one; if `alone`, nobody asks for them.
+    `former` has the types of the columns, by table, of the release that is replaced. `known` are the releases beside
+    the published one; if `alone`, nobody asks for them.
     """
 
     engine: Engine

@@ -60,10 +60,15 @@ def freeze(
 ) -> None:
     """Copies what a release reads besides its source and its public table."""
     for recoding in recodings:
-        if recoding.is_read and recoding.bound.stored:
+        if _is_frozen(recoding):
             _freeze_labels(engine, release_id, recoding, to)
     _freeze_taxonomies(engine, release_id, policy, requirements, to)
     _freeze_ranges(engine, release_id, policy.ranges, to)
+
+
+def _is_frozen(recoding: Recoding) -> bool:
+    """Whether `freeze` copies the labels of a recoding: those that the catalog lists, where any of them is shown."""
+    return recoding.is_read and recoding.bound.stored
 
 
 def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copies) -> None:
@@ -104,9 +109,10 @@ def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copi
 
 def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
     """Removes the labels of a snapshot: its rows show them, and the copy has values that were suppressed."""
-    of_release = column("release_id").eq(release_id)
-    engine.run(exp.delete(relation(CATALOG.recoding), where=of_release))
-    for recoding in recodings:
+    frozen = [recoding for recoding in recodings if _is_frozen(recoding)]
+    if any(not recoding.mixed for recoding in frozen):
+        engine.run(exp.delete(relation(CATALOG.recoding), where=column("release_id").eq(release_id)))
+    for recoding in frozen:
         if recoding.mixed:
             labels = exp.and_(*_of_attribute(release_id, recoding.bound))
             engine.run(exp.delete(relation(CATALOG.taxonomy), where=labels))

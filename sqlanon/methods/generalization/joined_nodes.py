@@ -19,7 +19,7 @@ from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.expressions import as_text, big, identical, infix, paren, total
+from sqlanon.sqlgen.build.expressions import as_text, big, identical, infix, named, paren, total
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import cells_beside, key_name
@@ -135,4 +135,4 @@ class JoinedNodes:
         codes = self._cells.codes[index]
         if codes is None or not words:
             return query
-        return query.join(relation(codes, as_="code"), on=identical(column("value", "tree"), column("value", "code")))
+        return query.join(named(codes.copy(), "code"), on=identical(column("value", "tree"), column("value", "code")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlanon.sqlgen.build.steps import Step
+from sqlanon.sqlgen.cells.cells import Codes
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 
 __all__ = ["Cells"]
@@ -48,14 +49,17 @@ class Cells:
     public: str | None = None
     """The cells of the public table."""
 
-    codes: tuple[str | None, ...] = ()
-    """For each attribute the table of its values' codes; None where a value is its own code."""
+    codes: tuple[Codes | None, ...] = ()
+    """For each attribute the relation of its values' codes; None where it has no bits, since it has one value."""
 
     ranked: tuple[str, ...] = ()
     """For each attribute the table of its values in their order; none where codes are no ranks."""
 
     elsewhere: bool = False
     """Whether the cells are on another engine than tables, since they are too many to go from one to the other."""
+
+    count: int | None = None
+    """How many cells there are; None where that has to be asked."""
 
     related: tuple[Cells, ...] = ()
     """The cells of each table that belongs to the source, by respondent."""

@@ -17,6 +17,7 @@ from sqlanon.sqlgen.build.expressions import (
     ascending,
     big,
     entry,
+    huge,
     identical,
     if_,
     infix,
@@ -25,6 +26,7 @@ from sqlanon.sqlgen.build.expressions import (
     order_by,
     paren,
     total,
+    union_all,
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -32,6 +34,7 @@ from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values, published_value
 
 __all__ = [
+    "Codes",
     "carried_code",
     "cells",
     "cells_beside",
@@ -45,8 +48,12 @@ __all__ = [
     "rolled_up",
     "row_number",
     "tree",
+    "tree_summaries",
     "tree_summary",
 ]
+
+# A relation of the values of a column with their parts of a key: a table, or a query of a tree.
+Codes = exp.Table | exp.Subquery
 
 
 def rank_name(level: int) -> str:
@@ -137,6 +144,17 @@ def _leaves(counted: exp.Expr, path: Sequence[exp.Expr]) -> exp.Expr:
     return big(_window(f.sum(counted.copy()), path, ()))
 
 
+def tree_summaries(trees: Sequence[tuple[BoundAttribute, str]]) -> exp.Query:
+    """A row about each tree: its number, and lists of the figures of `tree_summary`, in its order."""
+    each: list[exp.Query] = []
+    for number, (bound, table) in enumerate(trees):
+        summary = tree_summary(bound, relation(table))
+        # The sums are huge integers: all lists are, so that one relation has them.
+        figures = exp.Array(expressions=[huge(figure) for figure in summary.expressions])
+        each.append(summary.select(alias(literal(number), "tree"), alias(figures, "figures"), append=False, copy=False))
+    return union_all(each)
+
+
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     """One row about a tree: its leaves, its rows, and two figures for each level.
 
@@ -185,16 +203,16 @@ def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
 def cells(
     policy: BoundPolicy,
     source: exp.Table,
-    codes: Sequence[str | None],
+    codes: Sequence[Codes | None],
     layout: KeyLayout,
-    carried: Sequence[tuple[BoundAttribute, str | None]] = (),
+    carried: Sequence[tuple[BoundAttribute, Codes | None]] = (),
     *,
     by_row: bool = False,
     by_entity: bool = True,
 ) -> exp.Select:
     """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers and carried columns.
 
-    `codes` and `carried` name the tables of codes. If `by_entity`, there is a column `entity`, and a row per
+    `codes` and `carried` are the relations of codes. If `by_entity`, there is a column `entity`, and a row per
     combination and respondent. If `by_row`, there is one for each row of the source, whose number is `row`.
     """
     coded = [
@@ -212,7 +230,11 @@ def cells(
 
 
 def cells_beside(
-    policy: BoundPolicy, source: exp.Table, codes: Sequence[str | None], layout: KeyLayout, beside: Sequence[exp.Alias]
+    policy: BoundPolicy,
+    source: exp.Table,
+    codes: Sequence[Codes | None],
+    layout: KeyLayout,
+    beside: Sequence[exp.Alias],
 ) -> exp.Select:
     """As `cells`, of the quasi-identifiers alone, with columns of `source` as they are."""
     coded = [
@@ -241,7 +263,7 @@ def row_number() -> exp.Column:
 
 
 def public_cells(
-    public: exp.Query, codes: Sequence[str | None], layout: KeyLayout, columns: Sequence[exp.Expr]
+    public: exp.Query, codes: Sequence[Codes | None], layout: KeyLayout, columns: Sequence[exp.Expr]
 ) -> exp.Select:
     """The cells of the public table: (key_0, ..., n). `columns` are its quasi-identifiers' values in `public`."""
     coded = list(zip(columns, layout.fields, codes, strict=True))
@@ -251,7 +273,7 @@ def public_cells(
 def _keyed(
     source: exp.Table | exp.Subquery,
     name: str,
-    coded: Sequence[tuple[exp.Expr, Sequence[Field], str | None]],
+    coded: Sequence[tuple[exp.Expr, Sequence[Field], Codes | None]],
     words: int,
     others: Sequence[exp.Alias],
 ) -> exp.Select:
@@ -264,7 +286,7 @@ def _keyed(
         code = f"code_{index}"
         for word in _words(fields):
             parts[word].append(column(key_name(word), code))
-        joins.append((relation(table, as_=code), identical(value, column("value", code))))
+        joins.append((named(table.copy(), code), identical(value, column("value", code))))
     keys = [alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
     query = exp.select(*keys, *others, alias(f.count(), "n")).from_(named(source.copy(), name), copy=False)
     for code_table, condition in joins:

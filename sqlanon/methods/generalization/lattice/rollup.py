@@ -36,8 +36,9 @@ from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.methods.generalization.lattice.types import Classes, classes_by_index
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.functions import count
-from sqlanon.sqlgen.build.names import alias, literal, relation
+from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
 from sqlanon.sqlgen.build.repeated import repeated
 from sqlanon.sqlgen.classes.requirement import projections
 
@@ -58,11 +59,13 @@ class Rollups:
         self._sizes = sizes()
         self._texts: dict[str, str] = {}
         self._rollup = ""
+        # The rows that the rollup begins with, until it is made.
+        self._first: exp.Select | None = None
         self._tags = 0
         # A part of the classes by all quasi-identifiers is no part of those by some of them.
         self._sets = bool(projections(batch.requirements))
         ground = tuple(0 for _ in cells.trees)
-        self._cell_count = int(engine.rows(exp.select(count()).from_(relation(cells.table)))[0][0])
+        self._cell_count = _count(engine, cells)
         import numpy as np
 
         # A row of levels for each tag.
@@ -124,6 +127,7 @@ class Rollups:
         """Counts a part of the classes of some nodes, and keeps no rows of them."""
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         sources = [int(tag or 0) for tag in self._finest(nodes)]
+        self._made()
         classes = classes_by_index(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
         return [replace(classes.get(index, Classes()), whole=False) for index in range(len(nodes))]
 
@@ -135,7 +139,7 @@ class Rollups:
         tag = self._tag_of.get(node)
         # What is marked as satisfied is not all of a class.
         if tag is not None and not self._batch.lasting:
-            return _filled(rows_of_tags(self._rollup), [tag, tag]), public
+            return _filled(rows_of_tags(self._made()), [tag, tag]), public
         return _filled(self._cells_of_node(0), masks), public
 
     def _cells_of_node(self, tag: int) -> exp.Select:
@@ -151,7 +155,7 @@ class Rollups:
         """The rows of some nodes, each at its index, with their parameters; None unless the rollup has all."""
         if any(node not in self._tag_of for node in nodes):
             return None
-        return rows_of_indexes(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
+        return rows_of_indexes(self._made()), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
 
     def _look_alone(self, node: Node, limit: int) -> Classes:
         if self._cells.elsewhere and self._keep_elsewhere(node):
@@ -205,11 +209,27 @@ class Rollups:
     def _keep(self, node: Node, query: exp.Select, rows: int) -> None:
         """Adds the rows of a node to the rollup, which are so many."""
         if not self._rollup:
-            self._rollup = self._scratch.table("rollup", query)
+            self._rollup, self._first = self._scratch.name("rollup"), query
+            if self._batch.lasting or self._cell_count > self._sizes.few_cells:
+                self._made()
             self._write()
         else:
-            self._engine.run(exp.insert(query, relation(self._rollup), copy=False))
+            self._engine.run(exp.insert(query, relation(self._made()), copy=False))
         self._note([node], [rows])
+
+    def _made(self, nodes: Sequence[Sequence[int]] = ()) -> str:
+        """The name of the rollup; makes it first where it is not there yet, with the rows of some nodes if there are.
+
+        `nodes` are the parameters of `rows_of_nodes`.
+        """
+        if self._first is not None:
+            rows: exp.Query = self._first
+            if nodes:
+                new = rows_of_nodes("first_rows", self._cells.layout.words, self._batch.entity)
+                rows = union_all([all_rows("first_rows"), new]).with_(identifier("first_rows"), as_=rows, copy=False)
+            self._engine.run(create_temporary("TABLE", self._rollup, rows), nodes)
+            self._first = None
+        return self._rollup
 
     def _write(self) -> None:
         """Writes the statements about the rollup, each once."""
@@ -260,7 +280,11 @@ class Rollups:
             self._engine.run(self._texts["judged"])
             self._engine.run(self._texts["keep"], [first])
         else:
-            self._engine.run(self._texts["add"], [[first + index for index in indexes], list(sources), *words])
+            parameters = [[first + index for index in indexes], list(sources), *words]
+            if self._first is not None:
+                self._made(parameters)
+            else:
+                self._engine.run(self._texts["add"], parameters)
         return words
 
     def _row_counts(self, nodes: Sequence[Node]) -> list[int]:
@@ -319,6 +343,11 @@ class Rollups:
         rows = np.where(fine, np.array(self._rows, dtype=np.int64)[None, :], np.iinfo(np.int64).max)
         best = zip(rows.argmin(axis=1).tolist(), fine.any(axis=1).tolist(), strict=True)
         return [tag if has_source else None for tag, has_source in best]
+
+
+def _count(engine: Engine, cells: Cells) -> int:
+    known = cells.count
+    return int(engine.rows(exp.select(count()).from_(relation(cells.table)))[0][0]) if known is None else known
 
 
 def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:

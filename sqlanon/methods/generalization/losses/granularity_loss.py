@@ -21,7 +21,8 @@ from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
 from sqlanon.methods.generalization.losses.loss_sql import huge_total, node_rows
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.loss_definitions import GRANULARITY_LOSS
-from sqlanon.sqlgen.build.expressions import big, if_, infix, paren, same, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, cast, if_, infix, named, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
 from sqlanon.sqlgen.cells.key_layout import Field
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["GranularityLoss"]
+
+
+# Columns with fewer values in all need no table of leaves.
+_FEW_LEAVES = 1_000
 
 
 class GranularityLoss:
@@ -47,7 +52,7 @@ class GranularityLoss:
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self._leaves = ""
+        self._leaves: exp.Table | exp.Subquery | None = None
         cells, weights = setting.cells, setting.weights
         # Units that divide the loss of a cell exactly, for every attribute and weight.
         others = [max(leaves - 1, 1) for leaves in cells.values]
@@ -81,8 +86,10 @@ class GranularityLoss:
 
     def query(self, first: int) -> exp.Select:
         setting = self._setting
-        if not self._leaves:
-            self._leaves = setting.scratch.table("leaves", leaf_counts(setting.policy, setting.cells))
+        if self._leaves is None:
+            leaves = leaf_counts(setting.policy, setting.cells)
+            few = sum(setting.cells.values) < _FEW_LEAVES and not setting.cells.elsewhere
+            self._leaves = leaves.subquery(copy=False) if few else relation(setting.scratch.table("leaves", leaves))
         return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
@@ -117,25 +124,34 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     words = cells.layout.words
     queries: list[exp.Query] = []
     for index, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
-        for level in range(1, bound.height):
-            codes = [_part(fields[level:], level, word) for word in range(words)]
-            others = column(leaves_name(level)) - 1
-            queries.append(
-                exp.select(*_labelled(index, level, codes, others))
-                .distinct(copy=False)
-                .from_(relation(cells.trees[index]), copy=False)
-            )
-        all_others = infix(huge_total(column("leaf")), "-", 1)
-        zeros = [literal(0) for _ in range(words)]
-        top = exp.select(*_labelled(index, bound.height, zeros, all_others))
-        queries.append(top.from_(relation(cells.trees[index]), copy=False))
-    return union_all(queries)
+        nodes = [
+            [
+                literal(index),
+                literal(level),
+                *(_part(fields[level:], level, word) for word in range(words)),
+                column(leaves_name(level)) - 1,
+            ]
+            for level in range(1, bound.height)
+        ]
+        # Of few values one query has the nodes of all levels; of many it would take longer than one for each level.
+        for several in [nodes] if cells.values[index] < _FEW_LEAVES else [[node] for node in nodes]:
+            if several:
+                query = exp.select(*_labelled(several, words)).distinct(copy=False)
+                queries.append(query.from_(relation(cells.trees[index]), copy=False))
+    tops = [
+        [*map(literal, (index, bound.height, *(0 for _ in range(words)), leaves - 1))]
+        for index, (bound, leaves) in enumerate(zip(policy.quasi_identifiers, cells.values, strict=True))
+    ]
+    return union_all([*queries, exp.select(*_labelled(tops, words))])
 
 
-def _labelled(index: int, level: int, codes: Sequence[exp.Expr], others: exp.Expr) -> list[exp.Expr]:
-    numbers = {"attribute": literal(index), "level": literal(level)}
-    numbers |= {f"part_{word}": code for word, code in enumerate(codes)} | {"others": others}
-    return [alias(big(tree), name) for name, tree in numbers.items()]
+def _labelled(nodes: Sequence[Sequence[exp.Expr]], words: int) -> list[exp.Alias]:
+    """The columns of `leaf_counts`, with a row for each of some nodes."""
+    names = ["attribute", "level", *(f"part_{word}" for word in range(words)), "others"]
+    if len(nodes) == 1:
+        return [alias(big(part), name) for name, part in zip(names, nodes[0], strict=True)]
+    lists = (cast(exp.Array(expressions=list(parts)), "BIGINT[]") for parts in zip(*nodes, strict=True))
+    return [alias(f.unnest(each), name) for name, each in zip(names, lists, strict=True)]
 
 
 def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
@@ -148,10 +164,10 @@ def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
     return part
 
 
-def spread_of(attributes: int, leaves: str, words: int, key: Key, first: int) -> exp.Select:
+def spread_of(attributes: int, leaves: exp.Table | exp.Subquery, words: int, key: Key, first: int) -> exp.Select:
     """A row for each node: its index, its withheld rows, and for each attribute their sum of (leaves - 1) at its level.
 
-    It reads withheld(index, class_id, size); `leaves` is a table of `leaf_counts`, `key`
+    It reads withheld(index, class_id, size); `leaves` has the rows of `leaf_counts`, `key`
     gives a word of the key that a class_id is. The parameters from `first` on are lists
     with an item for each node and attribute: the node's index, the attribute's, its level
     and its masks; and with one item for each node of the attribute -1, which stands for the rows alone.
@@ -170,7 +186,7 @@ def spread_of(attributes: int, leaves: str, words: int, key: Key, first: int) ->
         exp.select(column("index", "node"), withheld, *sums)
         .from_(node_rows(names, first), copy=False)
         .join(relation("withheld"), on=same("index", "withheld", "node"), join_type="LEFT", copy=False)
-        .join(relation(leaves, as_="leaves"), on=exp.and_(*labels), join_type="LEFT", copy=False)
+        .join(named(leaves.copy(), "leaves"), on=exp.and_(*labels), join_type="LEFT", copy=False)
         .group_by(column("index", "node"), copy=False)
     )
 
