@@ -24,7 +24,7 @@ class Sizes:
     of at most `meets` nodes between the cells and its own are made first. A lattice of at most `few_nodes` over
     at most `few_cells` is looked at whole in one turn: there a turn costs more than its nodes.
     From `lasting_from` cells on a class that satisfies for good is kept as one row: that takes more
-    statements, and reads less.
+    statements, and reads less. Where columns have fewer than `few_values` values, each query counts their leaves anew.
     """
 
     max_nodes: int = 20_000_000
@@ -40,6 +40,7 @@ class Sizes:
     few_nodes: int = 32
     few_cells: int = 1_000
     lasting_from: int = 5_000
+    few_values: int = 1_000
 
 
 sizes = Adjustable(Sizes())

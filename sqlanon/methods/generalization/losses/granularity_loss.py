@@ -17,6 +17,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.methods.generalization.lattice.node_summary_sql import Key
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
 from sqlanon.methods.generalization.losses.loss_sql import huge_total, node_rows
 from sqlanon.methods.shared.cells import Cells
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["GranularityLoss"]
-
-
-# Columns with fewer values in all need no table of leaves.
-_FEW_LEAVES = 1_000
 
 
 class GranularityLoss:
@@ -88,7 +85,7 @@ class GranularityLoss:
         setting = self._setting
         if self._leaves is None:
             leaves = leaf_counts(setting.policy, setting.cells)
-            few = sum(setting.cells.values) < _FEW_LEAVES and not setting.cells.elsewhere
+            few = sum(setting.cells.values) < sizes().few_values and not setting.cells.elsewhere
             self._leaves = leaves.subquery(copy=False) if few else relation(setting.scratch.table("leaves", leaves))
         return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
 
@@ -134,7 +131,7 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
             for level in range(1, bound.height)
         ]
         # Of few values one query has the nodes of all levels; of many it would take longer than one for each level.
-        for several in [nodes] if cells.values[index] < _FEW_LEAVES else [[node] for node in nodes]:
+        for several in [nodes] if cells.values[index] < sizes().few_values else [[node] for node in nodes]:
             if several:
                 query = exp.select(*_labelled(several, words)).distinct(copy=False)
                 queries.append(query.from_(relation(cells.trees[index]), copy=False))
