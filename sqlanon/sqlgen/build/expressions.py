@@ -49,6 +49,7 @@ __all__ = [
     "try_cast",
     "union_all",
     "up_to_here",
+    "whole_partition",
     "window",
 ]
 
@@ -277,6 +278,11 @@ def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Qu
     for other in queries[1:]:
         rows = exp.union(rows, other, distinct=distinct, copy=False)
     return rows
+
+
+def whole_partition() -> exp.WindowSpec:
+    """The frame of all rows of a partition, where a window has an order too."""
+    return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="UNBOUNDED", end_side="FOLLOWING")
 
 
 def up_to_here() -> exp.WindowSpec:

@@ -7,6 +7,7 @@ trees to the source and groups it once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from sqlglot import exp
 
@@ -27,6 +28,7 @@ from sqlanon.sqlgen.build.expressions import (
     paren,
     total,
     union_all,
+    whole_partition,
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -70,9 +72,11 @@ def key_name(word: int) -> str:
     return f"key_{word}"
 
 
-def _window(function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Window:
-    ordered = [ascending(part) for part in order]
-    return window(function, partition_by=list(partition), order=order_by(*ordered) if ordered else None)
+def _window(
+    function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr], frame: exp.WindowSpec | None = None
+) -> exp.Window:
+    ordered = order_by(*(ascending(part.copy()) for part in order))
+    return window(function, partition_by=[part.copy() for part in partition], order=ordered, frame=frame)
 
 
 def _from_zero(number: exp.Expr) -> exp.Expr:
@@ -98,32 +102,33 @@ def tree(
     leaf: exp.Expr = column("n") > 0
     if bound.stored:
         leaf = exp.or_(leaf, column("listed"))
-    counted = if_(leaf, 1, 0)
-    columns = [column("value"), column("n"), alias(counted, "leaf"), *listed_here]
-    levels = range(1, bound.height)
+    values_with_labels = values.subquery("generalized", copy=False)
 
     def path(level: int) -> list[exp.Expr]:
         """The labels from this level up: they name a node even if two nodes share a label."""
         return [column(level_name(i)) for i in range(level, bound.height)]
 
-    spans = exp.select(
-        *columns,
-        *path(1),
-        *(alias(_window(f.min(column("value")), path(i), ()), f"low_{i}") for i in levels),
-        *(alias(_leaves(counted, path(i)), leaves_name(i)) for i in levels),
-    ).from_(values.subquery("generalized", copy=False), copy=False)
-    lowest = _from_zero(_window(f.row_number(), path(1), [column("value")]))
-    ranks = [
-        _from_zero(_window(f.dense_rank(), path(i + 1), [column(f"low_{i}"), column(level_name(i))])) for i in levels
-    ]
+    rows = exp.select(column("value"), column("n"), alias(if_(leaf, 1, 0), "leaf"), *listed_here, *path(1))
+    rows = rows.from_(values_with_labels, copy=False)
+    # What is said of a node at a level is found among its siblings in their order: one window for each level.
+    low, order = column("value"), [column("value")]
+    rank = _window(f.row_number(), path(1), order)
+    for level in range(1, bound.height):
+        siblings = partial(_window, partition=path(level), order=order, frame=whole_partition())
+        named_rank = alias(_from_zero(rank), rank_name(level - 1))
+        lowest = alias(siblings(f.min(low.copy())), f"low_{level}")
+        leaves = alias(big(siblings(f.sum(column("leaf")))), leaves_name(level))
+        rows = exp.select(exp.Star(), named_rank, lowest, leaves).from_(rows.subquery("spans", copy=False), copy=False)
+        low = column(f"low_{level}")
+        order = [low, column(level_name(level))]
+        rank = _window(f.dense_rank(), path(level + 1), order)
     return exp.select(
-        column("value"),
-        column("n"),
-        column("leaf"),
+        *(column(name) for name in ("value", "n", "leaf")),
         *(part.copy() for part in listed_here),
-        *(alias(rank, rank_name(i)) for i, rank in enumerate([lowest, *ranks])),
-        *(column(leaves_name(i)) for i in levels),
-    ).from_(spans.subquery("spans", copy=False), copy=False)
+        *(column(rank_name(i)) for i in range(bound.height - 1)),
+        alias(_from_zero(rank), rank_name(bound.height - 1)),
+        *(column(leaves_name(i)) for i in range(1, bound.height)),
+    ).from_(rows.subquery("spans", copy=False), copy=False)
 
 
 def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
@@ -138,10 +143,6 @@ def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> e
     others = exp.select(column("value"), alias(literal(0), "n")).from_(public.subquery("public")).distinct(copy=False)
     both = exp.union(occurring, others, distinct=False, copy=False).subquery("occurring")
     return exp.select(column("value"), alias(total(column("n")), "n")).from_(both).group_by(column("value"))
-
-
-def _leaves(counted: exp.Expr, path: Sequence[exp.Expr]) -> exp.Expr:
-    return big(_window(f.sum(counted.copy()), path, ()))
 
 
 def tree_summaries(trees: Sequence[tuple[BoundAttribute, str]]) -> exp.Query:

@@ -235,12 +235,11 @@ class Rollups:
         """Writes the statements about the rollup, each once."""
         batch, layout, rollup, lasting = self._batch, self._cells.layout, self._rollup, self._batch.lasting
         new = rows_of_nodes(rollup, layout.words, batch.entity, lasting)
-        parts = part_of_nodes(rollup, layout, batch.entity, self._sizes.one_in, lasting)
         public = public_rows(self._cells.public, layout.words, first=3) if self._cells.public else None
-        queries: dict[str, exp.Expr] = {
-            "parts": counts(batch, parts, lasting=lasting),
-            "row_counts": row_counts(rollup),
-        }
+        queries: dict[str, exp.Expr] = {"row_counts": row_counts(rollup)}
+        if self._cell_count >= self._sizes.part_from:
+            parts = part_of_nodes(rollup, layout, batch.entity, self._sizes.one_in, lasting)
+            queries["parts"] = counts(batch, parts, lasting=lasting)
         if lasting:
             nothing = exp.select(literal(0))
             fresh, classes = (self._scratch.table(name, nothing.copy()) for name in ("fresh", "classes"))
