@@ -86,9 +86,9 @@ def test_what_holds_for_a_statement_is_asked_once() -> None:
 @pytest.mark.parametrize(
     ("statement", "most"),
     [
-        ("CREATE ANONYMIZED TABLE another " + METHOD, 69),
-        ("CREATE ANONYMIZED VIEW live " + METHOD, 70),
-        ("EXPLAIN ANONYMIZED TABLE another " + METHOD, 63),
+        ("CREATE ANONYMIZED TABLE another " + METHOD, 48),
+        ("CREATE ANONYMIZED VIEW live " + METHOD, 55),
+        ("EXPLAIN ANONYMIZED TABLE another " + METHOD, 47),
         ("CHECK hospital_release", 20),
         ("ESTIMATE SELECT count(*) FROM patients WHERE dob < DATE '1950-01-01' FROM RELEASE hospital_release", 45),
     ],
