@@ -2,16 +2,41 @@
 -- the same text.
 
 CREATE TEMPORARY TABLE "__sqlanon_rollup_1" AS
+WITH "first_rows" AS (
+  SELECT
+    CAST(0 AS BIGINT) AS "tag",
+    (
+      "key_0" & 31
+    ) AS "key_0",
+    CAST(SUM("n") AS BIGINT) AS "n"
+  FROM "__sqlanon_cells_1"
+  GROUP BY
+    (
+      "key_0" & 31
+    )
+)
 SELECT
-  CAST(0 AS BIGINT) AS "tag",
+  *
+FROM "first_rows"
+UNION ALL
+SELECT
+  "node"."tag",
   (
-    "key_0" & 31
+    "fine"."key_0" & "node"."mask_0"
   ) AS "key_0",
-  CAST(SUM("n") AS BIGINT) AS "n"
-FROM "__sqlanon_cells_1"
+  CAST(SUM("fine"."n") AS BIGINT) AS "n"
+FROM "first_rows" AS "fine"
+JOIN (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "tag",
+    UNNEST(CAST($2 AS BIGINT[])) AS "source",
+    UNNEST(CAST($3 AS BIGINT[])) AS "mask_0"
+) AS "node"
+  ON "fine"."tag" = "node"."source"
 GROUP BY
+  "node"."tag",
   (
-    "key_0" & 31
+    "fine"."key_0" & "node"."mask_0"
   );
 
 WITH "node_row" AS (
@@ -132,7 +157,22 @@ FROM (
 ) AS "node"
 LEFT JOIN "withheld"
   ON "withheld"."index" = "node"."index"
-LEFT JOIN "__sqlanon_leaves_1" AS "leaves"
+LEFT JOIN (
+  SELECT DISTINCT
+    UNNEST(CAST([1, 1, 1] AS BIGINT[])) AS "attribute",
+    UNNEST(CAST([1, 2, 3] AS BIGINT[])) AS "level",
+    UNNEST(CAST([0 + (
+        "rank_1" << 4
+    ), 0, 0] AS BIGINT[])) AS "part_0",
+    UNNEST(CAST(["leaves_1" - 1, "leaves_2" - 1, "leaves_3" - 1] AS BIGINT[])) AS "others"
+  FROM "__sqlanon_tree_2"
+  UNION ALL
+  SELECT
+    UNNEST(CAST([0, 1] AS BIGINT[])) AS "attribute",
+    UNNEST(CAST([1, 4] AS BIGINT[])) AS "level",
+    UNNEST(CAST([0, 0] AS BIGINT[])) AS "part_0",
+    UNNEST(CAST([1, 13] AS BIGINT[])) AS "others"
+) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute"
   AND "leaves"."level" = "node"."level"
   AND (

@@ -7,96 +7,114 @@ SELECT
   "value",
   "n",
   "leaf",
-  CAST(ROW_NUMBER() OVER (PARTITION BY "level_1", "level_2", "level_3" ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0",
-  CAST(DENSE_RANK() OVER (
-    PARTITION BY "level_2", "level_3"
-    ORDER BY "low_1" ASC NULLS LAST, "level_1" ASC NULLS LAST
-  ) - 1 AS BIGINT) AS "rank_1",
-  CAST(DENSE_RANK() OVER (PARTITION BY "level_3" ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_2",
+  "rank_0",
+  "rank_1",
+  "rank_2",
   CAST(DENSE_RANK() OVER (ORDER BY "low_3" ASC NULLS LAST, "level_3" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_3",
   "leaves_1",
   "leaves_2",
   "leaves_3"
 FROM (
   SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf",
-    "level_1",
-    "level_2",
-    "level_3",
-    MIN("value") OVER (PARTITION BY "level_1", "level_2", "level_3") AS "low_1",
-    MIN("value") OVER (PARTITION BY "level_2", "level_3") AS "low_2",
-    MIN("value") OVER (PARTITION BY "level_3") AS "low_3",
-    CAST(SUM(CASE WHEN "n" > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY "level_1", "level_2", "level_3") AS BIGINT) AS "leaves_1",
-    CAST(SUM(CASE WHEN "n" > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY "level_2", "level_3") AS BIGINT) AS "leaves_2",
-    CAST(SUM(CASE WHEN "n" > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY "level_3") AS BIGINT) AS "leaves_3"
+    *,
+    CAST(DENSE_RANK() OVER (PARTITION BY "level_3" ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_2",
+    MIN("low_2") OVER (
+      PARTITION BY "level_3"
+      ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ) AS "low_3",
+    CAST(SUM("leaf") OVER (
+      PARTITION BY "level_3"
+      ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ) AS BIGINT) AS "leaves_3"
   FROM (
     SELECT
-      "value",
-      "n",
-      CASE
-        WHEN "value" = CAST('infinity' AS DATE)
-        THEN 'infinity'
-        WHEN "value" = CAST('-infinity' AS DATE)
-        THEN '-infinity'
-        ELSE (
-          CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
-            REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
-          )
-        ) || '-' || (
-          REPEAT('0', 2 - LENGTH(CAST(EXTRACT(MONTH FROM "value") AS TEXT))) || CAST(EXTRACT(MONTH FROM "value") AS TEXT)
-        )
-      END AS "level_1",
-      CASE
-        WHEN "value" = CAST('infinity' AS DATE)
-        THEN 'infinity'
-        WHEN "value" = CAST('-infinity' AS DATE)
-        THEN '-infinity'
-        ELSE CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
-          REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
-        )
-      END AS "level_2",
-      CASE
-        WHEN "value" = CAST('infinity' AS DATE)
-        THEN 'infinity'
-        WHEN "value" = CAST('-infinity' AS DATE)
-        THEN '-infinity'
-        ELSE CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
-          REPEAT('0', 3 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT)
-        ) || '*'
-      END AS "level_3"
+      *,
+      CAST(DENSE_RANK() OVER (
+        PARTITION BY "level_2", "level_3"
+        ORDER BY "low_1" ASC NULLS LAST, "level_1" ASC NULLS LAST
+      ) - 1 AS BIGINT) AS "rank_1",
+      MIN("low_1") OVER (
+        PARTITION BY "level_2", "level_3"
+        ORDER BY "low_1" ASC NULLS LAST, "level_1" ASC NULLS LAST
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+      ) AS "low_2",
+      CAST(SUM("leaf") OVER (
+        PARTITION BY "level_2", "level_3"
+        ORDER BY "low_1" ASC NULLS LAST, "level_1" ASC NULLS LAST
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+      ) AS BIGINT) AS "leaves_2"
     FROM (
       SELECT
-        "dob" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "dob"
-    ) AS "occurring"
-  ) AS "generalized"
+        *,
+        CAST(ROW_NUMBER() OVER (PARTITION BY "level_1", "level_2", "level_3" ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0",
+        MIN("value") OVER (
+          PARTITION BY "level_1", "level_2", "level_3"
+          ORDER BY "value" ASC NULLS LAST
+          ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        ) AS "low_1",
+        CAST(SUM("leaf") OVER (
+          PARTITION BY "level_1", "level_2", "level_3"
+          ORDER BY "value" ASC NULLS LAST
+          ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        ) AS BIGINT) AS "leaves_1"
+      FROM (
+        SELECT
+          "value",
+          "n",
+          CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf",
+          "level_1",
+          "level_2",
+          "level_3"
+        FROM (
+          SELECT
+            "value",
+            "n",
+            CASE
+              WHEN "value" = CAST('infinity' AS DATE)
+              THEN 'infinity'
+              WHEN "value" = CAST('-infinity' AS DATE)
+              THEN '-infinity'
+              ELSE (
+                CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
+                  REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
+                )
+              ) || '-' || (
+                REPEAT('0', 2 - LENGTH(CAST(EXTRACT(MONTH FROM "value") AS TEXT))) || CAST(EXTRACT(MONTH FROM "value") AS TEXT)
+              )
+            END AS "level_1",
+            CASE
+              WHEN "value" = CAST('infinity' AS DATE)
+              THEN 'infinity'
+              WHEN "value" = CAST('-infinity' AS DATE)
+              THEN '-infinity'
+              ELSE CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
+                REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
+              )
+            END AS "level_2",
+            CASE
+              WHEN "value" = CAST('infinity' AS DATE)
+              THEN 'infinity'
+              WHEN "value" = CAST('-infinity' AS DATE)
+              THEN '-infinity'
+              ELSE CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
+                REPEAT('0', 3 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT)
+              ) || '*'
+            END AS "level_3"
+          FROM (
+            SELECT
+              "dob" AS "value",
+              COUNT(*) AS "n"
+            FROM "memory"."main"."patients"
+            GROUP BY
+              "dob"
+          ) AS "occurring"
+        ) AS "generalized"
+      ) AS "spans"
+    ) AS "spans"
+  ) AS "spans"
 ) AS "spans";
-
-SELECT
-  SUM("leaf"),
-  SUM("n"),
-  MAX("rank_0") + 1,
-  MAX("rank_1") + 1,
-  MAX("rank_2") + 1,
-  MAX("rank_3") + 1,
-  SUM("n" * (
-    "leaves_1" - 1
-  )),
-  SUM("n" * (
-    "leaves_2" - 1
-  )),
-  SUM("n" * (
-    "leaves_3" - 1
-  )),
-  MAX("leaves_1") - 1,
-  MAX("leaves_2") - 1,
-  MAX("leaves_3") - 1
-FROM "__sqlanon_tree_1";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_2" AS
 SELECT
@@ -124,55 +142,145 @@ FROM (
   ) AS "generalized"
 ) AS "spans";
 
-SELECT
-  SUM("leaf"),
-  SUM("n"),
-  MAX("rank_0") + 1
-FROM "__sqlanon_tree_2";
-
 CREATE TEMPORARY TABLE "__sqlanon_tree_3" AS
 SELECT
   "value",
   "n",
   "leaf",
-  CAST(ROW_NUMBER() OVER (PARTITION BY "level_1", "level_2", "level_3" ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0",
-  CAST(DENSE_RANK() OVER (
-    PARTITION BY "level_2", "level_3"
-    ORDER BY "low_1" ASC NULLS LAST, "level_1" ASC NULLS LAST
-  ) - 1 AS BIGINT) AS "rank_1",
-  CAST(DENSE_RANK() OVER (PARTITION BY "level_3" ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_2",
+  "rank_0",
+  "rank_1",
+  "rank_2",
   CAST(DENSE_RANK() OVER (ORDER BY "low_3" ASC NULLS LAST, "level_3" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_3",
   "leaves_1",
   "leaves_2",
   "leaves_3"
 FROM (
   SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf",
-    "level_1",
-    "level_2",
-    "level_3",
-    MIN("value") OVER (PARTITION BY "level_1", "level_2", "level_3") AS "low_1",
-    MIN("value") OVER (PARTITION BY "level_2", "level_3") AS "low_2",
-    MIN("value") OVER (PARTITION BY "level_3") AS "low_3",
-    CAST(SUM(CASE WHEN "n" > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY "level_1", "level_2", "level_3") AS BIGINT) AS "leaves_1",
-    CAST(SUM(CASE WHEN "n" > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY "level_2", "level_3") AS BIGINT) AS "leaves_2",
-    CAST(SUM(CASE WHEN "n" > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY "level_3") AS BIGINT) AS "leaves_3"
+    *,
+    CAST(DENSE_RANK() OVER (PARTITION BY "level_3" ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_2",
+    MIN("low_2") OVER (
+      PARTITION BY "level_3"
+      ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ) AS "low_3",
+    CAST(SUM("leaf") OVER (
+      PARTITION BY "level_3"
+      ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ) AS BIGINT) AS "leaves_3"
   FROM (
     SELECT
-      "value",
-      "n",
-      LEFT(CAST("value" AS TEXT), 4) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 4) AS "level_1",
-      LEFT(CAST("value" AS TEXT), 3) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 3) AS "level_2",
-      LEFT(CAST("value" AS TEXT), 2) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 2) AS "level_3"
+      *,
+      CAST(DENSE_RANK() OVER (
+        PARTITION BY "level_2", "level_3"
+        ORDER BY "low_1" ASC NULLS LAST, "level_1" ASC NULLS LAST
+      ) - 1 AS BIGINT) AS "rank_1",
+      MIN("low_1") OVER (
+        PARTITION BY "level_2", "level_3"
+        ORDER BY "low_1" ASC NULLS LAST, "level_1" ASC NULLS LAST
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+      ) AS "low_2",
+      CAST(SUM("leaf") OVER (
+        PARTITION BY "level_2", "level_3"
+        ORDER BY "low_1" ASC NULLS LAST, "level_1" ASC NULLS LAST
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+      ) AS BIGINT) AS "leaves_2"
     FROM (
       SELECT
-        "zip" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "zip"
-    ) AS "occurring"
-  ) AS "generalized"
+        *,
+        CAST(ROW_NUMBER() OVER (PARTITION BY "level_1", "level_2", "level_3" ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0",
+        MIN("value") OVER (
+          PARTITION BY "level_1", "level_2", "level_3"
+          ORDER BY "value" ASC NULLS LAST
+          ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        ) AS "low_1",
+        CAST(SUM("leaf") OVER (
+          PARTITION BY "level_1", "level_2", "level_3"
+          ORDER BY "value" ASC NULLS LAST
+          ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        ) AS BIGINT) AS "leaves_1"
+      FROM (
+        SELECT
+          "value",
+          "n",
+          CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf",
+          "level_1",
+          "level_2",
+          "level_3"
+        FROM (
+          SELECT
+            "value",
+            "n",
+            LEFT(CAST("value" AS TEXT), 4) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 4) AS "level_1",
+            LEFT(CAST("value" AS TEXT), 3) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 3) AS "level_2",
+            LEFT(CAST("value" AS TEXT), 2) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 2) AS "level_3"
+          FROM (
+            SELECT
+              "zip" AS "value",
+              COUNT(*) AS "n"
+            FROM "memory"."main"."patients"
+            GROUP BY
+              "zip"
+          ) AS "occurring"
+        ) AS "generalized"
+      ) AS "spans"
+    ) AS "spans"
+  ) AS "spans"
 ) AS "spans";
+
+SELECT
+  0 AS "tree",
+  [
+    CAST(SUM("leaf") AS INT128),
+    CAST(SUM("n") AS INT128),
+    CAST(MAX("rank_0") + 1 AS INT128),
+    CAST(MAX("rank_1") + 1 AS INT128),
+    CAST(MAX("rank_2") + 1 AS INT128),
+    CAST(MAX("rank_3") + 1 AS INT128),
+    CAST(SUM("n" * (
+      "leaves_1" - 1
+    )) AS INT128),
+    CAST(SUM("n" * (
+      "leaves_2" - 1
+    )) AS INT128),
+    CAST(SUM("n" * (
+      "leaves_3" - 1
+    )) AS INT128),
+    CAST(MAX("leaves_1") - 1 AS INT128),
+    CAST(MAX("leaves_2") - 1 AS INT128),
+    CAST(MAX("leaves_3") - 1 AS INT128)
+  ] AS "figures"
+FROM "__sqlanon_tree_1"
+UNION ALL
+SELECT
+  1 AS "tree",
+  [
+    CAST(SUM("leaf") AS INT128),
+    CAST(SUM("n") AS INT128),
+    CAST(MAX("rank_0") + 1 AS INT128)
+  ] AS "figures"
+FROM "__sqlanon_tree_2"
+UNION ALL
+SELECT
+  2 AS "tree",
+  [
+    CAST(SUM("leaf") AS INT128),
+    CAST(SUM("n") AS INT128),
+    CAST(MAX("rank_0") + 1 AS INT128),
+    CAST(MAX("rank_1") + 1 AS INT128),
+    CAST(MAX("rank_2") + 1 AS INT128),
+    CAST(MAX("rank_3") + 1 AS INT128),
+    CAST(SUM("n" * (
+      "leaves_1" - 1
+    )) AS INT128),
+    CAST(SUM("n" * (
+      "leaves_2" - 1
+    )) AS INT128),
+    CAST(SUM("n" * (
+      "leaves_3" - 1
+    )) AS INT128),
+    CAST(MAX("leaves_1") - 1 AS INT128),
+    CAST(MAX("leaves_2") - 1 AS INT128),
+    CAST(MAX("leaves_3") - 1 AS INT128)
+  ] AS "figures"
+FROM "__sqlanon_tree_3";

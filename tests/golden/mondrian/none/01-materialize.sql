@@ -25,7 +25,7 @@ FROM (
           "value_2",
           "region"
         FROM "__sqlanon_row_regions_1"
-      ), "recoded" AS NOT MATERIALIZED (
+      ), "recoded" AS MATERIALIZED (
         SELECT
           "region"."class" AS "class_id",
           "source"."dob" AS "label_0",

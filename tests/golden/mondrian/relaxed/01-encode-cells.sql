@@ -6,11 +6,32 @@ SELECT
   "source"."rowid" AS "row",
   COUNT(*) AS "n"
 FROM "memory"."main"."patients" AS "source"
-JOIN "__sqlanon_code_1" AS "code_0"
+JOIN (
+  SELECT
+    "value",
+    (
+      "rank_0" << 0
+    ) AS "key_0"
+  FROM "__sqlanon_ranked_1"
+) AS "code_0"
   ON "source"."dob" IS NOT DISTINCT FROM "code_0"."value"
-JOIN "__sqlanon_code_2" AS "code_1"
+JOIN (
+  SELECT
+    "value",
+    (
+      "rank_0" << 5
+    ) AS "key_0"
+  FROM "__sqlanon_ranked_2"
+) AS "code_1"
   ON "source"."sex" IS NOT DISTINCT FROM "code_1"."value"
-JOIN "__sqlanon_code_3" AS "code_2"
+JOIN (
+  SELECT
+    "value",
+    (
+      "rank_0" << 6
+    ) AS "key_0"
+  FROM "__sqlanon_ranked_3"
+) AS "code_2"
   ON "source"."zip" IS NOT DISTINCT FROM "code_2"."value"
 GROUP BY
   "code_0"."key_0" + "code_1"."key_0" + "code_2"."key_0",

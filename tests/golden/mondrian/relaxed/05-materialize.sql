@@ -18,7 +18,7 @@ FROM (
       "row",
       "region"
     FROM "__sqlanon_row_regions_1"
-  ), "recoded" AS NOT MATERIALIZED (
+  ), "recoded" AS MATERIALIZED (
     SELECT
       "region"."class" AS "class_id",
       "region"."label_0" AS "label_0",

@@ -52,3 +52,30 @@ FROM (
     ) AS "occurring"
   ) AS "generalized"
 ) AS "spans";
+
+SELECT
+  0 AS "tree",
+  [
+    CAST(SUM("leaf") AS INT128),
+    CAST(SUM("n") AS INT128),
+    CAST(MAX("rank_0") + 1 AS INT128)
+  ] AS "figures"
+FROM "__sqlanon_tree_1"
+UNION ALL
+SELECT
+  1 AS "tree",
+  [
+    CAST(SUM("leaf") AS INT128),
+    CAST(SUM("n") AS INT128),
+    CAST(MAX("rank_0") + 1 AS INT128)
+  ] AS "figures"
+FROM "__sqlanon_tree_2"
+UNION ALL
+SELECT
+  2 AS "tree",
+  [
+    CAST(SUM("leaf") AS INT128),
+    CAST(SUM("n") AS INT128),
+    CAST(MAX("rank_0") + 1 AS INT128)
+  ] AS "figures"
+FROM "__sqlanon_tree_3";

@@ -3,16 +3,41 @@
 -- t-closeness compared exactly, in whole numbers of DECIMAL(38, 0).
 
 CREATE TEMPORARY TABLE "__sqlanon_rollup_1" AS
+WITH "first_rows" AS (
+  SELECT
+    CAST(0 AS BIGINT) AS "tag",
+    (
+      "key_0" & 16383
+    ) AS "key_0",
+    CAST(SUM("n") AS BIGINT) AS "n"
+  FROM "__sqlanon_cells_1"
+  GROUP BY
+    (
+      "key_0" & 16383
+    )
+)
 SELECT
-  CAST(0 AS BIGINT) AS "tag",
+  *
+FROM "first_rows"
+UNION ALL
+SELECT
+  "node"."tag",
   (
-    "key_0" & 16383
+    "fine"."key_0" & "node"."mask_0"
   ) AS "key_0",
-  CAST(SUM("n") AS BIGINT) AS "n"
-FROM "__sqlanon_cells_1"
+  CAST(SUM("fine"."n") AS BIGINT) AS "n"
+FROM "first_rows" AS "fine"
+JOIN (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "tag",
+    UNNEST(CAST($2 AS BIGINT[])) AS "source",
+    UNNEST(CAST($3 AS BIGINT[])) AS "mask_0"
+) AS "node"
+  ON "fine"."tag" = "node"."source"
 GROUP BY
+  "node"."tag",
   (
-    "key_0" & 16383
+    "fine"."key_0" & "node"."mask_0"
   );
 
 WITH "node_row" AS (
@@ -285,7 +310,47 @@ FROM (
 ) AS "node"
 LEFT JOIN "withheld"
   ON "withheld"."index" = "node"."index"
-LEFT JOIN "__sqlanon_leaves_1" AS "leaves"
+LEFT JOIN (
+  SELECT DISTINCT
+    UNNEST(CAST([0, 0, 0] AS BIGINT[])) AS "attribute",
+    UNNEST(CAST([1, 2, 3] AS BIGINT[])) AS "level",
+    UNNEST(
+      CAST([
+        0 + (
+          "rank_1" << 2
+        ) + (
+          "rank_2" << 3
+        ) + (
+          "rank_3" << 4
+        ),
+        0 + (
+          "rank_2" << 3
+        ) + (
+          "rank_3" << 4
+        ),
+        0 + (
+          "rank_3" << 4
+        )
+      ] AS BIGINT[])
+    ) AS "part_0",
+    UNNEST(CAST(["leaves_1" - 1, "leaves_2" - 1, "leaves_3" - 1] AS BIGINT[])) AS "others"
+  FROM "__sqlanon_tree_1"
+  UNION ALL
+  SELECT DISTINCT
+    UNNEST(CAST([2, 2, 2] AS BIGINT[])) AS "attribute",
+    UNNEST(CAST([1, 2, 3] AS BIGINT[])) AS "level",
+    UNNEST(CAST([0 + (
+        "rank_1" << 9
+    ), 0, 0] AS BIGINT[])) AS "part_0",
+    UNNEST(CAST(["leaves_1" - 1, "leaves_2" - 1, "leaves_3" - 1] AS BIGINT[])) AS "others"
+  FROM "__sqlanon_tree_3"
+  UNION ALL
+  SELECT
+    UNNEST(CAST([0, 1, 2] AS BIGINT[])) AS "attribute",
+    UNNEST(CAST([4, 1, 4] AS BIGINT[])) AS "level",
+    UNNEST(CAST([0, 0, 0] AS BIGINT[])) AS "part_0",
+    UNNEST(CAST([16, 1, 13] AS BIGINT[])) AS "others"
+) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute"
   AND "leaves"."level" = "node"."level"
   AND (
@@ -295,3 +360,24 @@ LEFT JOIN "__sqlanon_leaves_1" AS "leaves"
   ) = "leaves"."part_0"
 GROUP BY
   "node"."index";
+
+INSERT INTO "__sqlanon_rollup_1"
+SELECT
+  "node"."tag",
+  (
+    "fine"."key_0" & "node"."mask_0"
+  ) AS "key_0",
+  CAST(SUM("fine"."n") AS BIGINT) AS "n"
+FROM "__sqlanon_rollup_1" AS "fine"
+JOIN (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "tag",
+    UNNEST(CAST($2 AS BIGINT[])) AS "source",
+    UNNEST(CAST($3 AS BIGINT[])) AS "mask_0"
+) AS "node"
+  ON "fine"."tag" = "node"."source"
+GROUP BY
+  "node"."tag",
+  (
+    "fine"."key_0" & "node"."mask_0"
+  );

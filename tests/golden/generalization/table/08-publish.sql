@@ -3,10 +3,6 @@
 
 ALTER TABLE "memory"."main"."__sqlanon_candidate_1" RENAME TO "hospital_release";
 
-DELETE FROM "anon"."release_recoding"
-WHERE
-  "release_id" = 'the release id';
-
 WITH "snapshot" AS (
   SELECT
     *
@@ -46,8 +42,40 @@ INSERT INTO "anon"."release" (
   "method_arguments",
   "sources"
 )
-VALUES
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+SELECT
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?,
+  ?
+WHERE
+  NOT EXISTS(
+    SELECT
+      1
+    FROM "anon"."release"
+    WHERE
+      translate("schema_name", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?
+      AND translate("object_name", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?
+  );
 
 INSERT INTO "anon"."release_attribute" (
   "release_id",

@@ -174,7 +174,7 @@ FROM (
             "entities" < 2
         ) AS "violations"
       )
-  ), "recoded" AS NOT MATERIALIZED (
+  ), "recoded" AS MATERIALIZED (
     SELECT
       CASE WHEN "round" = 1 THEN "class_1" WHEN "round" = 2 THEN "class_2" END AS "class_id",
       "label_0" AS "label_0",
