@@ -137,7 +137,7 @@ def encoded(engine: Engine, scratch: Scratch, names: Sequence[str]) -> tuple[str
     ]
     layout = KeyLayout.pack([found[2 : 2 + b.height] for found, b in zip(summaries, asked.attributes, strict=True)])
     coded = [codes(relation(name), fields) for name, fields in zip(trees, layout.fields, strict=True)]
-    tables = [scratch.table("code", query) if query else None for query in coded]
+    tables = [relation(scratch.table("code", query)) if query else None for query in coded]
     numbered = [engine.rows(f'SELECT * FROM "{name}"') for name in trees]
     return scratch.table("cells", cells(asked, source, tables, layout)), layout, [summaries, layout, *numbered]
 

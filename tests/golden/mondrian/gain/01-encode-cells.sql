@@ -1,5 +1,5 @@
--- Look for: codes that come from the trees themselves, whose values are few; the value's rank, so that regions are
--- intervals of codes.
+-- Look for: codes that come from tables of ranks, whose values are few, without a table of codes; the cells of regions
+-- have all columns in one word.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
 SELECT
