@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -13,11 +12,12 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.listed_values import require_listed
 from sqlanon.inputs.requirement_columns import carry, given_relations, public_cells_of, public_values, table_of_values
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.tree_figures import figures_of
 from sqlanon.pipeline.sizes import sizes
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.cells.cells import Codes, cells, codes, tree, tree_summaries
+from sqlanon.sqlgen.cells.cells import Codes, cells, codes, tree
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 from sqlanon.sqlgen.cells.value_ranks import ranked
 
@@ -57,7 +57,7 @@ def encode(
             require_listed(engine, bound, name, hierarchy_values)
         trees.append(name)
         counts.append(count)
-    figures = _figures(engine, policy, trees)
+    figures = figures_of(engine, policy, trees)
     named = zip(policy.quasi_identifiers, trees, strict=True)
     tables = [scratch.table("ranked", ranked(bound, name)) for bound, name in named if flat]
     siblings: list[Sequence[int]] = [[count] for count in counts] if flat else [each.siblings for each in figures]
@@ -99,30 +99,6 @@ def encode(
         elsewhere=number is None,
         count=number,
     )
-
-
-@dataclass(frozen=True)
-class _Figures:
-    """Figures of a tree: its leaves and rows, the most siblings at each level, and what `Cells` has of each level."""
-
-    leaves: int
-    rows: int
-    siblings: Sequence[int]
-    spread: tuple[int, ...]
-    most: tuple[int, ...]
-
-
-def _figures(engine: Engine, policy: BoundPolicy, trees: Sequence[str]) -> list[_Figures]:
-    """The figures of the trees, from one query about all of them."""
-    quasi = policy.quasi_identifiers
-    answers = dict(engine.rows(tree_summaries(list(zip(quasi, trees, strict=True))))) if trees else {}
-    figures: list[_Figures] = []
-    for number, bound in enumerate(quasi):
-        leaves, rows, *rest = (int(figure or 0) for figure in answers[number])
-        others, top = rest[bound.height :], max(leaves - 1, 0)
-        spread = (0, *others[: bound.height - 1], rows * top)
-        figures.append(_Figures(leaves, rows, rest[: bound.height], spread, (0, *others[bound.height - 1 :], top)))
-    return figures
 
 
 def _one_row_each(engine: Engine, policy: BoundPolicy) -> bool:

@@ -25,8 +25,7 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.cells.cells import tree_summary
+from sqlanon.methods.shared.tree_figures import figures_of
 
 __all__ = ["ROUNDS", "Recoded", "Searches", "recoded"]
 
@@ -186,25 +185,19 @@ class _Rounds:
     def _recounted(self, left: Left) -> Cells:
         """The cells that are left, as a source of their own; the fixed relations stay those of the whole source."""
         source, task = self._cells, self._task
-        trees: list[str] = []
-        spread: list[tuple[int, ...]] = []
-        most: list[tuple[int, ...]] = []
-        rows = 0
-        attributes = zip(task.policy.quasi_identifiers, source.trees, source.layout.fields, source.values, strict=True)
-        for bound, tree, fields, values in attributes:
-            trees.append(task.scratch.table("tree", recounted(tree, fields, left.cells)))
-            _, rows, *figures = map(int, task.engine.rows(tree_summary(bound, relation(trees[-1])))[0])
-            others, top = figures[bound.height :], max(values - 1, 0)
-            spread.append((0, *others[: bound.height - 1], rows * top))
-            most.append((0, *others[bound.height - 1 :], top))
+        trees = [
+            task.scratch.table("tree", recounted(tree, fields, left.cells))
+            for tree, fields in zip(source.trees, source.layout.fields, strict=True)
+        ]
+        figures = figures_of(task.engine, task.policy, trees)
         return Cells(
             left.cells,
             tuple(trees),
             source.layout,
-            rows,
+            figures[-1].rows if figures else 0,
             source.values,
-            tuple(spread),
-            tuple(most),
+            tuple(each.spread for each in figures),
+            tuple(each.most for each in figures),
             entity=source.entity,
             carried=source.carried,
             carried_values=source.carried_values,

@@ -28,12 +28,6 @@ JOIN (
 ) AS "counted"
   ON "counted"."value" IS NOT DISTINCT FROM "tree"."value";
 
-SELECT
-  SUM("leaf"),
-  SUM("n"),
-  MAX("rank_0") + 1
-FROM "__sqlanon_tree_3";
-
 CREATE TEMPORARY TABLE "__sqlanon_tree_4" AS
 SELECT
   "tree".*
@@ -62,24 +56,3 @@ JOIN (
     "coded"."value"
 ) AS "counted"
   ON "counted"."value" IS NOT DISTINCT FROM "tree"."value";
-
-SELECT
-  SUM("leaf"),
-  SUM("n"),
-  MAX("rank_0") + 1,
-  MAX("rank_1") + 1,
-  MAX("rank_2") + 1,
-  MAX("rank_3") + 1,
-  SUM("n" * (
-    "leaves_1" - 1
-  )),
-  SUM("n" * (
-    "leaves_2" - 1
-  )),
-  SUM("n" * (
-    "leaves_3" - 1
-  )),
-  MAX("leaves_1") - 1,
-  MAX("leaves_2") - 1,
-  MAX("leaves_3") - 1
-FROM "__sqlanon_tree_4";
