@@ -140,6 +140,26 @@ def test_a_release_is_recorded_once(engine):
         releases.save(engine, replace(RELEASE, name=QualifiedName(("x",))))
 
 
+def test_a_release_is_sealed_beside_the_others(engine):
+    """What is known of the others is what `known` finds, and the digest is that of `seal`."""
+    other = replace(RELEASE, release_id="1f" * 16, name=QualifiedName(("main", "other")))
+    save(engine, RELEASE)
+    exports.record(engine, RELEASE, RELEASE.sources, "parquet")
+    releases.save(engine, other)
+    beside = exports.seal_beside(engine, other.release_id)
+    assert beside == exports.known(engine, but=other.release_id)
+    assert [(one.name, one.sources, one.exported_at is None) for one in beside.releases] == [
+        (NAME, RELEASE.sources, False)
+    ]
+    kept = engine.rows("SELECT digest FROM anon.release ORDER BY release_id")
+    seal(engine, other.release_id)
+    assert engine.rows("SELECT digest FROM anon.release ORDER BY release_id") == kept
+    engine.run("UPDATE anon.release SET loss = 0.5 WHERE release_id = ?", [RELEASE.release_id])
+    # A release whose rows were changed says nothing of its sources.
+    [changed] = exports.seal_beside(engine, other.release_id).releases
+    assert changed.sources is None
+
+
 def test_delete_forgets_one_release_whole(engine):
     other = replace(RELEASE, release_id="1f" * 16, name=QualifiedName(("main", "other")))
     for release in (RELEASE, other):

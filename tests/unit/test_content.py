@@ -140,3 +140,21 @@ def test_former_fingerprints_are_accepted(release: Any, tmp_path: Path) -> None:
     release.duckdb.execute("UPDATE r SET v = [[1], [3]] WHERE d < 4")
     with pytest.raises(PrivacyViolation, match="does not have the rows any more"):
         release.execute(f"EXPORT r TO '{tmp_path}/changed/'")
+
+
+@pytest.mark.parametrize("nested", ["v", "[v]", "{'a': v}", "MAP {v: v}"])
+def test_a_release_keeps_the_fingerprint_of_its_columns(nested: str) -> None:
+    """Tables without nested columns are not described: their fingerprint is that of what they would be described as."""
+    with connect() as con:
+        con.execute(f"""
+            CREATE TABLE t AS SELECT q, {nested} AS v, 's' AS s
+            FROM (SELECT i // 4 AS q, i % 3 AS v FROM range(20) AS t(i));
+            CREATE HIERARCHY tens AS INTERVALS (10);
+            CREATE POLICY p ON t (q QUASI IDENTIFIER USING tens, v INSENSITIVE, s SENSITIVE)
+            REQUIRE k_anonymity(k => 2);
+            CREATE ANONYMIZED TABLE r AS POLICY p;
+        """)
+        engine = DuckDBEngine(con.duckdb)
+        [(stored,)] = engine.rows("SELECT content_fingerprint FROM anon.release")
+        rows = exp.select(exp.Star()).from_("r")
+        assert stored == engine.rows(fingerprint_query(rows, engine.columns(rows)))[0][0]
