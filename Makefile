@@ -17,6 +17,9 @@ PIP    := $(BIN)/python -m pip install --disable-pip-version-check --quiet --edi
 WORKERS ?= auto
 PYTEST = -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
 PYTEST_ARGS ?=
+# Without bytecode each worker would compile all test files, 9 s of processor time, and each process that a test
+# starts the package.
+unexport PYTHONDONTWRITEBYTECODE
 SHARE ?= 1/1
 comma := ,
 # What the oldest versions are asked: the SQL of every method and statement (golden) and of other warehouses (compile),

@@ -59,6 +59,18 @@ settings.register_profile("random", derandomize=False, deadline=None)
 settings.load_profile("fixed")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """While tests are collected no connection is opened, because each process of a run collects all of them."""
+
+    def refuse(*args: object, **options: object) -> object:
+        raise AssertionError("a test module opens a connection when it is imported: do that in a fixture or a test")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("duckdb.connect", refuse)
+        return (yield)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _no_waiting_for_the_disk() -> Iterator[None]:
     """No test cuts the power, and so none waits until what sqlanon writes would outlast that."""

@@ -60,14 +60,18 @@ def test_nested_values_are_told_apart(kind: str) -> None:
 
 
 LISTS = st.none() | st.lists(st.none() | st.lists(st.none() | st.integers(0, 1), max_size=2), max_size=3)
-ENGINE = DuckDBEngine(connect().duckdb)
+
+
+@pytest.fixture(scope="module")
+def engine() -> DuckDBEngine:
+    return DuckDBEngine(connect().duckdb)
 
 
 @pytest.mark.drawn
 @settings(max_examples=draws(20, long=300), deadline=None)
-@given(LISTS, LISTS)
-def test_lists_have_one_fingerprint_if_they_are_the_same(first: Any, second: Any) -> None:
-    one, other = (fingerprint(ENGINE, repr(each).replace("None", "NULL")) for each in (first, second))
+@given(first=LISTS, second=LISTS)
+def test_lists_have_one_fingerprint_if_they_are_the_same(engine: DuckDBEngine, first: Any, second: Any) -> None:
+    one, other = (fingerprint(engine, repr(each).replace("None", "NULL")) for each in (first, second))
     assert (one == other) == (first == second)
 
 
