@@ -1,4 +1,4 @@
-# make demo | test | test-long | test-spark | test-clients | test-compiled | test-lowest | lint | docs | bench | clean; PYTHON= chooses the interpreter,
+# make demo | test | test-changed | test-all | test-long | test-spark | test-clients | test-compiled | test-lowest | lint | docs | bench | clean; PYTHON= chooses the interpreter,
 # VENV= where the environment lies.
 
 PYTHON ?= python3
@@ -21,6 +21,8 @@ PYTEST_ARGS ?=
 # starts the package.
 unexport PYTHONDONTWRITEBYTECODE
 SHARE ?= 1/1
+# Empty for the commit where the branch left main.
+SINCE ?=
 comma := ,
 # What the oldest versions are asked: the SQL of every method and statement (golden) and of other warehouses (compile),
 # and where frames, Arrow arrays, NumPy, colours, keys and options are met.
@@ -29,11 +31,13 @@ LOWEST_TESTS := tests/golden $(addprefix tests/unit/test_,$(addsuffix .py,anonym
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-spark test-clients test-compiled test-lowest lint docs bench clean
+.PHONY: help demo test test-changed test-all test-long test-spark test-clients test-compiled test-lowest lint docs bench clean
 
 help:
 	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
+	@echo 'make test-changed  run those of what differs from main; SINCE=commit names another commit'
+	@echo 'make test-all    run all tests there are, in every environment: hours'
 	@echo 'make test-long   run those that take long, and draw more inputs of the others; SHARE=1/9 for a ninth of them'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
 	@echo 'make test-clients  run what the documentation shows of notebooks, dbt, jupysql, Ibis and polars, in $(CLIENTS)'
@@ -49,6 +53,17 @@ demo: $(VENV)/.installed-base
 
 test: $(VENV)/.installed-test
 	@$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
+
+test-changed: $(VENV)/.installed-test
+	@$(BIN)/python tools/changed_tests.py --since=$(SINCE) -- $(PYTEST) $(PYTEST_ARGS)
+
+# Each kind of evidence once, one after the other.
+test-all:
+	@$(MAKE) --no-print-directory test PYTEST_ARGS="--part=all $(PYTEST_ARGS)"
+	@$(MAKE) --no-print-directory test-compiled
+	@$(MAKE) --no-print-directory test-spark PYTEST_ARGS="--part=all $(PYTEST_ARGS)"
+	@$(MAKE) --no-print-directory test-clients PYTEST_ARGS="--part=all $(PYTEST_ARGS)"
+	@$(MAKE) --no-print-directory test-lowest
 
 test-long: $(VENV)/.installed-test
 	@$(BIN)/python $(PYTEST) --part=long --share=$(SHARE) $(PYTEST_ARGS)
