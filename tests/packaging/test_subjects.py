@@ -19,6 +19,10 @@ FILES = sorted(TESTS.rglob("test_*.py"))
 # Settings of property tests that a helper defines, and a call that draws more inputs in the long part.
 SETTINGS = re.compile(r"^(\w+) = settings\(.*\bdraws\(", re.MULTILINE)
 CALL = re.compile(r"(?<!def )\bdraws\(")
+# A test, and a marker that moves one or a whole file to the long part.
+TEST = re.compile(r"^(?:    )?def test_", re.MULTILINE)
+LONG = re.compile(r"^(?:    )?@pytest\.mark\.long$", re.MULTILINE)
+ALL_LONG = re.compile(r"^pytestmark = .*\bmark\.long\b", re.MULTILINE)
 
 
 def test_every_test_file_has_a_subject() -> None:
@@ -48,6 +52,20 @@ def test_what_draws_more_inputs_in_the_long_part_runs_there() -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in FILES if path != Path(__file__)}
     drawing = [path for path, text in texts.items() if draws_more(text, shared)]
     assert [path.relative_to(TESTS).as_posix() for path in drawing if "mark.drawn" not in texts[path]] == []
+
+
+def test_make_test_has_tests_of_each_subject_and_kind_of_evidence() -> None:
+    """For each subject and folder with tests of it, one test at least is not left to the long part."""
+    there, quick = set(), set()
+    for path in FILES:
+        if path.parent.name in ("spark", "clients"):
+            continue
+        text, pairs = path.read_text(encoding="utf-8"), {(subject, path.parent.name) for subject in subjects_of(path)}
+        there |= pairs
+        if len(TEST.findall(text)) > len(LONG.findall(text)) and not ALL_LONG.search(text):
+            quick |= pairs
+    assert {("mondrian", "attacks"), ("series", "papers"), ("catalog", "migrations")} <= there
+    assert sorted(there - quick) == []
 
 
 @pytest.mark.long
