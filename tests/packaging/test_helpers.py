@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,13 @@ TESTS = Path(__file__).resolve().parents[1]
 SHARED = ("tests.golden", "tests.oracles", "tests.support")
 
 
+# An import statement, wherever in a file; to parse the statements alone takes a tenth of the time of the files.
+IMPORT = re.compile(r"^ *((?:from \S+ import (?:\([^)]*\)|[^(\n]*)|import [^\n]*))$", re.MULTILINE)
+
+
 def imported(text: str) -> Iterator[str]:
     """The modules that a module names in its imports, and each name that it takes from one."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(ast.parse("\n".join(IMPORT.findall(text)))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -47,7 +52,15 @@ def test_only_the_shared_folders_hold_modules_without_tests() -> None:
 
 
 def test_the_search_would_find_such_an_import() -> None:
-    text = "from tests.unit import test_docs\nfrom tests.unit.test_docs import Reading\nimport tests.unit.test_docs"
+    text = (
+        "from tests.unit import test_docs\nfrom tests.unit.test_docs import (\n    Reading,\n    Words,\n)\n"
+        "if True:\n    import tests.unit.test_docs"
+    )
     found = list(imported(text))
-    assert found == ["tests.unit.test_docs", "tests.unit.test_docs.Reading", "tests.unit.test_docs"]
+    assert found == [
+        "tests.unit.test_docs",
+        "tests.unit.test_docs.Reading",
+        "tests.unit.test_docs.Words",
+        "tests.unit.test_docs",
+    ]
     assert not any(map(is_shared, found))
