@@ -53,6 +53,7 @@ def test_rows_of_one_respondent_count_once() -> None:
 ROW = st.tuples(st.integers(0, 5) | st.none(), st.integers(0, 2) | st.none(), st.integers(0, 1))
 
 
+@pytest.mark.long
 @settings(max_examples=12, deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=30), st.integers(1, 3))
 def test_every_class_of_a_release_has_k_respondents(rows: list[tuple[int | None, int | None, int]], k: int) -> None:
@@ -122,6 +123,7 @@ def test_rows_of_nobody_else_are_one_respondent() -> None:
         assert (row[3], row[10]) == (7, 1.0)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "change",
     [

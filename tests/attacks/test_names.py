@@ -102,6 +102,7 @@ def differs(con: Any, clean: dict[str, Outcome], functions: tuple[str, ...], ran
     return f"{statement} beside {shadow.what}: {sorted((rows - (clean[statement] or Counter())).items())[:3]}"
 
 
+@pytest.mark.long
 @pytest.mark.one_in(40)
 @pytest.mark.parametrize("seed", range(40))
 def test_drawn_names_change_nothing(con: Any, clean: dict[str, Outcome], functions: tuple[str, ...], seed: int) -> None:

@@ -68,6 +68,7 @@ def third_party(path: Path) -> set[str]:
     return names - set(sys.stdlib_module_names) - {"sqlanon"}
 
 
+@pytest.mark.long
 def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     """pandas is there for those who have frames: it is imported where one of theirs is handed back."""
     imported: dict[str, set[str]] = {}
@@ -143,6 +144,7 @@ def test_the_documentation_names_what_each_extra_brings() -> None:
         assert named == set(lower_bounds(extras[extra])), extra
 
 
+@pytest.mark.long
 def test_without_arrow(tmp_path: Path) -> None:
     program = [sys.executable, "-c", WITHOUT_ARROW, str(tmp_path)]
     ran = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -150,6 +152,7 @@ def test_without_arrow(tmp_path: Path) -> None:
     assert ran.stdout.splitlines() == ["8 8", "pip install 'sqlanon[arrow]'"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("package", sorted(COMMAND_LINE))
 def test_without_the_command_line(package: str) -> None:
     program = f"import sys; sys.modules[{package!r}] = None; from sqlanon.__main__ import main; main()"

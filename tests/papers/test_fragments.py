@@ -62,6 +62,7 @@ def test_groups_of_two_are_4_loose(con: Connection, method: str) -> None:
     }
 
 
+@pytest.mark.long
 def test_a_loose_association_of_three_fragments(con: Connection) -> None:
     con.execute(f"CREATE POLICY three ON hospital ({ROLES}) CONFIDENTIAL (dob, disease), (zip, disease), (dob, zip)")
     _, looseness, *_ = con.execute(

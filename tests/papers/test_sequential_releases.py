@@ -12,6 +12,7 @@ from tests.support.sequential_releases import SETUP
 JOINS = [(0, 1, 1), (1, 2, 2 / 3), (2, 2, 3 / 5)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("level", "anonymity", "linkability"), JOINS)
 def test_a_join_of_two_releases(level: int, anonymity: int, linkability: float) -> None:
     with sqlanon.connect(config={"threads": "1"}) as con:
@@ -48,6 +49,7 @@ CHOSEN = [
 ]
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("required", "level", "reached"), CHOSEN)
 def test_the_search_takes_what_is_required_of_a_join(required: str, level: int | None, reached: float | None) -> None:
     with sqlanon.connect(config={"threads": "1"}) as con:

@@ -74,6 +74,7 @@ def test_a_value_that_only_one_can_have_may_be_a_counterfeit() -> None:
     assert reached([["Jane Ken Linda"], ["Linda Ray"], ["Jane Steve"]], DISEASE)["composition"] == 1
 
 
+@pytest.mark.long
 def test_two_releases_of_the_survey() -> None:
     """De Capitani di Vimercati et al. (2012), figure 7: a class of each has a value twice."""
     releases = [list(MEMBERS.values()), list(LATER.values())]

@@ -252,6 +252,7 @@ def expected(columns: Columns, buckets: Buckets) -> set[tuple[tuple[Row, ...], .
     }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("columns", [SLICED, EACH, BUCKETIZED])
 @pytest.mark.parametrize("diversity", ["bucket", "matching"])
 def test_the_buckets_of_the_method(con: Connection, columns: Columns, diversity: str) -> None:

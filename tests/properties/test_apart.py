@@ -112,7 +112,7 @@ def published(con: Connection) -> list[str]:
     return [name for (name,) in con.duckdb.execute(query).fetchall()]
 
 
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=30))
 @given(cases())
 def test_fragments_are_minimal_correct_and_whole(case: Case) -> None:
     con = case.install()
@@ -155,7 +155,7 @@ def assert_broken_fragments_are_refused(con: Connection, case: Case, statement: 
     assert published(con) == before
 
 
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=30))
 @given(cases())
 def test_associations_are_loose_and_true(case: Case) -> None:
     con = case.install()

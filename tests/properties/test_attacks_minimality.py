@@ -83,6 +83,7 @@ def released(rows: Sequence[tuple[Any, ...]], required: str) -> Connection:
     return con
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("required", REQUIRED)
 @given(rows=rows_of_people)
 @BUDGET
@@ -113,7 +114,7 @@ def test_it_is_what_all_worlds_and_all_nodes_come_to(required: str, rows: list[t
 
 
 @given(rows=rows_of_people, seed=st.integers(0, 2**40))
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=12))
 def test_drawn_worlds_come_near(rows: list[tuple[Any, ...]], seed: int) -> None:
     required = "l_diversity(l => 2, variant => 'probabilistic')"
     con = released(rows, required)

@@ -145,7 +145,7 @@ def check(con: Connection, task: Task, query: str) -> bool:
     return True
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_truth_is_within_the_bounds_and_every_query_is_measured(release: str) -> None:
     @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])

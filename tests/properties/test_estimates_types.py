@@ -86,7 +86,7 @@ DOMAINS: dict[str, tuple[str, str | None, Sequence[Any], Sequence[str], Sequence
 }
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_truth_is_within_the_bounds(domain: str) -> None:
     kind, hierarchy, values, constants, methods = DOMAINS[domain]

@@ -49,7 +49,7 @@ def below_job(label: object) -> int:
     return len(JOBS) if label == "*" else max(sum(group == label for group in JOBS.values()), 1)
 
 
-@settings(max_examples=draws(4, long=20), deadline=None)
+@settings(max_examples=draws(2, long=20), deadline=None)
 @given(
     rows,
     st.sampled_from(
@@ -95,7 +95,7 @@ def test_every_cell_costs_what_is_below_its_label(table: list[Row], method: str)
         assert figures[name] == pytest.approx((sum(cells) + lost) / len(table))
 
 
-@settings(max_examples=draws(3, long=12), deadline=None)
+@settings(max_examples=draws(2, long=12), deadline=None)
 @given(rows)
 def test_ranges_of_numbers_count_the_values_in_them(table: list[Row]) -> None:
     con = sqlanon.connect()
@@ -116,7 +116,7 @@ def test_ranges_of_numbers_count_the_values_in_them(table: list[Row]) -> None:
     assert figures["age"] == pytest.approx(sum(costs) / len(table))
 
 
-@settings(max_examples=draws(6, long=40), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=draws(2, long=40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     cases("k_anonymity", ("strict", "relaxed"), size=12),
     st.sampled_from(("range", "ancestor", "centroid", "none")),

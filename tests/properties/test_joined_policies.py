@@ -193,7 +193,7 @@ def assert_published(case: Case) -> None:
 
 
 @given(case=CASES)
-@FEW
+@settings(FEW, max_examples=draws(2, long=15))
 def test_what_is_published_is_the_best_of_all_nodes(case: Case) -> None:
     assert_published(case)
 

@@ -108,6 +108,7 @@ def test_requirements_of_the_policy_hold_of_buckets(con: Connection) -> None:
         assert rows(con, "SELECT count(DISTINCT bucket) > 1 FROM r_qi") == [(True,)]
 
 
+@pytest.mark.long
 def test_hierarchies_and_ranges_are_asked_of_buckets_and_of_files(con: Connection, tmp_path: Path) -> None:
     con.execute(
         "CREATE HIERARCHY organs AS LEVELS (FROM (VALUES ('flu', 'lung'), ('cold', 'lung'), ('asthma', 'lung'), "
@@ -444,7 +445,7 @@ def test_enums_are_published_as_text(con: Connection) -> None:
     assert rows(con, "SELECT DISTINCT typeof(value) FROM r_sensitive") == [("VARCHAR",)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

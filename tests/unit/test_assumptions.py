@@ -88,6 +88,7 @@ def run(text: str, *arguments: str) -> tuple[int, str, list[Any]]:
     return done.exit_code, done.stderr, lines
 
 
+@pytest.mark.long
 def test_the_command_line_goes_by_the_requirements() -> None:
     made = SOURCE + "CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian(publish => 'none'); "
     code, said, _ = run(made + "CHECK r;")

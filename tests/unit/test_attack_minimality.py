@@ -31,6 +31,7 @@ def refused(con: Connection, message: str, arguments: str = "") -> None:
         con.execute(f"ATTACK r WITH minimality{arguments}")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("roles", "required", "method", "message"),
     [
@@ -52,6 +53,7 @@ def test_what_was_not_chosen_by_its_loss_alone_is_refused(roles: str, required: 
     refused(connected(roles=roles, required=required, method=method), message)
 
 
+@pytest.mark.long
 def test_a_source_that_has_changed_is_refused() -> None:
     con = connected()
     con.execute("INSERT INTO people SELECT 99, 1, 'F', 'flu'")
@@ -62,6 +64,7 @@ def test_a_source_that_has_changed_is_refused() -> None:
     refused(con, "a hierarchy of its policy is another now")
 
 
+@pytest.mark.long
 def test_the_work_is_bounded() -> None:
     con = connected()
     with sizes.replaced(every_world=0, most_dealt=24 * 150):
@@ -72,6 +75,7 @@ def test_the_work_is_bounded() -> None:
         refused(con, "there are 8 nodes, more than 3")
 
 
+@pytest.mark.long
 def test_a_class_of_many_worlds_is_dealt_world_by_world() -> None:
     """90,720 worlds of one class: dealing them takes a second, and took hours when each met each arrangement."""
     con = sqlanon.connect(config={"threads": "1"})

@@ -51,6 +51,7 @@ def oracle(name: str, table: Table) -> Any:
     return import_module(f"tests.oracles.models.{name}").achieved(table, **arguments)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(tables)
 def test_the_figures_of_every_model(rows: list[tuple[Any, ...]]) -> None:

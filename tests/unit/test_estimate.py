@@ -322,6 +322,7 @@ def test_nothing_is_written(tmp_path: Path) -> None:
         assert con.duckdb.execute("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchone() == (0,)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb", "arrow", "sqlite"])
 def test_an_export_answers_without_a_database(clinic: Connection, tmp_path: Path, format_: str) -> None:
     clinic.execute(f"EXPORT released TO '{tmp_path}/out' (FORMAT {format_})")

@@ -89,6 +89,7 @@ def test_a_comparison_of_a_dealt_value_with_one_of_the_row_is_refused(con: Conne
         asked(con, 'SELECT count(*) FROM t WHERE length("dis ease") > "value"')
 
 
+@pytest.mark.long
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("format_", ["parquet", "csv"])
 def test_an_export_says_the_same(con: Connection, tmp_path: Path, format_: str) -> None:

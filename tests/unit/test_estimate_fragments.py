@@ -76,6 +76,7 @@ def test_one_fragment_is_exact_and_its_columns_are_known_together(con: Connectio
         ).replace("a ge, dis ease", "dis ease, a ge")
 
 
+@pytest.mark.long
 def test_groups_having_and_lookups(con: Connection) -> None:
     con.execute("CREATE TABLE names AS FROM (VALUES ('x', 'Flu'), ('y', 'Cold')) AS n(code, name)")
     query = (
@@ -180,6 +181,7 @@ QUERIES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_exported_files_say_the_same_without_the_source(con: Connection, tmp_path: Path, kind: str) -> None:

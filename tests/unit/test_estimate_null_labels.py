@@ -50,6 +50,7 @@ def leaves(label: str) -> list[tuple[Any, float | None]]:
     return [(label, 1.0)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_a_label_with_null_is_estimated_as_every_combination_says(condition: str) -> None:
     con, holds = released(), CONDITIONS[condition]
@@ -65,6 +66,7 @@ def test_a_label_with_null_is_estimated_as_every_combination_says(condition: str
     assert row[2] <= truth <= row[3]
 
 
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("condition", [condition for condition in CONDITIONS if "OR" not in condition])
 def test_a_hierarchy_that_lists_the_values_does_not_change_the_estimate(condition: str) -> None:
     query = f"ESTIMATE SELECT count(*) AS n FROM t WHERE age <> 1 AND {condition} FROM RELEASE r"

@@ -398,6 +398,7 @@ def test_a_release_needs_no_explanation(hospital: Connection) -> None:
     assert "explain" not in stages
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("required", ["l_diversity(l => 3)", "t_closeness(t => 0.3, distance => 'equal')"])
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_what_the_rows_left_out_have_in_common(con: Connection, required: str, recoding: str) -> None:

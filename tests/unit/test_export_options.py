@@ -38,6 +38,7 @@ def checked(path: Path) -> dict[str, tuple[Any, ...]]:
     return {question: tuple(rest) for _, question, *rest in connect().execute(f"CHECK '{path}'").fetchall()}
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_quasi_identifiers_are_text_whatever_their_levels(con: Connection, tmp_path: Path, kind: str) -> None:
     """A second night has so few rows that ages are generalized: the columns of its files are those of the first."""
@@ -131,6 +132,7 @@ def test_types_that_change_are_told(con: Connection, tmp_path: Path) -> None:
     assert "other types" not in con.execute(f"EXPORT r TO '{tmp_path}/out/' (REPLACE true)").fetchall()[0][-1]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("delimiter", "quote"), [(";", '"'), ("\t", '"'), ("|", "'"), (",", "'"), (";", ",")])
 def test_a_csv_file_has_the_characters_that_are_asked_for(
     con: Connection, tmp_path: Path, delimiter: str, quote: str
@@ -153,6 +155,7 @@ def test_a_csv_file_has_the_characters_that_are_asked_for(
     assert connect().execute(estimate).fetchall()[0][0] == 60
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("options", "said"),
     [

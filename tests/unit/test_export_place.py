@@ -179,6 +179,7 @@ def test_a_killed_process_leaves_a_whole_export(tmp_path: Path, format_: str) ->
         connection.sql(f"EXPORT release TO '{target}' (FORMAT {format_}, REPLACE true)")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("path", ["/", "//", "/.", "/tmp/.."])
 @pytest.mark.parametrize("options", ["", " (REPORT true)", " (REPLACE true)"])
 def test_the_root_of_the_file_system_is_no_place(path: str, options: str) -> None:

@@ -426,6 +426,7 @@ def test_measure_gives_each_reason_once(con: sqlanon.Connection) -> None:
     assert said in events[1].remarks
 
 
+@pytest.mark.long
 def test_a_report_says_what_is_promised_of_lists(con: sqlanon.Connection) -> None:
     published(con)
     text = page_of(con, "r").text

@@ -68,6 +68,7 @@ def release_id() -> str:
     return str(rows("SELECT release_id FROM anon.release")[0][0])
 
 
+@pytest.mark.long
 def test_there_is_nothing_to_do_twice(folder: Path) -> None:
     code, log = run()
     assert code == 0
@@ -97,6 +98,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", CHANGES)
 def test_whatever_changes_is_noticed(folder: Path, name: str) -> None:
     assert outcome() == "done"
@@ -114,6 +116,7 @@ def test_order_is_no_change(folder: Path) -> None:
     assert outcome() == "unchanged"
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("how", ["gone", "certificate", "one byte", "certificate.md", "a file more", "older"])
 def test_files_are_looked_at(folder: Path, how: str) -> None:
     assert outcome() == "done"
@@ -140,6 +143,7 @@ def test_files_are_looked_at(folder: Path, how: str) -> None:
     assert outcome() == ("failed" if how in ("one byte", "a file more") else "done")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("script", ["CHECK r;", "EXPORT r TO 'again/' (REPLACE true);"])
 def test_a_release_of_another_script_is_looked_at_each_time(folder: Path, script: str) -> None:
     assert outcome() == "done"
@@ -147,6 +151,7 @@ def test_a_release_of_another_script_is_looked_at_each_time(folder: Path, script
     assert [outcome(), outcome()] == ["done", "done"]
 
 
+@pytest.mark.long
 def test_a_key_that_signs_is_part_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one.key", "other.key"):
         assert CliRunner().invoke(app, ["keygen", name, "--quiet"]).exit_code == 0
@@ -157,6 +162,7 @@ def test_a_key_that_signs_is_part_of_it(folder: Path, monkeypatch: pytest.Monkey
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("of_script", [True, False], ids=["policy of the script", "policy of another script"])
 @pytest.mark.parametrize("role", ["ENTITY", "IDENTIFIER"])
 def test_the_key_of_a_pseudonym_is_part_of_it(
@@ -191,6 +197,7 @@ def _words(folder: Path) -> set[str]:
     return {value for text in texts for line in text.splitlines() for value in line.split(",")}
 
 
+@pytest.mark.long
 def test_a_macro_that_a_query_calls_is_part_of_it(folder: Path) -> None:
     change("CREATE MACRO coarse(age) AS age // 10")
     text = SCRIPT.replace("ON visits", "ON (SELECT coarse(age) AS age, ward, ill FROM visits)")
@@ -200,6 +207,7 @@ def test_a_macro_that_a_query_calls_is_part_of_it(folder: Path) -> None:
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
+@pytest.mark.long
 def test_a_version_is_part_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of DuckDB, and of a package that has plug-ins."""
     assert [outcome(), outcome()] == ["done", "unchanged"]
@@ -227,6 +235,7 @@ def test_the_script_is_part_of_it(folder: Path) -> None:
     assert outcome() == "unchanged"
 
 
+@pytest.mark.long
 def test_a_policy_of_another_script_is_part_of_it(folder: Path) -> None:
     assert outcome() == "done"
     (folder / "night.sql").write_text("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;", encoding="utf-8")
@@ -246,6 +255,7 @@ def test_a_policy_of_another_script_is_part_of_it(folder: Path) -> None:
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize(
     "more",
     [
@@ -263,12 +273,14 @@ def test_what_may_read_anything_is_run_each_time(folder: Path, more: str) -> Non
     assert [outcome(), outcome()] == ["done", "done"]
 
 
+@pytest.mark.long
 def test_a_query_that_is_never_the_same(folder: Path) -> None:
     text = SCRIPT.replace("ON visits", "ON (SELECT * FROM visits WHERE random() < 0.9)")
     (folder / "night.sql").write_text(text, encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "done"]
 
 
+@pytest.mark.long
 def test_a_job_that_fails_leaves_what_was_there(folder: Path) -> None:
     assert outcome() == "done"
     made, files = release_id(), sorted(path.read_bytes() for path in (folder / "out").iterdir())
@@ -283,6 +295,7 @@ def test_a_job_that_fails_leaves_what_was_there(folder: Path) -> None:
     assert outcome() == "unchanged"
 
 
+@pytest.mark.long
 def test_one_that_fails_does_not_keep_the_next_from_running(folder: Path) -> None:
     (folder / "wrong.sql").write_text("CHECK nothing;", encoding="utf-8")
     (folder / "broken.sql").write_text("CREATE POLICY p ON (", encoding="utf-8")
@@ -295,6 +308,7 @@ def test_one_that_fails_does_not_keep_the_next_from_running(folder: Path) -> Non
     }
 
 
+@pytest.mark.long
 def test_the_log_has_no_rows(folder: Path) -> None:
     """Rows of a table of the user's are printed by a statement of DuckDB's, and stand in no log."""
     (folder / "night.sql").write_text(SCRIPT + "FROM visits;", encoding="utf-8")
@@ -315,6 +329,7 @@ def test_the_log_has_no_rows(folder: Path) -> None:
     assert "Flu" not in (folder / "jobs.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_metrics(folder: Path) -> None:
     (folder / "wrong.sql").write_text("CHECK nothing;", encoding="utf-8")
     for unchanged in (0, 1):
@@ -337,6 +352,7 @@ def test_metrics(folder: Path) -> None:
         assert not any("loss" in name for key in samples for name in key)
 
 
+@pytest.mark.long
 def test_the_last_success_is_known_after_a_failure(folder: Path) -> None:
     assert outcome() == "done"
     (folder / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
@@ -346,6 +362,7 @@ def test_the_last_success_is_known_after_a_failure(folder: Path) -> None:
     assert 'sqlanon_release_rows{job="night",release="main.r"} 400.0' in text
 
 
+@pytest.mark.long
 def test_an_archive_has_the_latest_runs(folder: Path) -> None:
     (folder / "archive" / "night").mkdir(parents=True)
     (folder / "archive" / "night" / "notes.txt").touch()
@@ -364,6 +381,7 @@ def test_an_archive_has_the_latest_runs(folder: Path) -> None:
     assert {path.name for path in (folder / "archive" / "night").iterdir()} == left
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("keep", [1, 2, 3])
 def test_a_clock_that_was_set_back_costs_no_copy(folder: Path, keep: int) -> None:
     """Runs of a later moment were made before; they go first, and the run that was just archived never does."""
@@ -392,6 +410,7 @@ def test_a_single_file_is_archived_with_its_certificates(folder: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_another_process_has_the_database(folder: Path) -> None:
     holder = "import sqlanon, sys; con = sqlanon.connect('a.duckdb'); print('open', flush=True); sys.stdin.read()"
     with subprocess.Popen(
@@ -406,6 +425,7 @@ def test_another_process_has_the_database(folder: Path) -> None:
         assert run("--wait", "60")[0] == 0
 
 
+@pytest.mark.long
 def test_mistakes(folder: Path) -> None:
     (folder / "other").mkdir()
     (folder / "other" / "night.sql").write_text(SCRIPT, encoding="utf-8")

@@ -138,6 +138,7 @@ OTHER_ROWS = [
 ]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("statement", [MADE, "CHECK r IN SERIES monthly"])
 @pytest.mark.parametrize("change", OTHER_ROWS)
 def test_other_rows_are_noticed(series: Connection, change: str, statement: str) -> None:
@@ -149,6 +150,7 @@ def test_other_rows_are_noticed(series: Connection, change: str, statement: str)
         series.execute(statement)
 
 
+@pytest.mark.long
 def test_nothing_is_published_then(con: Connection) -> None:
     con.execute(BEGUN)
     make_three(con)
@@ -218,6 +220,7 @@ def former(con: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
     return con
 
 
+@pytest.mark.long
 def test_a_series_of_a_former_version_goes_on(former: Connection) -> None:
     with pytest.raises(CatalogError, match="sqlanon migrate"):
         former.execute(MADE)
@@ -252,6 +255,7 @@ def test_a_series_of_a_former_version_goes_on(former: Connection) -> None:
     assert {respondent.hex for (respondent,) in respondents} == tokens
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("position", [1, 3])
 def test_other_rows_of_a_former_version_are_noticed(former: Connection, position: int) -> None:
     engine = DuckDBEngine(former.duckdb)
@@ -275,6 +279,7 @@ def test_respondents_are_keyed_digests(series: Connection) -> None:
     assert {respondent.hex for (respondent,) in respondents} == digests
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["series", "former"])
 def test_another_key_is_noticed(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     con: Connection = request.getfixturevalue(kind)
@@ -285,6 +290,7 @@ def test_another_key_is_noticed(kind: str, request: pytest.FixtureRequest, monke
         con.execute(MADE)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["VARCHAR", "INTEGER", "TIMESTAMPTZ"])
 def test_classes_are_numbered_whatever_columns_are_called(con: Connection, kind: str) -> None:
     name = {"VARCHAR": "'p' || i", "INTEGER": "i", "TIMESTAMPTZ": "TIMESTAMPTZ '2020-01-01' + INTERVAL (i) DAY"}[kind]

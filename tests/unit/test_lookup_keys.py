@@ -58,6 +58,7 @@ def installed(method: str, own: str = "INTEGER") -> Connection:
     return con
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", METHODS)
 def test_texts_that_are_one_number_are_one_key(method: str) -> None:
     with installed(method) as con:
@@ -73,6 +74,7 @@ def test_texts_that_are_one_number_are_one_key(method: str) -> None:
         assert low <= con.duckdb.execute(query).fetchall()[0][0] <= high
 
 
+@pytest.mark.long
 def test_keys_that_are_no_number_are_named() -> None:
     with installed("generalization") as con:
         con.execute("CREATE TABLE k AS FROM (VALUES ('1'), ('x')) AS t(k)")
@@ -87,7 +89,7 @@ def test_keys_that_are_no_number_are_named() -> None:
         assert UNCAST in refusal(con, "SELECT count(*) AS n FROM s JOIN k ON s.ward = k.k")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("kinds", JOINED)
 def test_the_truth_is_within_the_bounds_or_a_key_is_there_twice(kinds: tuple[str, str]) -> None:
     values, keys = JOINED[kinds]

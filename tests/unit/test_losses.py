@@ -36,7 +36,7 @@ def test_every_loss_has_an_oracle() -> None:
 @pytest.mark.drawn
 @pytest.mark.parametrize("bits", [62, 5])
 @given(case=cases(), random=st.randoms(use_true_random=False))
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=8))
 def test_losses_and_their_bounds(case: Case, random: Random, bits: int) -> None:
     limit = random.randint(0, len(case.rows))
     with sizes.replaced(word_bits=bits), laid(case, limit) as over:
@@ -133,6 +133,7 @@ NOTHING = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("loss", "value"), NOTHING.items())
 def test_nothing_is_published(loss: str, value: float) -> None:
     """Where all rows may be suppressed and none can be kept as it is."""

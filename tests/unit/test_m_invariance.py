@@ -50,6 +50,7 @@ def tables(con: Connection) -> list[str]:
     return [name for (name,) in found.fetchall()]
 
 
+@pytest.mark.long
 def test_newcomers_fill_what_is_missing_and_counterfeits_the_rest(begun: Connection) -> None:
     rows = [row for row in FIRST if row[0] in ("Ann", "Eva", "Fay")]
     publish(begun, [*rows, ("Gus", 60, "cold")], "r2", CALL)
@@ -76,6 +77,7 @@ def test_what_is_published_shows_no_respondent_and_no_counterfeit(begun: Connect
     assert order == sorted(order)
 
 
+@pytest.mark.long
 def test_who_was_away_keeps_the_values_to_choose_from(begun: Connection) -> None:
     others = [(f"n{i}", i, f"d{i % 3}") for i in range(9)]
     publish(begun, others, "r2", CALL)
@@ -120,6 +122,7 @@ def test_a_series_that_requires_a_greater_m_is_named(con: Connection) -> None:
     assert "m => 2 is the largest that works; the series requires m_invariance(m => 3)" in str(error.value.hint)
 
 
+@pytest.mark.long
 def test_hints_at_changed_values_are_of_what_the_series_takes(con: Connection) -> None:
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 3)")
     publish(con, FIRST, "r1", CALL)
@@ -148,6 +151,7 @@ def test_a_new_value_among_those_to_choose_from_is_not_noticed(begun: Connection
     assert all(set(of) == {"flu", "cold", "asthma"} for of in values.values())
 
 
+@pytest.mark.long
 def test_with_new_signatures_a_release_says_of_how_many_nothing_is_promised(begun: Connection, tmp_path: Path) -> None:
     rows = [("Ann", 30, "ulcer"), *FIRST[1:]]
     call = "m_invariance(m => 3, changed => 'new_signature')"

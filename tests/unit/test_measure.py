@@ -282,7 +282,7 @@ def test_more_queries_than_a_word_has_bits(con: Connection, monkeypatch: pytest.
     assert all(row[3:] == pytest.approx(other[3:], rel=1e-9, abs=1e-7) for row, other in zip(again, found, strict=True))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("values", "conditions"),
     [

@@ -222,6 +222,7 @@ def test_where_the_series_was_dropped_the_hint_makes_a_release_of_no_series(clin
     assert clinic.duckdb.execute("SELECT count(*) FROM anon.series_release").fetchone() == (0,)
 
 
+@pytest.mark.long
 def test_where_another_series_of_its_name_was_begun_the_hint_makes_a_release_of_that(clinic: Connection) -> None:
     clinic.execute("DROP SERIES monthly")
     clinic.execute("CREATE SERIES Monthly ON POLICY clinic KEY 'SERIES_KEY' REQUIRE composition(max => 0.7)")

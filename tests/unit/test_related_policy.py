@@ -342,6 +342,7 @@ def test_the_columns_of_related_tables_are_not_altered(con: Connection, change: 
     assert len(policy.related) == 1
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_name_and_any_type(name: str) -> None:
     con = sqlanon.connect(config={"threads": 1})

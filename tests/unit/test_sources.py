@@ -87,7 +87,7 @@ def columns_of(of: list[Any]) -> str:
     return COLUMNS if len(of[0]) > 1 else COLUMNS.split(",")[0]
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.one_in(45)
 def test_releases(con: Connection, form: Form) -> None:
     """A snapshot and a live view of it hold the rows that they must, and EXPLAIN can speak of them."""
     of, number = rows(con, form.query), next(NUMBERS)
@@ -117,7 +117,7 @@ def test_releases_through_a_view(con: Connection, form: Form, viewed: str) -> No
     require_view(con, form, f"v{number} AS POLICY p{number} METHOD generalization(suppression => 1)", released(of, 2))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 def test_checks(con: Connection, form: Form, viewed: str) -> None:
     """Of it, through a view too, and against it as the public table."""
     sizes = Counter(row[0] for row in rows(con, form.query))
@@ -170,7 +170,7 @@ PLACES = ("temp.main", "hospital.main", "hospital.ward", "clinic.main", "clinic.
 NAMES = ("t", "T", "main.t", "ward.t", "clinic.t", "hospital.t", "temp.t", "clinic.ward.t", "hospital.main.t")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("path", ["hospital", "hospital.ward", "clinic", "clinic.ward", "hospital.ward,clinic.ward"])
 def test_a_name_means_what_duckdb_takes_it_for(path: str) -> None:
     """Wherever tables of that name stand, alone and in views and macros: as DuckDB's own plan says."""
