@@ -191,6 +191,7 @@ def _possible(one: Case) -> bool:
     )
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=25), deadline=None)
 @example(case("abc", l=4, k=4), "")
 @example(case("aab", l=2, k=1), "")

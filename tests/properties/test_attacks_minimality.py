@@ -113,6 +113,7 @@ def test_it_is_what_all_worlds_and_all_nodes_come_to(required: str, rows: list[t
     con.close()
 
 
+@pytest.mark.long
 @given(rows=rows_of_people, seed=st.integers(0, 2**40))
 @settings(BUDGET, max_examples=draws(2, long=12))
 def test_drawn_worlds_come_near(rows: list[tuple[Any, ...]], seed: int) -> None:

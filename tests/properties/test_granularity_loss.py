@@ -95,6 +95,7 @@ def test_every_cell_costs_what_is_below_its_label(table: list[Row], method: str)
         assert figures[name] == pytest.approx((sum(cells) + lost) / len(table))
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=12), deadline=None)
 @given(rows)
 def test_ranges_of_numbers_count_the_values_in_them(table: list[Row]) -> None:

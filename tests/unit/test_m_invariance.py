@@ -172,6 +172,7 @@ def test_with_new_signatures_a_release_says_of_how_many_nothing_is_promised(begu
     assert "nothing is promised of them, nor of those who shared a bucket with them" in certificate
 
 
+@pytest.mark.long
 def test_a_series_that_requires_it_takes_no_new_signature(con: Connection) -> None:
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 3)")
     publish(con, FIRST, "r1", CALL)
@@ -297,6 +298,7 @@ def test_changed_tables_keep_no_promise(begun: Connection, change: str) -> None:
         begun.execute("ESTIMATE SELECT count(*) AS n FROM r2 WHERE ill = 'flu' FROM RELEASE r2")
 
 
+@pytest.mark.long
 def test_estimates_of_a_release_and_of_its_export_leave_counterfeits_out(begun: Connection, tmp_path: Path) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     begun.execute(f"EXPORT r2 TO '{tmp_path / 'out'}'")
@@ -314,6 +316,7 @@ def test_estimates_of_a_release_and_of_its_export_leave_counterfeits_out(begun: 
     assert begun.execute(f"CHECK '{tmp_path / 'out' / 'certificate.json'}'").fetchall()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
 @pytest.mark.parametrize("changed", ["refuse", "new_signature"])
 def test_an_export_of_any_format_is_checked_and_estimated_from(
@@ -331,6 +334,7 @@ def test_an_export_of_any_format_is_checked_and_estimated_from(
     assert (pytest.approx(n), low, high) == (2 / 3, 0, 2)
 
 
+@pytest.mark.long
 def test_an_export_with_other_counterfeits_than_stated_keeps_no_promise(begun: Connection, tmp_path: Path) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     out = tmp_path / "out"
@@ -359,6 +363,7 @@ def test_an_export_of_three_databases_says_what_can_be_checked(begun: Connection
     assert "parquet or csv" in str(error.value.hint)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("pseudonym", ["PSEUDONYM", "PSEUDONYM KEY 'SERIES_KEY'"])
 def test_what_has_pseudonyms_is_explained(con: Connection, pseudonym: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERIES_KEY", KEY * 2)
@@ -374,6 +379,7 @@ def test_what_has_pseudonyms_is_explained(con: Connection, pseudonym: str, monke
         assert con.duckdb.execute(f"SELECT count(DISTINCT who) FROM r{number}_qi").fetchall() == [(6,)]
 
 
+@pytest.mark.long
 def test_certificates_and_reports_say_that_values_may_be_counterfeits(
     begun: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -392,6 +398,7 @@ def test_certificates_and_reports_say_that_values_may_be_counterfeits(
     assert "how many rows and counterfeits of a bucket have the value" in text
 
 
+@pytest.mark.long
 def test_a_release_with_counterfeits_is_measured_and_attacked(begun: Connection) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     begun.execute("MEASURE r2; CREATE WORKLOAD w ON POLICY p (queries => 5, seed => 1); MEASURE r2 WITH WORKLOAD w")
@@ -403,6 +410,7 @@ def test_a_release_with_counterfeits_is_measured_and_attacked(begun: Connection)
             begun.execute(f"ATTACK r2 WITH {attack}")
 
 
+@pytest.mark.long
 def test_what_counts_rows_does_not_count_counterfeits(begun: Connection) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     begun.execute("MEASURE r2 WITH FIGURES (class_sizes, membership)")
@@ -412,6 +420,7 @@ def test_what_counts_rows_does_not_count_counterfeits(begun: Connection) -> None
         begun.execute("ATTACK r2 WITH definetti")
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("kind", "values"),
     [

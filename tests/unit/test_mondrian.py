@@ -254,6 +254,7 @@ def test_regions_that_show_the_same_must_meet_what_is_asked_together(con: Connec
     assert rows(con, "SELECT count(*) FROM q") == [(13,)]
 
 
+@pytest.mark.long
 def test_regions_of_many_rows_that_are_all_done_at_once(con: Connection) -> None:
     """DuckDB 2.0 would lose them: so many rows at once are the first that a table gets."""
     con.execute("CREATE TABLE many AS SELECT hash(i) % 1000000 AS n, i % 7 AS s FROM range(250000) AS t(i)")
