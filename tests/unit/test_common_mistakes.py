@@ -264,6 +264,7 @@ def test_a_live_view_on_another_database(con: Connection) -> None:
     assert "make a snapshot" in str(caught.value.hint)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("script", "hint"),
     [

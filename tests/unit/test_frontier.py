@@ -168,6 +168,7 @@ def test_a_policy_that_changed_is_not_advised_on(con: Connection) -> None:
     con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 2)")
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("statement", "message", "hint"),
     [

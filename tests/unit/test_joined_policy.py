@@ -59,6 +59,7 @@ def test_policies_that_are_refused(con: Connection, parts: dict[str, str], words
         con.execute(policy(**parts))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("statement", "words"),
     [

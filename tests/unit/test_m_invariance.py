@@ -277,6 +277,7 @@ def test_the_tables_are_compared_with_the_ledger(begun: Connection) -> None:
         begun.execute("CHECK r1 IN SERIES s")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "change",
     [

@@ -240,6 +240,7 @@ def test_every_type_is_there() -> None:
     assert connect().sql("FROM test_all_types() LIMIT 0").columns == ALL_TYPES
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("column", ALL_TYPES)
 def test_every_type_is_shown(column: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its least and its greatest value and NULL: in a pipe, on a terminal and in JSON; none is an error."""
