@@ -343,6 +343,7 @@ def test_hostile_names(con: Connection, name: str) -> None:
     assert not any("\n" in detail for _, detail in (*found["solve"], *found["explain"]))
 
 
+@pytest.mark.long
 def test_no_value_of_a_row_is_shown(con: Connection) -> None:
     """Whatever is kept as it is stays unnamed, at the nodes that were not chosen too; labels are all there is."""
     rows = [(f"{i % 3}name{i}", f"town{i % 5}", f"secret{i % 4}") for i in range(40)]

@@ -332,6 +332,7 @@ def test_check_and_export_notice_an_edit(con: Connection, tmp_path: Path, edit: 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("method", "again"),
     [
@@ -420,6 +421,7 @@ def test_overlapping_columns_are_read_from_the_table_that_has_most_of_a_query(co
     assert low <= true <= high
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("columns", ["(age, zip), (ward), (disease)", "(age, zip), (ward, zip), (zip, disease)"])
 def test_measure_asks_as_estimate_does(con: Connection, columns: str) -> None:
     """Rows of a table may be equal: they count as often as they are there."""
