@@ -47,7 +47,13 @@ def tool() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def tree(tool: ModuleType) -> Any:
-    return tool.Tree()
+    made = tool.Tree()
+    # What all tests need, so that none pays for the others.
+    assert made.graph.modules
+    assert made.imports_of_tests.keys() >= made.tests
+    assert made.texts
+    assert made.loads
+    return made
 
 
 def test_a_module_of_a_method_selects_what_is_tested_of_the_method(tool: ModuleType, tree: Any) -> None:
