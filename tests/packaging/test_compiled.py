@@ -6,13 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import sqlglot.parser
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.long
 def test_only_the_compiled_build_is_taken_for_it() -> None:
     command = [sys.executable, "-m", "pytest", "--compiled", "--collect-only", "-q", __file__]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
