@@ -10,7 +10,7 @@ part. Nine runs, 1/9 to 9/9, have every test once.
 Property tests draw the same inputs each time, unless others are asked for: a test that fails then fails for whoever
 runs it, and because of the change at hand. `--hypothesis-profile=random` draws new ones, to find what nobody has seen.
 
-`--compiled` is for sqlglot's compiled build, and ends at once with any other; `--lowest` is for the versions of
+`--pure` is for sqlglot's pure build, and ends at once with the compiled one; `--lowest` is for the versions of
 `tests/lowest.txt`.
 """
 
@@ -59,7 +59,7 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--compiled", action="store_true", help="fail unless sqlglot's compiled build is imported")
+    parser.addoption("--pure", action="store_true", help="fail if sqlglot's compiled build is imported")
     parser.addoption("--lowest", action="store_true", help="fail unless the versions of tests/lowest.txt are installed")
     parser.addoption(
         "--part", choices=[*Part], default=Part.QUICK, help="quick (make test), long (make test-long) or all"
@@ -77,11 +77,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{subject}: a subject; see docs/maintainers/testing.md")
     if config.getoption("--lowest"):
         _require_lowest()
-    if not config.getoption("--compiled"):
+    if not config.getoption("--pure"):
         return
-    plain = [str(module.__file__) for module in SQLGLOT if not str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))]
-    if plain:
-        raise pytest.UsageError(f"--compiled: this is not sqlglot's compiled build: {plain[0]}")
+    compiled = [str(module.__file__) for module in SQLGLOT if str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))]
+    if compiled:
+        raise pytest.UsageError(f"--pure: this is sqlglot's compiled build: {compiled[0]}")
 
 
 def _require_lowest() -> None:

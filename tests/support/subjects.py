@@ -113,8 +113,8 @@ _FILES = {
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "
     "report_files stream_killed",
     "project": (
-        "broken_files compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "
-        "paper_tables plug_ins subjects tree words"
+        "broken_files distributions docs examples extras helpers imports maintainers makefile paper_slicing "
+        "paper_tables plug_ins pure subjects tree words"
     ),
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}

@@ -80,7 +80,8 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
     }
     for placeholder in list(query.find_all(exp.Placeholder)):
         placeholder.replace(said[placeholder.name])
-    return query.subquery()
+    # A Subquery is no Condition, and the compiled build of sqlglot refuses it as the only one of a WHERE.
+    return exp.Paren(this=query)
 
 
 def hidden(names: Sequence[str]) -> str:
