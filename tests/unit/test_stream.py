@@ -21,7 +21,7 @@ from sqlanon import (
     StatementError,
     UserError,
 )
-from sqlanon.dispatch import run_statement
+from sqlanon.dispatch.run import run_statement
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.syntax.parser import hint_for, parse_script
 
