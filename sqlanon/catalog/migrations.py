@@ -24,6 +24,7 @@ __all__ = [
     "Migration",
     "State",
     "apply",
+    "create",
     "install",
     "known_migrations",
     "known_to_be_ready",
@@ -214,5 +215,16 @@ def install(engine: Engine, known: Sequence[Migration] | None = None) -> None:
     An older catalog is not brought up to date here but refused with CatalogError, for
     a migration is a decision of the user's.
     """
-    if not ready(engine, known):
+    if ready(engine, known):
+        return
+    if known is None:
+        create(engine)
+    else:
         migrate(engine, known)
+
+
+def create(engine: Engine) -> None:
+    """Makes the catalog of a database that has none, within the caller's transaction; no migration runs."""
+    engine.run(InstalledScript(sql_file("catalog", "queries", "new_catalog")))
+    rows = [(migration.version, migration.slug, migration.sha256) for migration in known_migrations()]
+    engine.run(sql_file("catalog", "queries", "record_all_migrations"), [*map(list, zip(*rows, strict=True))])

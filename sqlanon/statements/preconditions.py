@@ -113,7 +113,7 @@ def _install(engine: Engine) -> None:
             return
         try:
             with engine.transaction():
-                migrations.install(engine)
+                migrations.create(engine)
                 for text in macro_definitions():
                     engine.run(text)
         except EngineError as error:

@@ -96,7 +96,7 @@ _FILES = {
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
-        "from_former_versions migrations new_database readings related_policy"
+        "from_former_versions migrations new_catalog new_database readings related_policy"
     ),
     "syntax": (
         "common_mistakes error_places friendly_sql hostile_names identifiers listings long_texts parameters "

@@ -126,3 +126,13 @@ def test_statements_that_repeat_have_the_same_texts_and_one_that_failed_has_its_
     assert names[0] == names[1] == names[2]
     assert len({name for pair in names for name in pair}) == 4
     assert {name for (name,) in engine.rows("SELECT table_name FROM duckdb_tables()")} == {*names[2]}
+
+
+def test_queries_of_the_first_statement_in_a_new_database() -> None:
+    """However many migrations there are: the catalog's tables are one script, and each macro is another."""
+    with sqlanon.connect() as con:
+        queries: list[str] = []
+        con.observe(lambda stage, sql, *_: queries.append(sql) if sql else None)
+        con.sql("CREATE HIERARCHY h AS PREFIXES (2, 1)")
+    assert len(queries) <= 30
+    assert len([text for text in queries if "MACRO anon." in text]) == 12
