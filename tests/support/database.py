@@ -29,29 +29,30 @@ def one_thread() -> Iterator[Any]:
         yield opened
 
 
-def template(setup: str | Callable[[Connection], object]) -> Connection:
-    """A database in memory, with one thread, in which a script or a function has run.
+def template(*setup: str | Callable[[Connection], object]) -> Connection:
+    """A database in memory, with one thread, in which scripts and functions have run, one after the other.
 
     The set-up runs once per process; each call returns a new copy of what it left in the database, ids and timestamps
     included. A copy lacks what belongs to a connection: temporary tables and settings. A test that needs other ids in
     each database, or that is about the set-up itself, runs the script on `connect()`.
     """
     connection = connect(config=ONE_THREAD)
-    connection.duckdb.execute(f"ATTACH '{_file_after(setup)}' AS template (READ_ONLY)")
+    connection.duckdb.execute(f"ATTACH '{_file_after(*setup)}' AS template (READ_ONLY)")
     connection.duckdb.execute("COPY FROM DATABASE template TO memory")
     connection.duckdb.execute("DETACH template")
     return connection
 
 
 @cache
-def _file_after(setup: str | Callable[[Connection], object]) -> Path:
+def _file_after(*setup: str | Callable[[Connection], object]) -> Path:
     """The file of a database in which the set-up has run, whose name is that of a database in memory."""
     file = Path(mkdtemp(dir=_templates().name), "memory.duckdb")
     with connect(file, config=ONE_THREAD) as connection:
-        if isinstance(setup, str):
-            connection.execute(setup)
-        else:
-            setup(connection)
+        for step in setup:
+            if isinstance(step, str):
+                connection.execute(step)
+            else:
+                step(connection)
     return file
 
 

@@ -17,16 +17,14 @@ from sqlanon.errors import InternalError
 from sqlanon.inputs.sizes import sizes
 from sqlanon.terminal.datasets import load_adult
 from tests.support.database import VISIT_ROLES as ROLES
-from tests.support.database import rows, tables, visits
+from tests.support.database import rows, tables, template, visits
 
 SOURCE = visits("flu", "cold", "asthma", "ulcer", "flu")
 
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) REQUIRE k_anonymity(k => 2)")
-    return connection
+    return template(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) REQUIRE k_anonymity(k => 2)")
 
 
 def release(con: Connection, method: str = "(l => 2)", name: str = "r", policy: str = "p") -> list[Any]:

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from sqlanon import Connection, UserError, connect
+from tests.support.database import template
 
 SETUP = """
     CREATE TABLE people AS SELECT 20 + i % 8 AS age, DATE '2020-01-01' + (i % 2)::INTEGER AS born, [i % 2] AS codes,
@@ -24,9 +25,7 @@ FORMATS = ["parquet", "csv", "duckdb", "arrow", "sqlite"]
 
 @pytest.fixture
 def con() -> Connection:
-    con = connect()
-    con.execute(SETUP)
-    return con
+    return template(SETUP)
 
 
 def types_in(path: Path) -> dict[str, str]:

@@ -17,6 +17,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.series import keys
 from sqlanon.sqlgen.build.sql_files import query_file
 from sqlanon.statements import series as statements
+from tests.support.database import template
 
 KEY = "a key that nobody knows"
 SETUP = """
@@ -37,8 +38,7 @@ def _key() -> Iterator[None]:
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
+    with template(SETUP) as connection:
         yield connection
 
 

@@ -27,6 +27,7 @@ from sqlanon.report.policy_page import policy_page
 from sqlanon.syntax import render
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy
+from tests.support.database import template
 from tests.support.names import HOSTILE, quoted
 
 SETUP = """
@@ -47,9 +48,7 @@ K = "REQUIRE k_anonymity(k => 2)"
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": 1})
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 def created(*parts: str, source: str = "persons", columns: str = SOURCE) -> str:

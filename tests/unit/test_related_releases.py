@@ -11,7 +11,7 @@ import sqlanon
 from sqlanon import PolicyError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.inputs.sizes import sizes
 from sqlanon.pipeline import run
-from tests.support.database import tables
+from tests.support.database import tables, template
 from tests.support.names import quoted
 from tests.support.reports import page_of
 
@@ -29,8 +29,7 @@ MAKE = "CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD generalization(supp
 
 @pytest.fixture
 def con() -> Iterator[sqlanon.Connection]:
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
+    with template(SETUP) as connection:
         yield connection
 
 

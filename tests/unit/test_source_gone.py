@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
+from tests.support.database import template
 
 PEOPLE = """
     CREATE TABLE people AS SELECT 30 + i % 4 AS age, i % 5 AS s FROM range(40) r(i);
@@ -34,8 +34,7 @@ WORDS = ("CREATE ANONYMIZED {} {}", "CREATE OR REPLACE ANONYMIZED {} {}", "CREAT
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with sqlanon.connect() as connection:
-        connection.execute(PEOPLE)
+    with template(PEOPLE) as connection:
         yield connection
 
 
