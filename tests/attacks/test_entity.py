@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import PrivacyViolation, UserError
+from tests.support.database import template
 
 # One person's five visits make a class of five rows, and of one respondent.
 VISITS = """
@@ -30,10 +31,8 @@ METHOD = "AS POLICY p METHOD generalization(suppression => 0.3)"
 KEY = "0123456789abcdef0123456789abcdef"
 
 
-def connected(pseudonym: str = "", database: Path | str = ":memory:") -> Any:
-    connection = sqlanon.connect(database)
-    connection.sql(VISITS + POLICY.format(pseudonym))
-    return connection
+def connected(pseudonym: str = "") -> Any:
+    return template(VISITS, POLICY.format(pseudonym))
 
 
 def test_rows_of_one_respondent_count_once() -> None:
@@ -212,7 +211,8 @@ def test_the_respondent_stands_nowhere_but_in_the_source(
     pseudonym: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SQLANON_TEST_KEY", KEY)
-    connection = connected(pseudonym, tmp_path / "visits.duckdb")
+    connection = sqlanon.connect(tmp_path / "visits.duckdb")
+    connection.sql(VISITS + POLICY.format(pseudonym))
     connection.sql(f"CREATE ANONYMIZED TABLE r {METHOD}")
     if not pseudonym:
         connection.sql(f"CREATE ANONYMIZED VIEW v {METHOD}")

@@ -9,8 +9,9 @@ from collections.abc import Hashable, Sequence
 
 import pytest
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from tests.oracles.composition import Classes
+from tests.support.database import template
 
 __all__ = ["KEY", "counterfeits_of", "in_ranges", "people_in_series", "publish", "shown"]
 
@@ -20,11 +21,11 @@ KEY = "a key that nobody knows"
 def people_in_series(monkeypatch: pytest.MonkeyPatch, policy: str) -> Connection:
     """A table of people (who, age, ill) without rows, this policy p on it, and a series s."""
     monkeypatch.setenv("SERIES_KEY", KEY)
-    connection = connect(config={"threads": "1"})
-    connection.execute("CREATE TABLE people (who VARCHAR, age INTEGER, ill VARCHAR)")
-    connection.execute(policy)
-    connection.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
-    return connection
+    return template(
+        "CREATE TABLE people (who VARCHAR, age INTEGER, ill VARCHAR)",
+        policy,
+        "CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'",
+    )
 
 
 def publish(con: Connection, rows: Sequence[Sequence[object]], name: str, call: str = "m_invariance(m => 2)") -> None:
