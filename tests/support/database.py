@@ -13,7 +13,7 @@ import duckdb
 
 from sqlanon import Connection, connect
 
-__all__ = ["ONE_THREAD", "VISIT_ROLES", "one_thread", "rows", "tables", "template", "visits"]
+__all__ = ["ONE_THREAD", "VISIT_ROLES", "new_database", "one_thread", "rows", "tables", "template", "visits"]
 
 # The configuration of a small database: more threads cost more than they help.
 ONE_THREAD = {"threads": "1"}
@@ -41,6 +41,11 @@ def template(*setup: str | Callable[[Connection], object]) -> Connection:
     connection.duckdb.execute("COPY FROM DATABASE template TO memory")
     connection.duckdb.execute("DETACH template")
     return connection
+
+
+def new_database() -> Connection:
+    """A database in memory, with one thread and without a table, in which sqlanon has made its catalog."""
+    return template("CREATE HIERARCHY h AS INTERVALS (2)", "DROP HIERARCHY h")
 
 
 @cache

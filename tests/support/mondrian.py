@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.questions.load import Parameter, load_question, question_names
 from tests.oracles.hierarchies import period
 from tests.oracles.models import k_anonymity
@@ -28,6 +28,7 @@ from tests.oracles.mondrian import (
     bounds,
     range_label,
 )
+from tests.support.database import new_database
 from tests.support.models.search import GROUPS, NODES, NUMBERS, RANGES, TAXONOMY
 from tests.support.names import quoted
 from tests.support.policies import Quasi, intervals, plain, prefixes, stored
@@ -75,7 +76,7 @@ class Case:
 
     def install(self) -> Connection:
         """The table, the hierarchies and the policy `p` in a database of their own."""
-        con = connect(config={"threads": "1"})
+        con = new_database()
         columns = [f"{quoted(name)} {q.type}" for name, q in zip(self.names, self.quasi, strict=True)]
         con.execute(f"CREATE TABLE t ({', '.join(columns)}, who INTEGER, s VARCHAR, g VARCHAR, c VARCHAR, n INTEGER)")
         for row in self.rows:

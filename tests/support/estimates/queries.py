@@ -8,7 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
+from tests.support.database import new_database
 
 __all__ = [
     "COLUMNS",
@@ -175,7 +176,7 @@ class Task:
     release: str
 
     def install(self) -> Connection:
-        con = connect(config={"threads": "1"})
+        con = new_database()
         columns = ", ".join(f"{quoted(name)} {KINDS.get(name, 'VARCHAR')}" for name in COLUMNS)
         con.execute(f"CREATE TABLE t ({columns})")
         for row in self.rows:

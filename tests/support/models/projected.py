@@ -16,11 +16,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.questions.load import load_question
 from sqlanon.sqlgen.sizes import sizes
 from tests.oracles.lattice import nodes, recoded
 from tests.oracles.models.support import Table
+from tests.support.database import new_database
 from tests.support.losses import CLOSE, ORACLES
 from tests.support.models import search
 from tests.support.names import quoted
@@ -69,7 +70,7 @@ def projected(draw: st.DrawFn, question: str) -> Projected:
 
 
 def install(case: Projected) -> Connection:
-    con = connect(config={"threads": "1"})
+    con = new_database()
     drawn = case.drawn
     columns = ", ".join(f"{quoted(name)} {q.type}" for name, q in zip(case.names, drawn.quasi, strict=True))
     con.execute(f"CREATE TABLE source ({columns}, s VARCHAR, g VARCHAR, e INTEGER)")
