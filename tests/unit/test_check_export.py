@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from sqlanon import Connection, PrivacyViolation, UserError, connect
 from sqlanon.terminal.cli import app
 from tests.support.column_types import TYPES
-from tests.support.database import template
+from tests.support.database import new_database, template
 
 # A policy without ENTITY: the files show every row that is counted.
 SETUP = """
@@ -296,7 +296,7 @@ def test_a_certificate_without_numbers_of_rows_says_too_little(tmp_path: Path) -
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 @pytest.mark.parametrize("column_type", TYPES)
 def test_every_type_is_read_as_it_was_written(tmp_path: Path, column_type: str, kind: str) -> None:
-    con = connect()
+    con = new_database()
     value = f"CAST({TYPES[column_type]} AS {column_type})"
     con.execute(f"CREATE TABLE v AS SELECT {value} AS a, {value} AS s FROM (SELECT j % 5 AS i FROM range(40) AS t(j))")
     con.execute("CREATE POLICY p ON v (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(2), l_diversity(1)")

@@ -113,8 +113,7 @@ def test_a_changed_release_is_not_exported(release: Any, tmp_path: Path, change:
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_release_is_not_checked(change: str) -> None:
     """CHECK needs the rows that were made where it cannot count again, as of a public table."""
-    con = connect()
-    con.execute("""
+    con = template("""
         CREATE TABLE t AS SELECT i % 2 AS w, []::INTEGER[] AS l, {'a': NULL::INTEGER} AS s, [[1], [2]] AS v, i AS d
         FROM range(8) AS t(i);
         CREATE TABLE everybody AS SELECT i % 2 AS w FROM range(20) AS t(i);
