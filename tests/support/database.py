@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from shutil import copy
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
@@ -13,7 +14,17 @@ import duckdb
 
 from sqlanon import Connection, connect
 
-__all__ = ["ONE_THREAD", "VISIT_ROLES", "new_database", "one_thread", "rows", "tables", "template", "visits"]
+__all__ = [
+    "ONE_THREAD",
+    "VISIT_ROLES",
+    "new_database",
+    "one_thread",
+    "rows",
+    "tables",
+    "template",
+    "template_file",
+    "visits",
+]
 
 # The configuration of a small database: more threads cost more than they help.
 ONE_THREAD = {"threads": "1"}
@@ -43,15 +54,20 @@ def template(*setup: str | Callable[[Connection], object]) -> Connection:
     return connection
 
 
+def template_file(path: Path, *setup: str | Callable[[Connection], object]) -> Path:
+    """Makes this file a copy of the database in which scripts and functions have run, as `template` does in memory."""
+    return Path(copy(_file_after(*setup, name=path.name), path))
+
+
 def new_database() -> Connection:
     """A database in memory, with one thread and without a table, in which sqlanon has made its catalog."""
     return template("CREATE HIERARCHY h AS INTERVALS (2)", "DROP HIERARCHY h")
 
 
 @cache
-def _file_after(*setup: str | Callable[[Connection], object]) -> Path:
-    """The file of a database in which the set-up has run, whose name is that of a database in memory."""
-    file = Path(mkdtemp(dir=_templates().name), "memory.duckdb")
+def _file_after(*setup: str | Callable[[Connection], object], name: str = "memory.duckdb") -> Path:
+    """A file of this name in which the set-up has run; a database is called as its file, or memory."""
+    file = Path(mkdtemp(dir=_templates().name), name)
     with connect(file, config=ONE_THREAD) as connection:
         for step in setup:
             if isinstance(step, str):
