@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import pytest
 
@@ -18,13 +18,14 @@ __all__ = ["KEY", "counterfeits_of", "in_ranges", "people_in_series", "publish",
 KEY = "a key that nobody knows"
 
 
-def people_in_series(monkeypatch: pytest.MonkeyPatch, policy: str) -> Connection:
-    """A table of people (who, age, ill) without rows, this policy p on it, and a series s."""
+def people_in_series(monkeypatch: pytest.MonkeyPatch, policy: str, *more: Callable[[Connection], object]) -> Connection:
+    """A table of people (who, age, ill) without rows, this policy p on it, a series s, and what else is done once."""
     monkeypatch.setenv("SERIES_KEY", KEY)
     return template(
         "CREATE TABLE people (who VARCHAR, age INTEGER, ill VARCHAR)",
         policy,
         "CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'",
+        *more,
     )
 
 
