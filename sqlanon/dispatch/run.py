@@ -24,12 +24,14 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Watching | N
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
     with within_statement(engine):
         try:
-            return _run(engine, statement, progress)
+            answer = _run(engine, statement, progress)
         except SystemExit as ended:
             raise UserError(
                 "a plug-in tried to end the program in the middle of a statement; nothing was done",
                 hint="uninstall the package of the method, format or model that the statement names",
             ) from ended
+        engine.end_statement()
+        return answer
 
 
 def _run(engine: Engine, statement: s.Statement, progress: Watching | None) -> Answer:

@@ -10,7 +10,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError, InUseError, UserError
 from sqlanon.inputs.session_settings import require_settings
 from sqlanon.questions.macros import macro_definitions
-from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax import statements as s
 
 __all__ = ["prepared"]
@@ -70,7 +69,7 @@ def _needs_no_catalog(statement: s.Statement) -> bool:
 
 def _require_built_ins(engine: Engine) -> None:
     """Raises UserError while a macro stands in for a built-in function: a count could come out as it likes."""
-    if names := [name for (name,) in engine.rows(sql_file("statements", "shadowing_macros"))]:
+    if names := engine.shadowing_macros():
         raise UserError(
             f"macros of this database have the names of built-in functions: {', '.join(names)}",
             hint="rename or drop them: what a release shows and guarantees would depend on them",

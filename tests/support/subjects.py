@@ -64,8 +64,8 @@ _FILES = {
         "files_and_spellings uneven_trees"
     ),
     "sources": (
-        "bound_names column_types data_frames entity files_and_spellings lookup_keys named_sources names pivot "
-        "release_sql source_gone sources"
+        "bound_names column_types data_frames entity files_and_spellings lookup_keys macro_watch named_sources names "
+        "pivot release_sql source_gone sources"
     ),
     "live_views": (
         "bound_names changed_types guard live_labels live_models live_view mondrian_live names release_sql settings "
