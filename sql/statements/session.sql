@@ -1,5 +1,6 @@
 -- What a session is when a statement begins: the settings by which the text of a query means what it does; where names
--- are looked up; its transaction; the databases; the schemas of the current database; how many columns its schema anon
+-- are looked up; the numbers of its transaction and of this query; how many connections there are; the databases, and
+-- how many have a catalog that is not DuckDB's; the schemas of the current database; how many columns its schema anon
 -- has, and how many of those that say which migrations were applied.
 SELECT
     system.main.current_setting('default_collation'),
@@ -14,11 +15,19 @@ SELECT
     system.main.current_schema(),
     system.main.current_setting('search_path'),
     system.main.txid_current(),
+    system.main.current_query_id(),
+    connections.count,
     databases.database_names,
+    databases.foreign_databases,
     schemas.schema_names,
     catalog_columns.of_anon,
     catalog_columns.of_migrations
-FROM (SELECT system.main.list(database_name) AS database_names FROM system.main.duckdb_databases()) AS databases,
+FROM system.main.duckdb_connection_count() AS connections,
+    (
+        SELECT system.main.list(database_name) AS database_names,
+            system.main.count(*) FILTER (WHERE type <> 'duckdb') AS foreign_databases
+        FROM system.main.duckdb_databases()
+    ) AS databases,
     (
         SELECT system.main.list(schema_name) AS schema_names FROM system.main.duckdb_schemas()
         WHERE database_name = system.main.current_database()

@@ -15,7 +15,7 @@ from sqlanon.assets import listing
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.search_path import search_path
-from sqlanon.engines.statement_memo import session_anew
+from sqlanon.engines.statement_memo import TRANSACTION, remember, session_anew
 from sqlanon.errors import CatalogError, InternalError
 from sqlanon.sqlgen.build.repeated import InstalledScript
 from sqlanon.sqlgen.build.sql_files import sql_file
@@ -108,7 +108,10 @@ def state(engine: Engine, known: Sequence[Migration] | None = None) -> State:
         return State(Condition.ABSENT)
     if now.migration_columns != _MIGRATION_COLUMNS:
         return State(Condition.FOREIGN, detail="the schema anon holds tables that sqlanon did not make")
-    return _compare(engine.rows(sql_file("catalog", "queries", "applied_migrations")), steps)
+    rows = engine.rows(sql_file("catalog", "queries", "applied_migrations"))
+    for *_, transaction in rows[:1]:
+        remember(engine, TRANSACTION, [(transaction,)])
+    return _compare([(version, slug, digest) for version, slug, digest, _ in rows], steps)
 
 
 def _compare(applied: Sequence[tuple[int, str, str]], known: Sequence[Migration]) -> State:

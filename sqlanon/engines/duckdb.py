@@ -16,9 +16,16 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines._reads import calls_made, relations_read
 from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Calls, Column, Query, Reading
-from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch, StatementNumbers
+from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch
 from sqlanon.engines.single import SingleEngine
-from sqlanon.engines.statement_memo import is_within_statement, remember, rows_once, session, settings_of_texts
+from sqlanon.engines.statement_memo import (
+    TRANSACTION,
+    is_session_query,
+    is_within_statement,
+    rows_once,
+    session,
+    settings_of_texts,
+)
 from sqlanon.errors import InUseError, UserError
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
@@ -31,8 +38,6 @@ Observer = Callable[[str], None]
 _PAUSE_SECONDS = 0.01
 # So many texts and no longer ones are kept as DuckDB has parsed them.
 _MOST_PARSED, _LONGEST_PARSED = 256, 20_000
-
-_TRANSACTION = RepeatedQuery("SELECT system.main.txid_current()")
 
 # Scripts as DuckDB parses them in sessions of these settings, and how many of them are kept.
 _SCRIPTS: dict[tuple[Any, ...], list[Any]] = {}
@@ -85,6 +90,8 @@ class DuckDBEngine(SingleEngine):
         self._begun = False
         # How many queries have been run, of a text with several each; those that failed may be left out.
         self._queries = 0
+        # How many of them had been run when the session was read.
+        self._session_at = 0
         self._macros = MacroWatch(connection, self._connection_numbers)
 
     def _execute(self, query: Query, parameters: Sequence[object]) -> Any:
@@ -103,6 +110,8 @@ class DuckDBEngine(SingleEngine):
                 return self._run_each(statements)
             result = self.connection.execute(runnable, *([list(parameters)] if parameters else []))
             self._queries += 1
+            if is_session_query(text):
+                self._session_at = self._queries
             return result
         except duckdb.Error as error:
             raise translated(error, text) from None
@@ -177,17 +186,15 @@ class DuckDBEngine(SingleEngine):
         if self._begun:
             return True
         within = is_within_statement(self)
-        first = session(self).transaction if within else self.rows(_TRANSACTION)[0][0]
+        first = session(self).transaction if within else self.rows(TRANSACTION)[0][0]
         # A user's transaction neither begins nor ends while a statement runs.
-        ((second,),) = rows_once(self, _TRANSACTION)
+        ((second,),) = rows_once(self, TRANSACTION)
         return bool(first == second)
 
     def shadowing_macros(self) -> list[str]:
         """The macros that have the name of a built-in function; `end_statement` says when the statement has run."""
-        first = session(self).transaction
-        now = StatementNumbers(*self.rows(sql_file("statements", "statement_numbers"))[0])
-        remember(self, _TRANSACTION, [(now.transaction,)])
-        if self._macros.begin(now, self._queries, in_transaction=now.transaction == first):
+        now = session(self)
+        if self._macros.begin(now, self._session_at, in_transaction=self.in_transaction()):
             return []
         names = [str(name) for (name,) in self.rows(sql_file("statements", "shadowing_macros"))]
         if names:
@@ -198,11 +205,15 @@ class DuckDBEngine(SingleEngine):
         """Notes how far DuckDB's sequences have come, so that the next statement need not list the macros."""
         self._macros.end(self._queries)
 
-    def _connection_numbers(self, connection: Any) -> ConnectionNumbers:
+    def _connection_numbers(self, connection: Any) -> ConnectionNumbers | None:
         text = sql_file("statements", "connection_numbers")
         if self.observe:
             self.observe(text)
-        return ConnectionNumbers(*connection.execute(self._statement(text)).fetchone())
+        try:
+            return ConnectionNumbers(*connection.execute(self._statement(text)).fetchone())
+        except duckdb.Error:
+            # Where files are out of reach, extensions are not listed.
+            return None
 
     def reads(self, query: str) -> list[Reading]:
         """The tables and views that a user's query reads, through views and macros too.

@@ -17,20 +17,12 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any, NamedTuple
 
-__all__ = ["ConnectionNumbers", "MacroWatch", "StatementNumbers"]
+from sqlanon.engines.statement_memo import Session
+
+__all__ = ["ConnectionNumbers", "MacroWatch"]
 
 # A connection takes so many numbers for its temporary database. Where it takes others, nothing is kept.
 _OF_A_CONNECTION = 3
-
-
-class StatementNumbers(NamedTuple):
-    """The row of `sql/statements/statement_numbers.sql`, of the connection on which the statement runs."""
-
-    query: int
-    transaction: int
-    connections: int
-    foreign_databases: int
-    extensions: int
 
 
 class ConnectionNumbers(NamedTuple):
@@ -38,6 +30,7 @@ class ConnectionNumbers(NamedTuple):
 
     temporary_database: int
     query: int
+    extensions: int
 
     def follows(self, former: ConnectionNumbers) -> bool:
         """Whether nothing has been made in a catalog between the `former` connection and this one."""
@@ -47,54 +40,53 @@ class ConnectionNumbers(NamedTuple):
 class MacroWatch:
     """What is known of the macros that one connection sees.
 
-    `ask` reads the numbers of a new connection, in one query, on the connection that it is given.
+    `ask` reads the numbers of a new connection, in one query, on the connection that it is given; None where it cannot.
     """
 
-    def __init__(self, connection: Any, ask: Callable[[Any], ConnectionNumbers]) -> None:
+    def __init__(self, connection: Any, ask: Callable[[Any], ConnectionNumbers | None]) -> None:
         self._connection = connection
         self._ask = ask
-        # The end of a statement that found no macro, and the extensions that were loaded when it began.
-        self._settled: tuple[ConnectionNumbers, int] | None = None
-        # The beginning of the statement that runs, and how many of the engine's queries had been run by then.
-        self._begun: tuple[StatementNumbers, int] | None = None
+        # The numbers at the end of a statement that found no macro.
+        self._settled: ConnectionNumbers | None = None
+        # Of the statement that runs: the number of its first query, the extensions, and how many queries the engine
+        # had run by its first one, less those of new connections since then, which the engine does not count.
+        self._begun: tuple[int, int, int] | None = None
         self._has_counted = False
 
-    def begin(self, now: StatementNumbers, queries: int, *, in_transaction: bool) -> bool:
+    def begin(self, now: Session, queries: int, *, in_transaction: bool) -> bool:
         """Begins a statement: whether there are still no macros, as the last statement has found.
 
-        `now` is read by the statement's own connection, and so after all its queries have ended; `queries` is how many
-        the engine has run by then. `in_transaction` is whether the user has begun one.
+        `now` was read by the statement's own connection, and so after all queries of that had ended; `queries` is how
+        many the engine had run by then. `in_transaction` is whether the user has begun one.
         """
         settled, self._settled, self._begun = self._settled, None, None
         if in_transaction or now.connections != 1 or now.foreign_databases:
             return False
-        if settled is None:
-            self._begun = (now, queries)
+        numbers = self._numbers()
+        if numbers is None:
             return False
-        # The new connection's query is one that the engine does not count.
-        self._begun = (now, queries - 1)
-        former, extensions = settled
-        return self._numbers().follows(former) and now.extensions == extensions
-
-    def end(self, queries: int) -> None:
-        """Ends a statement that found no macro; `queries` is how many the engine has run by now."""
-        if self._begun is None:
-            return
-        (then, before), self._begun = self._begun, None
-        last = self._numbers()
-        if last.query != then.query + (queries - before) + 1:
-            return
-        if not self._has_counted:
-            # Whether a connection takes as many numbers as it is taken to is seen where nothing else has come between.
-            first, last = last, self._numbers()
-            self._has_counted = last.follows(first) and last.query == first.query + 1
-        if self._has_counted:
-            self._settled = (last, then.extensions)
+        self._begun = (now.query, numbers.extensions, queries - 1)
+        return settled is not None and numbers.follows(settled) and numbers.extensions == settled.extensions
 
     def forget(self) -> None:
         """The statement has found a macro: at its end nothing is known."""
         self._begun = None
 
-    def _numbers(self) -> ConnectionNumbers:
+    def end(self, queries: int) -> None:
+        """Ends a statement that found no macro; `queries` is how many the engine has run by now."""
+        if self._begun is None:
+            return
+        (first_query, extensions, before), self._begun = self._begun, None
+        last = self._numbers()
+        if last is None or last.query != first_query + (queries - before) + 1 or last.extensions != extensions:
+            return
+        if not self._has_counted:
+            # Whether a connection takes as many numbers as it is taken to is seen where nothing else has come between.
+            first, last = last, self._numbers()
+            self._has_counted = last is not None and last.follows(first) and last.query == first.query + 1
+        if self._has_counted:
+            self._settled = last
+
+    def _numbers(self) -> ConnectionNumbers | None:
         with closing(self._connection.cursor()) as connection:
             return self._ask(connection)

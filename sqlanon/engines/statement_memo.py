@@ -12,8 +12,10 @@ from sqlanon.sqlgen.build.repeated import RepeatedQuery
 from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = [
+    "TRANSACTION",
     "Session",
     "current_database",
+    "is_session_query",
     "is_within_statement",
     "remember",
     "rows_once",
@@ -22,6 +24,9 @@ __all__ = [
     "settings_of_texts",
     "within_statement",
 ]
+
+# The number of the transaction, which is another one in each statement outside of a transaction of the user's.
+TRANSACTION = RepeatedQuery("SELECT system.main.txid_current()")
 
 _Answers = dict[tuple[object, ...], list[tuple[Any, ...]]]
 
@@ -33,7 +38,8 @@ class Session(NamedTuple):
     """What `sql/statements/session.sql` reads: a session as it is when a statement begins.
 
     `settings` are those by which the text of a query means what it does; the first two are the collation and
-    integer_division. `anon_columns` is the number of columns of the current database's schema anon, and
+    integer_division. `query` is the number of the query that has read it, `foreign_databases` how many databases have
+    a catalog that is not DuckDB's. `anon_columns` is the number of columns of the current database's schema anon, and
     `migration_columns` of those that its table schema_version has to have, which are three.
     """
 
@@ -42,7 +48,10 @@ class Session(NamedTuple):
     schema: str
     search_path: str
     transaction: int
+    query: int
+    connections: int
     databases: tuple[str, ...]
+    foreign_databases: int
     schemas: tuple[str, ...]
     anon_columns: int
     migration_columns: int
@@ -82,6 +91,11 @@ def remember(engine: Engine, query: RepeatedQuery, rows: list[tuple[Any, ...]]) 
         current[1][(query,)] = rows
 
 
+def is_session_query(text: str) -> bool:
+    """Whether a query is the one that reads a session."""
+    return text == _session_query()
+
+
 def session(engine: Engine) -> Session:
     """The session as it was at the beginning of the statement that runs; outside of a statement, as it is."""
     return _session(rows_once(engine, _session_query()))
@@ -99,14 +113,19 @@ def _session_query() -> RepeatedQuery:
 
 
 def _session(rows: list[tuple[Any, ...]]) -> Session:
-    *settings, database, schema, search_path, transaction, databases, schemas, columns, migrations = rows[0]
+    (row,) = rows
+    *settings, database, schema, search_path, transaction, query, connections = row[:-5]
+    databases, foreign, schemas, columns, migrations = row[-5:]
     return Session(
         settings=tuple(settings),
         database=database,
         schema=schema,
         search_path=search_path,
         transaction=transaction,
+        query=query,
+        connections=connections,
         databases=tuple(databases),
+        foreign_databases=foreign,
         schemas=tuple(schemas),
         anon_columns=columns,
         migration_columns=migrations,

@@ -151,7 +151,7 @@ def test_every_relation_is_named_with_its_database(con: Any, clean: dict[str, Ou
 
 
 GUARDS = (
-    *("shadowing_macros", "statement_numbers", "connection_numbers", "find_relation", "table_columns", "relations"),
+    *("shadowing_macros", "connection_numbers", "find_relation", "table_columns", "relations"),
     *("nothing_hidden", "session"),
 )
 

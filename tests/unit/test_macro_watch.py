@@ -14,7 +14,8 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection
-from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch, StatementNumbers
+from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch
+from sqlanon.engines.statement_memo import Session
 from sqlanon.errors import UserError
 
 SETUP = """
@@ -301,21 +302,35 @@ def test_macros_are_listed_each_time_in_a_transaction_of_the_user_s(con: Connect
     con.execute("COMMIT")
 
 
+def session(query: int) -> Session:
+    return Session((), "memory", "main", "", 1, query, 1, ("memory",), 0, ("main",), 0, 0)
+
+
 def test_an_extension_that_a_statement_loads_may_have_a_function_of_a_macro_s_name() -> None:
-    """What a statement loads itself is in no sequence that tells; how many extensions are loaded does."""
-    numbers = iter([ConnectionNumbers(10, 7), ConnectionNumbers(13, 8), ConnectionNumbers(16, 10)])
-    watch = MacroWatch(duckdb.connect(), lambda connection: next(numbers))
-    assert not watch.begin(StatementNumbers(5, 1, 1, 0, 4), 2, in_transaction=False)
-    watch.end(3)
-    assert not watch.begin(StatementNumbers(9, 2, 1, 0, 5), 4, in_transaction=False)
+    """What a statement loads itself takes numbers as what it makes does; how many extensions are loaded tells."""
+    for loaded in (4, 5):
+        numbers = iter([(10, 6, 4), (23, 8, 4), (26, 9, 4), (29, 11, loaded)])
+        watch = MacroWatch(duckdb.connect(), lambda connection, numbers=numbers: ConnectionNumbers(*next(numbers)))
+        assert not watch.begin(session(5), 2, in_transaction=False)
+        watch.end(3)
+        assert watch.begin(session(10), 4, in_transaction=False) is (loaded == 4)
 
 
 @pytest.mark.parametrize(
     ("taken", "kept"), [(3, True), (2, False), (4, False)], ids=["as now", "fewer numbers", "more numbers"]
 )
 def test_nothing_is_kept_where_a_connection_takes_other_numbers(taken: int, kept: bool) -> None:
-    numbers = (ConnectionNumbers(10 + i * taken, 6 + i + i // 2) for i in range(9))
-    watch = MacroWatch(duckdb.connect(), lambda connection: next(numbers))
-    watch.begin(StatementNumbers(5, 1, 1, 0, 4), 2, in_transaction=False)
+    numbers = iter([(10, 6, 4), (10 + taken, 7, 4), (10 + 2 * taken, 8, 4), (10 + 3 * taken, 10, 4)])
+    watch = MacroWatch(duckdb.connect(), lambda connection: ConnectionNumbers(*next(numbers)))
+    watch.begin(session(5), 2, in_transaction=False)
     watch.end(2)
-    assert watch.begin(StatementNumbers(8, 1, 1, 0, 4), 3, in_transaction=False) is kept
+    assert watch.begin(session(9), 3, in_transaction=False) is kept
+
+
+@pytest.mark.parametrize("setting", ["enable_external_access = false", "disabled_filesystems = 'LocalFileSystem'"])
+def test_macros_are_listed_each_time_where_extensions_cannot_be(setting: str) -> None:
+    with sqlanon.connect() as con:
+        con.execute(f"CREATE TABLE people AS SELECT i % 3 AS age FROM range(30) AS t(i); SET {setting}")
+        assert [listings(con, CHECK) for _ in range(3)] == [1, 1, 1]
+        con.execute(MACRO)
+        require_found(con, CHECK)
