@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ from sqlanon.sqlgen.build.expressions import ascending
 from sqlanon.sqlgen.build.names import column, identifier, relation
 from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
 
-__all__ = ["delete", "insert", "read", "read_all"]
+__all__ = ["delete", "insert", "read", "read_all", "read_parts"]
 
 # Drawn at random, not named: equal where the text is.
 _IDENTIFIERS = ("release_id", "series_id", "stream_id")
@@ -73,6 +74,19 @@ def _reading_all(table: str, columns: tuple[str, ...], key: str, count: int) -> 
     query = exp.select(_folded(key), *map(column, columns)).from_(relation(("anon", table)), copy=False)
     query = query.where(_folded(key).isin(*(exp.Placeholder() for _ in range(count))), copy=False)
     return repeated(query.order_by(ascending(column("rowid")), copy=False))
+
+
+def read_parts(
+    engine: Engine, query: RepeatedQuery, columns: Sequence[str], parameter: str
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a query over several tables, as a dictionary each, by the part that their first column names.
+
+    `columns` are the others. One that the table of a part does not have is NULL; a part without rows has none.
+    """
+    parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for part, *values in engine.rows(query, [parameter]):
+        parts[part].append(dict(zip(columns, values, strict=True)))
+    return parts
 
 
 @cache

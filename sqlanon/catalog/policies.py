@@ -152,7 +152,8 @@ def load(engine: Engine, name: str) -> Policy:
 
     Raises PolicyError if there is none, or more than one, or if it contradicts itself.
     """
-    parts = _parts(engine, name) if migrations.ready(engine) else {}
+    query = sql_file("catalog", "queries", "policy")
+    parts = _rows.read_parts(engine, query, _COLUMNS, fold(name)) if migrations.ready(engine) else {}
     rows = parts.get("policy", [])
     if not rows:
         raise PolicyError(
@@ -177,17 +178,6 @@ def load(engine: Engine, name: str) -> Policy:
     )
     validate(policy)
     return policy
-
-
-def _parts(engine: Engine, name: str) -> dict[str, list[dict[str, Any]]]:
-    """The rows of a policy in all tables of the catalog, by the part of a policy that they are, each with all columns.
-
-    A column that the table of a part does not have is NULL.
-    """
-    parts: dict[str, list[dict[str, Any]]] = {}
-    for part, *values in engine.rows(sql_file("catalog", "queries", "policy"), [fold(name)]):
-        parts.setdefault(part, []).append(dict(zip(_COLUMNS, values, strict=True)))
-    return parts
 
 
 def _related(name: str, rows: list[dict[str, Any]], attributes: list[dict[str, Any]]) -> tuple[RelatedTable, ...]:

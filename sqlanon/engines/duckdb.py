@@ -109,7 +109,8 @@ class DuckDBEngine(SingleEngine):
             elif not parameters and ";" in text and (statements := self.connection.extract_statements(text)):
                 return self._run_each(statements)
             result = self.connection.execute(runnable, *([list(parameters)] if parameters else []))
-            self._queries += 1
+            # A text of nothing but comments is no query, and what is written behind a comment is not counted either.
+            self._queries += not isinstance(runnable, str) or runnable.lstrip()[:1] not in ("", "-", "/", ";")
             if is_session_query(text):
                 self._session_at = self._queries
             return result

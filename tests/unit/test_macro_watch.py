@@ -6,6 +6,7 @@ What a statement does is compared with DuckDB's own list of functions, read at t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection
+from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch
 from sqlanon.engines.statement_memo import Session
-from sqlanon.errors import UserError
+from sqlanon.errors import EngineError, UserError
 
 SETUP = """
 CREATE TABLE people AS SELECT i % 3 AS age FROM range(30) AS t(i);
@@ -334,3 +336,66 @@ def test_macros_are_listed_each_time_where_extensions_cannot_be(setting: str) ->
         assert [listings(con, CHECK) for _ in range(3)] == [1, 1, 1]
         con.execute(MACRO)
         require_found(con, CHECK)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "SELECT 1",
+            "VALUES (1)",
+            "FROM t",
+            "BEGIN",
+            "BEGIN; COMMIT",
+            "BEGIN; ROLLBACK",
+            "SET threads = 2",
+            "RESET threads",
+        ),
+        *(
+            "SET VARIABLE x = 1",
+            "USE memory",
+            "CREATE TABLE u AS FROM t",
+            "CREATE TEMP VIEW v AS FROM t",
+            "DROP TABLE t",
+        ),
+        *("INSERT INTO t VALUES (2)", "DELETE FROM t", "TRUNCATE t", "UPDATE t SET a = 3", "ALTER TABLE t RENAME TO u"),
+        *(
+            "COPY t TO '/dev/null' (FORMAT csv)",
+            "EXPLAIN FROM t",
+            "DESCRIBE t",
+            "SUMMARIZE t",
+            "PRAGMA version",
+            "CHECKPOINT",
+        ),
+        *(
+            "ATTACH ':memory:' AS m",
+            "LOAD json",
+            "PREPARE p AS FROM t",
+            "CALL pragma_version()",
+            "COMMENT ON TABLE t IS 'x'",
+        ),
+    ],
+)
+def test_a_statement_of_duckdb_s_takes_one_number(text: str) -> None:
+    """The engine counts its own queries by it: none may take less than a number, or another's would be taken for it."""
+    with duckdb.connect() as con:
+        con.execute("CREATE TABLE t AS SELECT 1 AS a")
+        count = len(con.extract_statements(text))
+        numbers = []
+        for query in (None, text):
+            if query:
+                con.execute(query)
+            with con.cursor() as other:
+                numbers += other.execute("SELECT current_query_id()").fetchone() or ()
+        assert numbers[1] - numbers[0] == count + 1
+
+
+def test_a_text_without_a_statement_is_not_counted() -> None:
+    engine = DuckDBEngine(duckdb.connect())
+    counts = []
+    for text in ("SELECT 1", "-- nothing", "", ";", "/* nothing */", "SELECT 1; SELECT 2"):
+        before = engine._queries
+        with suppress(EngineError):
+            engine._execute(text, ())
+        counts.append(engine._queries - before)
+    assert counts == [1, 0, 0, 0, 0, 2]
