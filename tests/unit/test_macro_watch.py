@@ -20,10 +20,8 @@ from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch
 from sqlanon.engines.statement_memo import Session
 from sqlanon.errors import EngineError, UserError
 
-SETUP = """
-CREATE TABLE people AS SELECT i % 3 AS age FROM range(30) AS t(i);
-CREATE POLICY p ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
-"""
+TABLE = "CREATE TABLE people AS SELECT i % 3 AS age FROM range(30) AS t(i)"
+POLICY = "CREATE POLICY p ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)"
 CREATE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY p"
 CHECK = "CHECK people (age) REQUIRE k_anonymity(k => 2)"
 MACRO = "CREATE MACRO lower(x) AS x"
@@ -34,9 +32,16 @@ LISTED = "FROM system.main.duckdb_functions()"
 def con(tmp_path: Path) -> Iterator[Connection]:
     """A connection to a file whose last statement has found no macro."""
     with sqlanon.connect(tmp_path / "a.duckdb") as connection:
-        connection.execute(SETUP)
-        connection.execute(CREATE)
+        connection.execute(TABLE)
+        connection.execute(CHECK)
         yield connection
+
+
+@pytest.fixture
+def releasing(con: Connection) -> Connection:
+    """The same with a release, which the last statement has made."""
+    con.execute(f"{POLICY}; {CREATE}")
+    return con
 
 
 def hidden(con: Connection) -> set[str]:
@@ -127,14 +132,14 @@ def _failed(con: Connection, path: Path) -> None:
 
 def _drop_rolled_back(con: Connection, path: Path) -> None:
     con.execute(f"{MACRO}; BEGIN; DROP MACRO lower")
-    con.execute(CREATE)
+    con.execute(CHECK)
     con.execute(CHECK)
     con.execute("ROLLBACK")
 
 
 def _drop_rolled_back_after_commit(con: Connection, path: Path) -> None:
     con.execute(f"{MACRO}; DROP MACRO lower")
-    con.execute(CREATE)
+    con.execute(CHECK)
     con.execute(f"BEGIN; {MACRO}; DROP MACRO lower; ROLLBACK")
 
 
@@ -151,7 +156,7 @@ def _cursor_s_temporary(con: Connection, path: Path) -> None:
 
 def _older_cursor(con: Connection, path: Path) -> None:
     with con.cursor() as other:
-        con.execute(CREATE)
+        con.execute(CHECK)
         other.duckdb.execute(MACRO)
 
 
@@ -172,8 +177,7 @@ def _committed_later(con: Connection, path: Path) -> None:
 def _committed_after_a_release(con: Connection, path: Path) -> None:
     with con.duckdb.cursor() as other:
         other.execute("BEGIN; CREATE TEMP TABLE t AS SELECT 1")
-        con.execute(CHECK)
-        con.execute(CREATE)
+        con.execute(f"{POLICY}; {CREATE}")
         other.execute(f"COMMIT; BEGIN; {MACRO}")
         con.execute(CHECK)
         other.execute("COMMIT")
@@ -192,7 +196,7 @@ def _attached(con: Connection, path: Path) -> None:
 
 def _attached_before(con: Connection, path: Path) -> None:
     con.execute("ATTACH ':memory:' AS other")
-    con.execute(CREATE)
+    con.execute(CHECK)
     with con.duckdb.cursor() as cursor:
         cursor.execute("USE other; CREATE MACRO lower(x) AS x")
 
@@ -227,20 +231,29 @@ ACTIONS: tuple[Callable[[Connection, Path], None], ...] = (
 )
 
 
-@pytest.mark.parametrize("statement", [CREATE, CHECK])
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
 def test_a_macro_is_found_by_the_next_statement(
-    con: Connection, action: Callable[[Connection, Path], None], statement: str, tmp_path: Path
+    con: Connection, action: Callable[[Connection, Path], None], tmp_path: Path
 ) -> None:
     action(con, tmp_path)
-    require_found(con, statement)
+    require_found(con, CHECK)
+
+
+@pytest.mark.parametrize("action", [_own, _temporary, _cursor, _rolled_back], ids=lambda action: action.__name__)
+def test_a_macro_is_found_by_the_next_release(
+    releasing: Connection, action: Callable[[Connection, Path], None], tmp_path: Path
+) -> None:
+    action(releasing, tmp_path)
+    require_found(releasing, CREATE)
 
 
 @pytest.mark.parametrize("by", ["connection", "cursor"])
 @pytest.mark.parametrize("at", ["DESCRIBE", "CREATE TEMPORARY TABLE", "INSERT INTO", "DROP TABLE"])
-def test_a_macro_that_comes_while_a_statement_runs_is_found_by_the_next(con: Connection, at: str, by: str) -> None:
+def test_a_macro_that_comes_while_a_statement_runs_is_found_by_the_next(
+    releasing: Connection, at: str, by: str
+) -> None:
     """An observer makes it, in the transaction of the statement or in one of its own."""
-    made: list[str] = []
+    con, made = releasing, list[str]()
 
     def observed(stage: str, text: str | None, *_: Any) -> None:
         if text and not made and text.startswith(at):
@@ -261,7 +274,6 @@ def test_a_macro_that_comes_while_a_statement_runs_is_found_by_the_next(con: Con
 def test_a_function_of_python_s_may_take_the_name_of_a_macro(con: Connection) -> None:
     """To DuckDB it is a built-in function; the macro was there before."""
     con.execute("CREATE SCHEMA elsewhere; CREATE MACRO elsewhere.mine(x) AS x")
-    con.execute(CREATE)
     con.execute(CHECK)
     con.duckdb.create_function("mine", lambda x: x, [int], int)  # type: ignore[list-item, arg-type]
     assert hidden(con) == {"mine"}
@@ -281,20 +293,21 @@ def test_a_function_of_python_s_may_take_the_name_of_a_macro(con: Connection) ->
         "SHOW POLICIES",
     ],
 )
-def test_macros_are_not_listed_again_where_nothing_was_made(con: Connection, between: str) -> None:
-    assert [listings(con, text) for text in (CREATE, CHECK, CREATE)] == [0, 0, 0]
+def test_macros_are_not_listed_again_where_nothing_was_made(releasing: Connection, between: str) -> None:
+    con = releasing
     con.execute(between).fetchall()
     assert [listings(con, text) for text in (CHECK, CREATE)] == [0, 0]
 
 
-def test_macros_are_listed_again_once_where_something_was_made(con: Connection) -> None:
+def test_macros_are_listed_again_once_where_something_was_made(releasing: Connection) -> None:
+    con = releasing
     con.execute("CREATE TABLE another AS SELECT 1")
     assert [listings(con, text) for text in (CREATE, CHECK, CREATE)] == [1, 0, 0]
 
 
 def test_macros_are_listed_each_time_beside_another_connection(con: Connection) -> None:
     with con.cursor():
-        assert [listings(con, text) for text in (CREATE, CHECK)] == [1, 1]
+        assert [listings(con, text) for text in (CHECK, CHECK)] == [1, 1]
     assert [listings(con, text) for text in (CHECK, CHECK)] == [1, 0]
 
 
