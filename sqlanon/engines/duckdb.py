@@ -39,6 +39,8 @@ _PAUSE_SECONDS = 0.01
 # So many texts and no longer ones are kept as DuckDB has parsed them.
 _MOST_PARSED, _LONGEST_PARSED = 256, 20_000
 
+_LINES_OF_COMMENTS = re.compile(r"^(?:\s+|--[^\n]*(?:\n|$))*")
+
 # Scripts as DuckDB parses them in sessions of these settings, and how many of them are kept.
 _SCRIPTS: dict[tuple[Any, ...], list[Any]] = {}
 _MOST_SCRIPTS = 64
@@ -109,8 +111,7 @@ class DuckDBEngine(SingleEngine):
             elif not parameters and ";" in text and (statements := self.connection.extract_statements(text)):
                 return self._run_each(statements)
             result = self.connection.execute(runnable, *([list(parameters)] if parameters else []))
-            # A text of nothing but comments is no query, and what is written behind a comment is not counted either.
-            self._queries += not isinstance(runnable, str) or runnable.lstrip()[:1] not in ("", "-", "/", ";")
+            self._queries += not isinstance(runnable, str) or _is_surely_a_query(runnable)
             if is_session_query(text):
                 self._session_at = self._queries
             return result
@@ -278,3 +279,9 @@ class DuckDBEngine(SingleEngine):
         except duckdb.ResourceInUseException:
             return False
         return True
+
+
+def _is_surely_a_query(text: str) -> bool:
+    """Whether a text that has run was a query: one of nothing but comments is none."""
+    first = _LINES_OF_COMMENTS.sub("", text)[:1]
+    return first.isalpha() or first == "("

@@ -282,6 +282,22 @@ def test_a_function_of_python_s_may_take_the_name_of_a_macro(con: Connection) ->
 
 
 @pytest.mark.parametrize(
+    "statement",
+    [
+        CREATE,
+        CHECK,
+        "CHECK released",
+        "EXPLAIN ANONYMIZED TABLE another AS POLICY p",
+        "CREATE OR REPLACE ANONYMIZED VIEW live AS POLICY p",
+        "ESTIMATE SELECT count(*) FROM people WHERE age < 2 FROM RELEASE released",
+        "CREATE OR REPLACE HIERARCHY h AS INTERVALS (5)",
+    ],
+)
+def test_a_statement_that_is_repeated_lists_no_macros(releasing: Connection, statement: str) -> None:
+    assert [listings(releasing, statement) for _ in range(3)][1:] == [0, 0]
+
+
+@pytest.mark.parametrize(
     "between",
     [
         "SELECT 1",
@@ -406,9 +422,18 @@ def test_a_statement_of_duckdb_s_takes_one_number(text: str) -> None:
 def test_a_text_without_a_statement_is_not_counted() -> None:
     engine = DuckDBEngine(duckdb.connect())
     counts = []
-    for text in ("SELECT 1", "-- nothing", "", ";", "/* nothing */", "SELECT 1; SELECT 2"):
+    for text in (
+        "SELECT 1",
+        "-- nothing",
+        "-- a\n -- b",
+        "",
+        ";",
+        "/* nothing */",
+        "SELECT 1; SELECT 2",
+        "-- a\nSELECT 1",
+    ):
         before = engine._queries
         with suppress(EngineError):
             engine._execute(text, ())
         counts.append(engine._queries - before)
-    assert counts == [1, 0, 0, 0, 0, 2]
+    assert counts == [1, 0, 0, 0, 0, 0, 2, 1]
