@@ -13,7 +13,7 @@ runs it, and because of the change at hand. `--hypothesis-profile=random` draws 
 A test of the quick part that takes more than its budget of processor time fails (tests/support/budget.py). There is no
 budget without sqlglot's compiled build, with the lowest versions, for Spark and for clients, which are slower.
 
-`--compiled` is for sqlglot's compiled build, and ends at once with any other; `--lowest` is for the versions of
+`--pure` is for sqlglot's pure build, and ends at once with the compiled one; `--lowest` is for the versions of
 `tests/lowest.txt`.
 """
 
@@ -80,7 +80,7 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--compiled", action="store_true", help="fail unless sqlglot's compiled build is imported")
+    parser.addoption("--pure", action="store_true", help="fail if sqlglot's compiled build is imported")
     parser.addoption("--lowest", action="store_true", help="fail unless the versions of tests/lowest.txt are installed")
     parser.addoption(
         "--part", choices=[*Part], default=Part.QUICK, help="quick (make test), long (make test-long) or all"
@@ -105,11 +105,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{subject}: a subject; see docs/maintainers/testing.md")
     if config.getoption("--lowest"):
         _require_lowest()
-    if not config.getoption("--compiled"):
+    if not config.getoption("--pure"):
         return
-    plain = [str(module.__file__) for module in SQLGLOT if not str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))]
-    if plain:
-        raise pytest.UsageError(f"--compiled: this is not sqlglot's compiled build: {plain[0]}")
+    compiled = [str(module.__file__) for module in SQLGLOT if str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))]
+    if compiled:
+        raise pytest.UsageError(f"--pure: this is sqlglot's compiled build: {compiled[0]}")
 
 
 def _budget(item: pytest.Item) -> float | None:

@@ -13,6 +13,7 @@ import sqlanon
 from sqlanon import InternalError, PolicyError, PrivacyViolation
 from sqlanon.methods.base import OF_ROWS, Method, Wording, parts_lacking
 from sqlanon.methods.registry import METHODS, find_method
+from tests.support.database import template
 from tests.support.methods import CALLS, EXAMPLE, RANGES, SETUP, SOURCE, limits_of, with_example
 
 # What a method has to have.
@@ -31,9 +32,7 @@ def _registered(methods: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def con() -> sqlanon.Connection:
-    connection = sqlanon.connect(config={"threads": 1})
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 def made(con: sqlanon.Connection) -> list[str]:

@@ -132,14 +132,14 @@ def test_a_remainder_is_read_as_duckdb_reads_it() -> None:
 
 
 def test_the_documentation_names_what_each_extra_brings() -> None:
-    """Those that users install; `all` is made of others, and what is built of sqlglot goes by its name there."""
+    """The extras that users install; `all` consists of other extras."""
     _, _, text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("| extra |")
     text, _, _ = text.partition("\n\n")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
-    documented = "all arrow cli dbt fast jobs notebook postgres report sign spark sqlite tasks"
+    documented = "all arrow cli dbt jobs notebook postgres report sign spark sqlite tasks"
     assert set(rows) == set(documented.split())
-    for extra in set(rows) - {"all", "fast"}:
+    for extra in set(rows) - {"all"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}
         assert named == set(lower_bounds(extras[extra])), extra
 

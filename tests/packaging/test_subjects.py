@@ -103,7 +103,7 @@ def test_nine_commits_run_all_that_takes_long() -> None:
     text = (TESTS.parent / ".ci" / "run").read_text(encoding="utf-8")
     assert text.count("% 9 + 1 ))/9") == 1
     assert 'make test-long SHARE="$share"' in text
-    assert 'make test-compiled PYTEST_ARGS="--share=$share"' in text
+    assert 'make test-pure PYTEST_ARGS="--share=$share"' in text
     assert 'make test-spark PYTEST_ARGS="--part=all --share=$share"' in text
 
 

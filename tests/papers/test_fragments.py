@@ -6,10 +6,9 @@ from collections import Counter, defaultdict
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection
 from tests.oracles.loose import pair
-from tests.support.database import rows
+from tests.support.database import new_database, rows
 from tests.support.hospital import OTHERS
 
 WHOLE = [*OTHERS, ("1958-12-11", "F", "94142", "Pneumonia")]
@@ -18,7 +17,7 @@ ROLES = "dob QUASI IDENTIFIER, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER, disea
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
+    connection = new_database()
     connection.execute("CREATE TABLE hospital (dob VARCHAR, sex VARCHAR, zip VARCHAR, disease VARCHAR)")
     for row in WHOLE:
         connection.duckdb.execute("INSERT INTO hospital VALUES (?, ?, ?, ?)", list(row))

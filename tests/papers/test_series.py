@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-import sqlanon
 from sqlanon.domain.series import Series
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.series.together import measured_together
+from tests.support.database import template
 from tests.support.survey_releases import DISEASES, LATER, MEMBERS
 
 DISEASE = {
@@ -31,8 +31,9 @@ WITHOUT = ["Bob David", "Jane Linda Gary", "Ray Steve", "Emily Mary", "Tom Vince
 
 def reached(releases: Sequence[Sequence[str]], diseases: Mapping[str, str]) -> dict[str, float | None]:
     """What is measured of a ledger that has these classes, a string of names each; counterfeits are nobody's rows."""
-    with sqlanon.connect(config={"threads": "1"}) as con:
-        con.execute("CREATE TABLE t (a INTEGER); CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 1)")
+    with template(
+        "CREATE TABLE t (a INTEGER); CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 1)"
+    ) as con:
         for position, classes in enumerate(releases, start=1):
             for class_no, names in enumerate(classes):
                 values = [diseases[name] for name in names.split()]

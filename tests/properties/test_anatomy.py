@@ -14,10 +14,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, PrivacyViolation, connect
+from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.anatomy.method import GROUPINGS, Options
 from sqlanon.methods.shared.diversity import VARIANTS
 from tests.oracles.anatomy import by_bucket, diverse, feasible, feasible_by_search, fitting, least_size
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.names import quoted
 
@@ -49,7 +50,7 @@ class Case:
         return [row[3 + place] for row in self.rows]
 
     def install(self) -> Connection:
-        con = connect(config={"threads": "1"})
+        con = new_database()
         kinds = ("BIGINT", "VARCHAR", "INTEGER", *("VARCHAR", "BIGINT")[: self.sensitive])
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in zip(self.names, kinds, strict=True))
         con.execute(f"CREATE SCHEMA m; CREATE TABLE t ({columns})")

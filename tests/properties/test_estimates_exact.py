@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.errors import PolicyError, PrivacyViolation
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.estimates.figures import figures_of
 
@@ -54,7 +55,7 @@ class Task:
     k: int
 
     def install(self) -> Connection:
-        con = connect(config={"threads": "1"})
+        con = new_database()
         con.execute(f"CREATE TABLE t (q {self.kinds[0]}, t VARCHAR, v {self.kinds[1]}, s INTEGER)")
         con.duckdb.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [list(row) for row in self.rows])
         attributes = "(q QUASI IDENTIFIER, t QUASI IDENTIFIER, v INSENSITIVE, s SENSITIVE)"

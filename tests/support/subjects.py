@@ -64,8 +64,8 @@ _FILES = {
         "files_and_spellings uneven_trees"
     ),
     "sources": (
-        "bound_names column_types data_frames entity files_and_spellings lookup_keys named_sources names pivot "
-        "release_sql source_gone sources"
+        "bound_names column_types data_frames entity files_and_spellings lookup_keys macro_watch named_sources names "
+        "pivot release_sql source_gone sources"
     ),
     "live_views": (
         "bound_names changed_types guard live_labels live_models live_view mondrian_live names release_sql settings "
@@ -96,7 +96,7 @@ _FILES = {
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
-        "from_former_versions migrations new_database readings related_policy"
+        "from_former_versions migrations new_catalog new_database readings related_policy"
     ),
     "syntax": (
         "common_mistakes error_places friendly_sql hostile_names identifiers listings long_texts parameters "
@@ -113,8 +113,8 @@ _FILES = {
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "
     "report_files stream_killed",
     "project": (
-        "broken_files budget changed_tests compiled distributions docs examples extras helpers imports maintainers "
-        "makefile paper_slicing paper_tables plug_ins subjects tree words"
+        "broken_files budget changed_tests distributions docs examples extras helpers imports maintainers "
+        "makefile paper_slicing paper_tables plug_ins pure subjects tree words"
     ),
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}

@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.errors import CatalogError, InternalError, StatementError
 from sqlanon.methods.base import Structure
@@ -20,7 +19,7 @@ from sqlanon.methods.fragmentation.association.associate import associate
 from sqlanon.methods.registry import verified
 from tests.oracles.left_out import largest_k
 from tests.support.database import VISIT_ROLES as ROLES
-from tests.support.database import rows, tables, visits
+from tests.support.database import rows, tables, template, visits
 
 SOURCE = visits("flu", "cold", "asthma", "ulcer", "gout", "cough", "burn", visit="'v' || i")
 # Blocks can rarely be filled with all of so few rows, some of which are alike in three sets of columns.
@@ -30,9 +29,7 @@ SETS = "CONFIDENTIAL (visit), (age, zip, disease), (disease, ward) VISIBLE (age,
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) {SETS}")
-    return connection
+    return template(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) {SETS}")
 
 
 def release(con: Connection, method: str = "fragments", name: str = "r", policy: str = "p") -> list[Any]:

@@ -7,6 +7,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, PolicyError
 from sqlanon.attacks.sizes import sizes
+from tests.support.database import template
 
 SETUP = """
 CREATE TABLE people AS SELECT i AS person, i % 6 AS age, ['F', 'M'][1 + i % 2] AS sex,
@@ -19,11 +20,11 @@ PLAIN = "generalization(suppression => 0)"
 
 
 def connected(*, roles: str = ROLES, required: str = DIVERSE, method: str = PLAIN) -> Connection:
-    con = sqlanon.connect(config={"threads": "1"})
-    con.execute(SETUP)
-    con.execute(f"CREATE POLICY p ON people ({roles}) REQUIRE {required}")
-    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
-    return con
+    return template(
+        SETUP,
+        f"CREATE POLICY p ON people ({roles}) REQUIRE {required}",
+        f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}",
+    )
 
 
 def refused(con: Connection, message: str, arguments: str = "") -> None:

@@ -13,13 +13,14 @@ import pyarrow as pa
 import pytest
 
 import sqlanon
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.domain.policy import Requirement
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError
 from sqlanon.pipeline.check import reported
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build.sql_files import query_tree
+from tests.support.database import template
 
 SETUP = """
 CREATE TABLE people AS SELECT 'p' || i AS name, 20 + i % 3 AS age, ['flu', 'cold'][1 + i % 2] AS disease
@@ -61,9 +62,7 @@ READERS = {"parquet": _of_file, "csv": _of_file, "arrow": _of_arrow, "duckdb": _
 
 @pytest.fixture
 def con() -> Connection:
-    connection = connect()
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 def rows(con: Connection, query: str) -> list[tuple[object, ...]]:

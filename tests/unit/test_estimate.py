@@ -13,6 +13,7 @@ from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.catalog.digests import seal
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, DataError, PolicyError, SqlanonError, StatementError, UserError
+from tests.support.database import template
 from tests.support.estimates.figures import figures_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,9 +36,7 @@ DROP TABLE patients;
 @pytest.fixture
 def clinic() -> Connection:
     """Two classes of three rows, [20,30) and [30,40); the source is gone."""
-    con = connect(config={"threads": "1"})
-    con.execute(PATIENTS)
-    return con
+    return template(PATIENTS)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError
 from sqlanon.estimates.sizes import sizes
+from tests.support.database import template
 from tests.support.estimates.figures import figures_of
 
 # Of 24 people of twelve ages all are in one bucket: each "dis ease" has 8, each value of the other column 6.
@@ -27,9 +28,7 @@ CREATE ANONYMIZED TABLE single AS POLICY one METHOD anatomy(l => 3);
 
 @pytest.fixture
 def con() -> Connection:
-    connection = connect(config={"threads": "1"})
-    connection.execute(SOURCE)
-    return connection
+    return template(SOURCE)
 
 
 def asked(con: Connection, query: str, release: str = '"re lease"') -> list[Any]:

@@ -10,6 +10,7 @@ import pytest
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, SqlanonError
 from sqlanon.estimates.sizes import sizes
+from tests.support.database import template
 from tests.support.estimates.figures import figures_of
 
 # Ages 0 to 11 twice, each with one of three diseases and one of four values; "group_1" is a column of the source.
@@ -26,12 +27,10 @@ FRAGMENTS = 'FRAGMENTS ("a ge", "group_1"), ("dis ease", bucket), ("select")'
 
 @pytest.fixture
 def con() -> Connection:
-    connection = connect(config={"threads": "1"})
-    connection.execute(
+    return template(
         f"{SOURCE}; CREATE ANONYMIZED TABLE apart AS POLICY p METHOD fragments {FRAGMENTS};"
         f"CREATE ANONYMIZED TABLE linked AS POLICY p METHOD loose(groups => (2, 1, 1), suppression => 0.5) {FRAGMENTS}"
     )
-    return connection
 
 
 def asked(con: Connection, query: str, release: str = "apart") -> list[Any]:

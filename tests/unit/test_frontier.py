@@ -17,6 +17,7 @@ from sqlanon.errors import Position, StatementError
 from sqlanon.statements.frontier import make_frontier
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import Frontier
+from tests.support.database import template
 
 SETUP = """
 CREATE TABLE people AS SELECT
@@ -344,9 +345,7 @@ def test_populations_of_candidates_are_those_of_releases_by_themselves(con: Conn
     ],
 )
 def test_candidates_of_rows_that_changed_meanwhile_are_not_compared(source: str, change: str) -> None:
-    connection = sqlanon.connect()
-    connection.execute(SETUP)
-    connection.execute(SWEPT.replace("FRONTIER g", "FRONTIER former"))
+    connection = template(SETUP, SWEPT.replace("FRONTIER g", "FRONTIER former"))
     attributes = '(age QUASI IDENTIFIER, "the ill""ness" SENSITIVE)'
     connection.execute(f"CREATE POLICY other ON {source} {attributes} REQUIRE k_anonymity(k => 2)")
 
@@ -385,8 +384,7 @@ def any_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("any_rows")
 def test_a_source_that_changes_meanwhile_is_looked_at_again() -> None:
     """Populations that were found in other rows are not used."""
-    connection = sqlanon.connect()
-    connection.execute(SETUP)
+    connection = template(SETUP)
     changed = False
 
     def change(stage: str, done: int, total: int, detail: str | None = None) -> None:
@@ -442,8 +440,7 @@ def test_candidates_that_differ_in_numbers_alone_share_their_cells(con: Connecti
 
 @pytest.mark.usefixtures("any_rows")
 def test_cells_of_rows_that_have_changed_are_encoded_again() -> None:
-    connection = sqlanon.connect()
-    connection.execute(SETUP)
+    connection = template(SETUP)
 
     def change(stage: str, done: int, total: int, detail: str | None = None) -> None:
         if done == 3:
@@ -457,8 +454,7 @@ def test_cells_of_rows_that_have_changed_are_encoded_again() -> None:
 
 
 def test_an_error_meanwhile_leaves_no_table() -> None:
-    connection = sqlanon.connect()
-    connection.execute(SETUP)
+    connection = template(SETUP)
     before = connection.duckdb.execute(TABLES).fetchall()
 
     def stop(stage: str, done: int, total: int, detail: str | None = None) -> None:

@@ -16,6 +16,7 @@ from sqlanon.methods.itemsets.item_tree import LeafRow, item_tree
 from sqlanon.methods.itemsets.optimal import number_of_cuts
 from sqlanon.methods.itemsets.sizes import sizes
 from sqlanon.session import StatementEvent
+from tests.support.database import template
 from tests.support.reports import page_of
 
 SETUP = """
@@ -32,8 +33,7 @@ MAKE = "CREATE ANONYMIZED TABLE r AS POLICY {} METHOD itemsets"
 
 @pytest.fixture
 def con() -> Iterator[sqlanon.Connection]:
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
+    with template(SETUP) as connection:
         yield connection
 
 

@@ -33,13 +33,36 @@ EXPORT r TO 'out/' (REPLACE true);
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    return prepared(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the job has run once, which no test changes."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        prepared(folder)
+        assert outcome() == "done"
+    return folder
+
+
+@pytest.fixture
+def done(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the test's own, in which the job has run once. A copy is no change: `test_order_is_no_change`."""
+    monkeypatch.chdir(tmp_path)
+    return shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+
+
+def prepared(folder: Path) -> Path:
+    """The current folder, with a database and the script of the job."""
     change("""
         CREATE TABLE areas AS SELECT 'w' || i AS ward, ['North', 'South'][1 + i % 2] AS area FROM range(4) AS t(i);
         CREATE TABLE visits AS
         SELECT 20 + i % 40 AS age, 'w' || i % 4 AS ward, ['Flu', 'Cold'][1 + i % 2] AS ill FROM range(400) AS t(i);
     """)
-    (tmp_path / "night.sql").write_text(SCRIPT, encoding="utf-8")
-    return tmp_path
+    (folder / "night.sql").write_text(SCRIPT, encoding="utf-8")
+    return folder
 
 
 def change(script: str) -> None:
@@ -100,8 +123,7 @@ CHANGES = {
 
 @pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", CHANGES)
-def test_whatever_changes_is_noticed(folder: Path, name: str) -> None:
-    assert outcome() == "done"
+def test_whatever_changes_is_noticed(done: Path, name: str) -> None:
     change(CHANGES[name])
     if name == "it is another release":
         assert outcome() == "failed"
@@ -110,20 +132,18 @@ def test_whatever_changes_is_noticed(folder: Path, name: str) -> None:
     assert outcome() == "unchanged"
 
 
-def test_order_is_no_change(folder: Path) -> None:
-    assert outcome() == "done"
+def test_order_is_no_change(done: Path) -> None:
     change("CREATE OR REPLACE TABLE visits AS FROM visits ORDER BY random()")
     assert outcome() == "unchanged"
 
 
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("how", ["gone", "certificate", "one byte", "certificate.md", "a file more", "older"])
-def test_files_are_looked_at(folder: Path, how: str) -> None:
-    assert outcome() == "done"
-    data, certificate = folder / "out" / "r.parquet", folder / "out" / "certificate.json"
+def test_files_are_looked_at(done: Path, how: str) -> None:
+    data, certificate = done / "out" / "r.parquet", done / "out" / "certificate.json"
     match how:
         case "gone":
-            for file in (folder / "out").iterdir():
+            for file in (done / "out").iterdir():
                 file.unlink()
         case "certificate":
             certificate.unlink()
@@ -131,23 +151,22 @@ def test_files_are_looked_at(folder: Path, how: str) -> None:
         case "one byte":
             data.write_bytes(data.read_bytes()[:-1] + b"x")
         case "certificate.md":
-            (folder / "out" / "certificate.md").unlink()
+            (done / "out" / "certificate.md").unlink()
         case "a file more":
-            (folder / "out" / "more.csv").touch()
+            (done / "out" / "more.csv").touch()
         case "older":
-            shutil.copytree(folder / "out", folder / "former")
+            shutil.copytree(done / "out", done / "former")
             assert outcome("--force") == "done"
-            shutil.rmtree(folder / "out")
-            (folder / "former").rename(folder / "out")
+            shutil.rmtree(done / "out")
+            (done / "former").rename(done / "out")
     # What was changed is no export any more, and is never replaced.
     assert outcome() == ("failed" if how in ("one byte", "a file more") else "done")
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("script", ["CHECK r;", "EXPORT r TO 'again/' (REPLACE true);"])
-def test_a_release_of_another_script_is_looked_at_each_time(folder: Path, script: str) -> None:
-    assert outcome() == "done"
-    (folder / "night.sql").write_text(script, encoding="utf-8")
+def test_a_release_of_another_script_is_looked_at_each_time(done: Path, script: str) -> None:
+    (done / "night.sql").write_text(script, encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "done"]
 
 
@@ -228,28 +247,25 @@ def test_a_transaction_ends_with_its_job(folder: Path) -> None:
     assert rows("SELECT DISTINCT arguments FROM anon.hierarchy WHERE hierarchy = 'tens'")[0][0] == "[10]"
 
 
-def test_the_script_is_part_of_it(folder: Path) -> None:
-    assert outcome() == "done"
-    (folder / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 6"), encoding="utf-8")
+def test_the_script_is_part_of_it(done: Path) -> None:
+    (done / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 6"), encoding="utf-8")
     assert outcome() == "done"
     assert outcome() == "unchanged"
 
 
-@pytest.mark.long
-def test_a_policy_of_another_script_is_part_of_it(folder: Path) -> None:
-    assert outcome() == "done"
-    (folder / "night.sql").write_text("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;", encoding="utf-8")
+def test_a_policy_of_another_script_is_part_of_it(done: Path) -> None:
+    (done / "night.sql").write_text("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;", encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("ALTER POLICY p REQUIRE k_anonymity(k => 7)")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("CREATE OR REPLACE HIERARCHY tens AS INTERVALS (10, 20)")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("DELETE FROM visits WHERE rowid < 10")
-    (folder / "night.sql").write_text("REFRESH ANONYMIZED TABLE r;", encoding="utf-8")
+    (done / "night.sql").write_text("REFRESH ANONYMIZED TABLE r;", encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("DELETE FROM visits WHERE rowid < 20")
     assert [outcome(), outcome()] == ["done", "unchanged"]
-    (folder / "night.sql").write_text("REFRESH ANONYMIZED TABLE r LEVELS FROM RELEASE r;", encoding="utf-8")
+    (done / "night.sql").write_text("REFRESH ANONYMIZED TABLE r LEVELS FROM RELEASE r;", encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("DELETE FROM visits WHERE rowid < 30")
     assert [outcome(), outcome()] == ["done", "unchanged"]
@@ -280,18 +296,16 @@ def test_a_query_that_is_never_the_same(folder: Path) -> None:
     assert [outcome(), outcome()] == ["done", "done"]
 
 
-@pytest.mark.long
-def test_a_job_that_fails_leaves_what_was_there(folder: Path) -> None:
-    assert outcome() == "done"
-    made, files = release_id(), sorted(path.read_bytes() for path in (folder / "out").iterdir())
-    (folder / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
+def test_a_job_that_fails_leaves_what_was_there(done: Path) -> None:
+    made, files = release_id(), sorted(path.read_bytes() for path in (done / "out").iterdir())
+    (done / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
     code, log = run()
     assert code == 1
     (error,) = [line for line in log if line["event"] == "error"]
     assert error["kind"] == "PrivacyViolation"
     assert release_id() == made
-    assert sorted(path.read_bytes() for path in (folder / "out").iterdir()) == files
-    (folder / "night.sql").write_text(SCRIPT, encoding="utf-8")
+    assert sorted(path.read_bytes() for path in (done / "out").iterdir()) == files
+    (done / "night.sql").write_text(SCRIPT, encoding="utf-8")
     assert outcome() == "unchanged"
 
 
@@ -352,12 +366,10 @@ def test_metrics(folder: Path) -> None:
         assert not any("loss" in name for key in samples for name in key)
 
 
-@pytest.mark.long
-def test_the_last_success_is_known_after_a_failure(folder: Path) -> None:
-    assert outcome() == "done"
-    (folder / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
+def test_the_last_success_is_known_after_a_failure(done: Path) -> None:
+    (done / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
     assert run("--metrics", "a.prom")[0] == 1
-    text = (folder / "a.prom").read_text(encoding="utf-8")
+    text = (done / "a.prom").read_text(encoding="utf-8")
     assert 'sqlanon_job_last_success_timestamp_seconds{job="night"}' in text
     assert 'sqlanon_release_rows{job="night",release="main.r"} 400.0' in text
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-import sqlanon
 from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.catalog import policies
 from sqlanon.domain.policy import JoinedRelease
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
+from tests.support.database import template
 from tests.support.sequential_releases import SETUP
 
 XY = "xy_anonymity(x => name, y => disease, k => 2)"
@@ -29,9 +29,7 @@ def policy(columns: str = COLUMNS, joined: str = JOINED, required: str = f"k_ano
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
-        connection.execute(policy())
+    with template(SETUP, policy()) as connection:
         yield connection
 
 

@@ -17,6 +17,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.series import keys
 from sqlanon.sqlgen.build.sql_files import query_file
 from sqlanon.statements import series as statements
+from tests.support.database import template
 
 KEY = "a key that nobody knows"
 SETUP = """
@@ -37,18 +38,14 @@ def _key() -> Iterator[None]:
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
+    with template(SETUP) as connection:
         yield connection
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Connection]:
     """A series of three releases, from the second of which some are away."""
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
-        connection.execute(BEGUN)
-        make_three(connection)
+    with template(SETUP, BEGUN, make_three) as connection:
         yield connection
 
 
@@ -150,10 +147,8 @@ def test_other_rows_are_noticed(series: Connection, change: str, statement: str)
         series.execute(statement)
 
 
-@pytest.mark.long
-def test_nothing_is_published_then(con: Connection) -> None:
-    con.execute(BEGUN)
-    make_three(con)
+def test_nothing_is_published_then() -> None:
+    con = template(SETUP, BEGUN, make_three)
     released = con.duckdb.execute("SELECT * FROM r ORDER BY ALL").fetchall()
     con.duckdb.execute("UPDATE anon.series_member SET class_no = class_no + 1 WHERE position = 1")
     with pytest.raises(CatalogError, match="its ledger does not have the rows"):
@@ -194,9 +189,14 @@ def by_hmac(key: bytes, name: str = "pseudonym") -> str:
 
 
 @pytest.fixture
-def former(con: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
+def former() -> Iterator[Connection]:
+    with template(SETUP, as_formerly) as connection:
+        yield connection
+
+
+def as_formerly(con: Connection) -> None:
     """A series of a former version: respondents are HMACs, each class has its values, and there are no checksums."""
-    with monkeypatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(statements, "key_check", by_hmac)
         con.execute(BEGUN)
     make_three(con)
@@ -217,7 +217,6 @@ def former(con: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
         "ALTER TABLE anon.policy_related_table DROP COLUMN bound; "
         "DELETE FROM anon.schema_version WHERE version >= 15"
     )
-    return con
 
 
 @pytest.mark.long

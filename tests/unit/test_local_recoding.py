@@ -13,15 +13,16 @@ from typing import Any
 
 import pytest
 
-from sqlanon import Connection, PolicyError, connect
+from sqlanon import Connection, PolicyError
 from sqlanon.methods.generalization.method import options
+from tests.support.database import new_database
 
 LOCAL = "METHOD generalization(suppression => {}, recoding => 'local', loss => '{}')"
 
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with connect(config={"threads": "1"}) as connection:
+    with new_database() as connection:
         yield connection
 
 

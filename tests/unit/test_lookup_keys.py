@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
 from sqlanon.errors import PolicyError
+from tests.support.database import template
 from tests.support.estimates.figures import figures_of
 
 METHODS = ("generalization", "anatomy(l => 2)", "mondrian", "mondrian(publish => 'none')")
@@ -51,11 +52,11 @@ def answered(con: Connection, query: str) -> tuple[Any, str]:
 
 
 def installed(method: str, own: str = "INTEGER") -> Connection:
-    con = connect(config={"threads": "1"})
-    con.execute(f"CREATE TABLE s AS SELECT i AS no, (i % 4)::{own} AS ward FROM range(12) AS n(i)")
-    con.execute("CREATE POLICY p ON s (no QUASI IDENTIFIER, ward SENSITIVE) REQUIRE k_anonymity(k => 2)")
-    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
-    return con
+    return template(f"""
+        CREATE TABLE s AS SELECT i AS no, (i % 4)::{own} AS ward FROM range(12) AS n(i);
+        CREATE POLICY p ON s (no QUASI IDENTIFIER, ward SENSITIVE) REQUIRE k_anonymity(k => 2);
+        CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method};
+    """)
 
 
 @pytest.mark.one_in(4)

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, PolicyError, PrivacyViolation, connect
+from sqlanon import Connection, PolicyError, PrivacyViolation
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.losses.average_class_size import AverageClassSize
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.generalization.method import options
 from sqlanon.sqlgen.sizes import sizes
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.losses import ORACLES
 from tests.support.losses_laid_out import Laid, Places, laid
@@ -100,7 +101,7 @@ WORKED = {
 
 
 def table(*values: str) -> Connection:
-    con = connect(config={"threads": "1"})
+    con = new_database()
     con.execute("CREATE TABLE t (q VARCHAR, s VARCHAR)")
     for value in values:
         con.duckdb.execute("INSERT INTO t VALUES (?, ?)", [value, value])

@@ -34,9 +34,12 @@ def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
 
 
 @pytest.fixture
-def begun(con: Connection) -> Connection:
+def begun(monkeypatch: pytest.MonkeyPatch) -> Connection:
+    return people_in_series(monkeypatch, POLICY, begin)
+
+
+def begin(con: Connection) -> None:
     publish(con, FIRST, "r1", CALL)
-    return con
 
 
 def totals(con: Connection, name: str) -> tuple[int, int, int]:

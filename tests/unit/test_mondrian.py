@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation
-from tests.support.database import rows, visits
+from tests.support.database import rows, template, visits
 
 SOURCE = visits("flu", "cold", "asthma", "ulcer", ward=False)
 POLICY = (
@@ -18,10 +15,8 @@ POLICY = (
 
 
 @pytest.fixture
-def con(tmp_path: Path) -> Connection:
-    connection = sqlanon.connect(tmp_path / "visits.duckdb")
-    connection.execute(f"{SOURCE}; CREATE HIERARCHY ages AS INTERVALS (5, 10, 20, 40); {POLICY}")
-    return connection
+def con() -> Connection:
+    return template(f"{SOURCE}; CREATE HIERARCHY ages AS INTERVALS (5, 10, 20, 40); {POLICY}")
 
 
 def release(con: Connection, method: str = "", kind: str = "TABLE", name: str = "r") -> None:

@@ -15,6 +15,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.series.together import measured_together
 from tests.support.command_line import run_script
+from tests.support.database import template
 
 KEY = "a key that nobody knows"
 SETUP = """
@@ -34,11 +35,11 @@ TELLING = "UPDATE people SET age = CASE WHEN name IN ('Ann', 'Dan') THEN 30 ELSE
 @pytest.fixture
 def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
     monkeypatch.setenv("SERIES_KEY", KEY)
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(SETUP)
-    connection.execute("CREATE SERIES monthly ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.5)")
-    connection.execute("CREATE ANONYMIZED TABLE r1 AS POLICY p IN SERIES monthly")
-    return connection
+    return template(
+        SETUP,
+        "CREATE SERIES monthly ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.5)",
+        "CREATE ANONYMIZED TABLE r1 AS POLICY p IN SERIES monthly",
+    )
 
 
 def ledger(con: Connection) -> list[Any]:

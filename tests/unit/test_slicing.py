@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, StatementError, UserError
 from tests.support.database import VISIT_ROLES as ROLES
-from tests.support.database import rows, tables, visits
+from tests.support.database import rows, tables, template, visits
 
 SOURCE = visits("flu", "cold", "asthma", "ulcer", "flu")
 NAMED = "(l => 2) COLUMNS (age, ward), (zip, disease)"
@@ -20,9 +19,7 @@ NAMED = "(l => 2) COLUMNS (age, ward), (zip, disease)"
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) REQUIRE k_anonymity(k => 2)")
-    return connection
+    return template(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) REQUIRE k_anonymity(k => 2)")
 
 
 def release(con: Connection, method: str = NAMED, name: str = "r", policy: str = "p") -> list[Any]:

@@ -19,6 +19,7 @@ import pytest
 
 from sqlanon import Connection, PolicyError, connect
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.sqlgen.build.sql_files import sql_file
 from tests.support.sources import FORMS, Form, database
 
 NUMBERS = count()
@@ -209,3 +210,22 @@ def put(con: duckdb.DuckDBPyConnection, stand: set[str], places: Sequence[str]) 
 def tables_planned(con: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
     planned = str(con.execute("SELECT json_serialize_plan(?)", [query]).fetchall()[0][0])
     return [tuple(json.loads(path)) for path in re.findall(r'"is_create_index".*?"path":(\[.*?\])', planned)]
+
+
+def test_the_columns_of_a_table_are_those_that_duckdb_describes() -> None:
+    """Of every type, of types with names, generated and with quotes; compared with DESCRIBE, which binds the table."""
+    with duckdb.connect() as con:
+        con.execute("CREATE SCHEMA s; CREATE TYPE mood AS ENUM ('a', 'b''c')")
+        con.execute('CREATE TYPE s.pair AS STRUCT(a INT, "b c" TEXT)')
+        con.execute(
+            """CREATE TABLE s."a ""table" (
+                a INT, b VARCHAR COLLATE nocase, c mood, d s.pair, e DECIMAL(10, 2), f INT[3], g VARCHAR[],
+                h MAP(TEXT, INT), i UNION(x INT, y TEXT), j JSON, k TIMESTAMPTZ, l BIT, m UUID,
+                "N n" ENUM ('x'), o INTERVAL, p TIMETZ, q VARIANT, r AS (a + 1),
+                s TEXT GENERATED ALWAYS AS (b || 'x'), t TIMESTAMP_NS, u BLOB
+            )"""
+        )
+        described = con.execute('DESCRIBE s."a ""table"').fetchall()
+        listed = con.execute(sql_file("statements", "table_columns"), ["memory", "s", 'a "table']).fetchall()
+    assert [(name, type_) for name, type_, *_ in described] == [(name, type_) for name, type_, _ in listed]
+    assert [name for name, _, is_generated in listed if is_generated] == ["r", "s"]

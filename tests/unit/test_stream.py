@@ -21,9 +21,10 @@ from sqlanon import (
     StatementError,
     UserError,
 )
-from sqlanon.dispatch import run_statement
+from sqlanon.dispatch.run import run_statement
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.syntax.parser import hint_for, parse_script
+from tests.support.database import template
 
 SETUP = """
 CREATE TABLE visits (arrived INTEGER, person VARCHAR, age INTEGER, disease VARCHAR);
@@ -34,9 +35,7 @@ CALL = "stream(k => 2, delay => 4)"
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 def begin(con: Connection, call: str = CALL, policy: str = "p") -> None:

@@ -80,7 +80,7 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
     }
     for placeholder in list(query.find_all(exp.Placeholder)):
         placeholder.replace(said[placeholder.name])
-    return query.subquery()
+    return exp.paren(query, copy=False)
 
 
 def hidden(names: Sequence[str]) -> str:

@@ -4,9 +4,7 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_1" AS
 SELECT
-  "value",
-  "n",
-  "leaf",
+  "value", "n", "leaf",
   CAST(ROW_NUMBER() OVER (PARTITION BY "level_1", "level_2", "level_3" ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0",
   CAST(DENSE_RANK() OVER (
     PARTITION BY "level_2", "level_3"
@@ -14,17 +12,10 @@ SELECT
   ) - 1 AS BIGINT) AS "rank_1",
   CAST(DENSE_RANK() OVER (PARTITION BY "level_3" ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_2",
   CAST(DENSE_RANK() OVER (ORDER BY "low_3" ASC NULLS LAST, "level_3" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_3",
-  "leaves_1",
-  "leaves_2",
-  "leaves_3"
+  "leaves_1", "leaves_2", "leaves_3"
 FROM (
   SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf",
-    "level_1",
-    "level_2",
-    "level_3",
+    "value", "n", CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf", "level_1", "level_2", "level_3",
     MIN("value") OVER (PARTITION BY "level_1", "level_2", "level_3") AS "low_1",
     MIN("value") OVER (PARTITION BY "level_2", "level_3") AS "low_2",
     MIN("value") OVER (PARTITION BY "level_3") AS "low_3",
@@ -33,108 +24,49 @@ FROM (
     CAST(SUM(CASE WHEN "n" > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY "level_3") AS BIGINT) AS "leaves_3"
   FROM (
     SELECT
-      "value",
-      "n",
+      "value", "n",
       CASE
-        WHEN "value" = CAST('infinity' AS DATE)
-        THEN 'infinity'
-        WHEN "value" = CAST('-infinity' AS DATE)
-        THEN '-infinity'
-        ELSE (
-          CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
-            REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
-          )
-        ) || '-' || (
+        WHEN "value" = CAST('infinity' AS DATE) THEN 'infinity'
+        WHEN "value" = CAST('-infinity' AS DATE) THEN '-infinity'
+        ELSE (CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
+          REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
+        )) || '-' || (
           REPEAT('0', 2 - LENGTH(CAST(EXTRACT(MONTH FROM "value") AS TEXT))) || CAST(EXTRACT(MONTH FROM "value") AS TEXT)
         )
       END AS "level_1",
       CASE
-        WHEN "value" = CAST('infinity' AS DATE)
-        THEN 'infinity'
-        WHEN "value" = CAST('-infinity' AS DATE)
-        THEN '-infinity'
+        WHEN "value" = CAST('infinity' AS DATE) THEN 'infinity'
+        WHEN "value" = CAST('-infinity' AS DATE) THEN '-infinity'
         ELSE CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
           REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
         )
       END AS "level_2",
       CASE
-        WHEN "value" = CAST('infinity' AS DATE)
-        THEN 'infinity'
-        WHEN "value" = CAST('-infinity' AS DATE)
-        THEN '-infinity'
+        WHEN "value" = CAST('infinity' AS DATE) THEN 'infinity'
+        WHEN "value" = CAST('-infinity' AS DATE) THEN '-infinity'
         ELSE CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
           REPEAT('0', 3 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT)
         ) || '*'
       END AS "level_3"
-    FROM (
-      SELECT
-        "dob" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "dob"
-    ) AS "occurring"
+    FROM (SELECT "dob" AS "value", COUNT(*) AS "n" FROM "memory"."main"."patients" GROUP BY "dob") AS "occurring"
   ) AS "generalized"
 ) AS "spans";
 
 SELECT
-  SUM("leaf"),
-  SUM("n"),
-  MAX("rank_0") + 1,
-  MAX("rank_1") + 1,
-  MAX("rank_2") + 1,
-  MAX("rank_3") + 1,
-  SUM("n" * (
-    "leaves_1" - 1
-  )),
-  SUM("n" * (
-    "leaves_2" - 1
-  )),
-  SUM("n" * (
-    "leaves_3" - 1
-  )),
-  MAX("leaves_1") - 1,
-  MAX("leaves_2") - 1,
-  MAX("leaves_3") - 1
+  SUM("leaf"), SUM("n"), MAX("rank_0") + 1, MAX("rank_1") + 1, MAX("rank_2") + 1, MAX("rank_3") + 1,
+  SUM("n" * ("leaves_1" - 1)), SUM("n" * ("leaves_2" - 1)), SUM("n" * ("leaves_3" - 1)), MAX("leaves_1") - 1,
+  MAX("leaves_2") - 1, MAX("leaves_3") - 1
 FROM "__sqlanon_tree_1";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_2" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
-FROM (
-  SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf"
-  FROM (
-    SELECT
-      "value",
-      "n"
-    FROM (
-      SELECT
-        "sex" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "sex"
-    ) AS "occurring"
-  ) AS "generalized"
-) AS "spans";
+SELECT "value", "n", "leaf", CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
+FROM ({spans("sex", "memory", "patients")}) AS "spans";
 
-SELECT
-  SUM("leaf"),
-  SUM("n"),
-  MAX("rank_0") + 1
-FROM "__sqlanon_tree_2";
+SELECT SUM("leaf"), SUM("n"), MAX("rank_0") + 1 FROM "__sqlanon_tree_2";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_3" AS
 SELECT
-  "value",
-  "n",
-  "leaf",
+  "value", "n", "leaf",
   CAST(ROW_NUMBER() OVER (PARTITION BY "level_1", "level_2", "level_3" ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0",
   CAST(DENSE_RANK() OVER (
     PARTITION BY "level_2", "level_3"
@@ -142,17 +74,10 @@ SELECT
   ) - 1 AS BIGINT) AS "rank_1",
   CAST(DENSE_RANK() OVER (PARTITION BY "level_3" ORDER BY "low_2" ASC NULLS LAST, "level_2" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_2",
   CAST(DENSE_RANK() OVER (ORDER BY "low_3" ASC NULLS LAST, "level_3" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_3",
-  "leaves_1",
-  "leaves_2",
-  "leaves_3"
+  "leaves_1", "leaves_2", "leaves_3"
 FROM (
   SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf",
-    "level_1",
-    "level_2",
-    "level_3",
+    "value", "n", CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf", "level_1", "level_2", "level_3",
     MIN("value") OVER (PARTITION BY "level_1", "level_2", "level_3") AS "low_1",
     MIN("value") OVER (PARTITION BY "level_2", "level_3") AS "low_2",
     MIN("value") OVER (PARTITION BY "level_3") AS "low_3",
@@ -161,18 +86,9 @@ FROM (
     CAST(SUM(CASE WHEN "n" > 0 THEN 1 ELSE 0 END) OVER (PARTITION BY "level_3") AS BIGINT) AS "leaves_3"
   FROM (
     SELECT
-      "value",
-      "n",
-      LEFT(CAST("value" AS TEXT), 4) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 4) AS "level_1",
+      "value", "n", LEFT(CAST("value" AS TEXT), 4) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 4) AS "level_1",
       LEFT(CAST("value" AS TEXT), 3) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 3) AS "level_2",
       LEFT(CAST("value" AS TEXT), 2) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 2) AS "level_3"
-    FROM (
-      SELECT
-        "zip" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "zip"
-    ) AS "occurring"
+    FROM (SELECT "zip" AS "value", COUNT(*) AS "n" FROM "memory"."main"."patients" GROUP BY "zip") AS "occurring"
   ) AS "generalized"
 ) AS "spans";

@@ -2,15 +2,9 @@
 -- that add up to one key; a row per distinct combination, with its number of rows.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
-SELECT
-  "code_0"."key_0" + "code_1"."key_0" + "code_2"."key_0" AS "key_0",
-  COUNT(*) AS "n"
+SELECT "code_0"."key_0" + "code_1"."key_0" + "code_2"."key_0" AS "key_0", COUNT(*) AS "n"
 FROM "memory"."main"."patients" AS "source"
-JOIN "__sqlanon_code_1" AS "code_0"
-  ON "source"."dob" IS NOT DISTINCT FROM "code_0"."value"
-JOIN "__sqlanon_code_2" AS "code_1"
-  ON "source"."sex" IS NOT DISTINCT FROM "code_1"."value"
-JOIN "__sqlanon_code_3" AS "code_2"
-  ON "source"."zip" IS NOT DISTINCT FROM "code_2"."value"
-GROUP BY
-  "code_0"."key_0" + "code_1"."key_0" + "code_2"."key_0";
+JOIN "__sqlanon_code_1" AS "code_0" ON "source"."dob" IS NOT DISTINCT FROM "code_0"."value"
+JOIN "__sqlanon_code_2" AS "code_1" ON "source"."sex" IS NOT DISTINCT FROM "code_1"."value"
+JOIN "__sqlanon_code_3" AS "code_2" ON "source"."zip" IS NOT DISTINCT FROM "code_2"."value"
+GROUP BY "code_0"."key_0" + "code_1"."key_0" + "code_2"."key_0";

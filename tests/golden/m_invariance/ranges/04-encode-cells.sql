@@ -1,17 +1,9 @@
 -- Look for: the cells: combinations of codes, by respondent.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
-SELECT
-  "code_0"."key_0" + "code_2"."key_0" + "code_3"."key_0" AS "key_0",
-  "source"."number" AS "entity",
-  COUNT(*) AS "n"
+SELECT "code_0"."key_0" + "code_2"."key_0" + "code_3"."key_0" AS "key_0", "source"."number" AS "entity", COUNT(*) AS "n"
 FROM "temp"."main"."__sqlanon_source_2" AS "source"
-JOIN "__sqlanon_code_1" AS "code_0"
-  ON "source"."dob" IS NOT DISTINCT FROM "code_0"."value"
-JOIN "__sqlanon_code_2" AS "code_2"
-  ON "source"."zip" IS NOT DISTINCT FROM "code_2"."value"
-JOIN "__sqlanon_code_3" AS "code_3"
-  ON "source"."disease" IS NOT DISTINCT FROM "code_3"."value"
-GROUP BY
-  "code_0"."key_0" + "code_2"."key_0" + "code_3"."key_0",
-  "source"."number";
+JOIN "__sqlanon_code_1" AS "code_0" ON "source"."dob" IS NOT DISTINCT FROM "code_0"."value"
+JOIN "__sqlanon_code_2" AS "code_2" ON "source"."zip" IS NOT DISTINCT FROM "code_2"."value"
+JOIN "__sqlanon_code_3" AS "code_3" ON "source"."disease" IS NOT DISTINCT FROM "code_3"."value"
+GROUP BY "code_0"."key_0" + "code_2"."key_0" + "code_3"."key_0", "source"."number";

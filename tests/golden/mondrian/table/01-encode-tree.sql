@@ -2,53 +2,9 @@
 -- generalization.
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_1" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
-FROM (
-  SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf"
-  FROM (
-    SELECT
-      "value",
-      "n"
-    FROM (
-      SELECT
-        "dob" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "dob"
-    ) AS "occurring"
-  ) AS "generalized"
-) AS "spans";
+SELECT "value", "n", "leaf", CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
+FROM ({spans("dob", "memory", "patients")}) AS "spans";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_3" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
-FROM (
-  SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf"
-  FROM (
-    SELECT
-      "value",
-      "n"
-    FROM (
-      SELECT
-        "zip" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "zip"
-    ) AS "occurring"
-  ) AS "generalized"
-) AS "spans";
+SELECT "value", "n", "leaf", CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
+FROM ({spans("zip", "memory", "patients")}) AS "spans";
