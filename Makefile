@@ -1,12 +1,12 @@
-# make demo | test | test-long | test-spark | test-clients | test-compiled | test-lowest | lint | docs | bench | clean; PYTHON= chooses the interpreter,
+# make demo | test | test-changed | test-all | test-long | test-spark | test-clients | test-pure | test-lowest | lint | docs | bench | clean; PYTHON= chooses the interpreter,
 # VENV= where the environment lies.
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-# sqlglot's compiled build stands in for the other one, so it has an environment of its own.
-COMPILED := $(VENV)-compiled
-# So have the oldest versions of what the project needs.
+# sqlglot without its compiled build needs an environment of its own.
+PURE := $(VENV)-pure
+# So do the oldest versions of what the project needs.
 LOWEST := $(VENV)-lowest
 # And other programs, of which some look what else is installed.
 CLIENTS := $(VENV)-clients
@@ -17,7 +17,12 @@ PIP    := $(BIN)/python -m pip install --disable-pip-version-check --quiet --edi
 WORKERS ?= auto
 PYTEST = -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
 PYTEST_ARGS ?=
+# Without bytecode each worker would compile all test files, 9 s of processor time, and each process that a test
+# starts the package.
+unexport PYTHONDONTWRITEBYTECODE
 SHARE ?= 1/1
+# Empty for the commit where the branch left main.
+SINCE ?=
 comma := ,
 # What the oldest versions are asked: the SQL of every method and statement (golden) and of other warehouses (compile),
 # and where frames, Arrow arrays, NumPy, colours, keys and options are met.
@@ -26,26 +31,39 @@ LOWEST_TESTS := tests/golden $(addprefix tests/unit/test_,$(addsuffix .py,anonym
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-spark test-clients test-compiled test-lowest lint docs bench clean
+.PHONY: help demo test test-changed test-all test-long test-spark test-clients test-pure test-lowest lint docs bench clean
 
 help:
 	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
+	@echo 'make test-changed  run those of what differs from main; SINCE=commit names another commit'
+	@echo 'make test-all    run all tests there are, in every environment: hours'
 	@echo 'make test-long   run those that take long, and draw more inputs of the others; SHARE=1/9 for a ninth of them'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
 	@echo 'make test-clients  run what the documentation shows of notebooks, dbt, jupysql, Ibis and polars, in $(CLIENTS)'
-	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'
+	@echo 'make test-pure   run the tests with the pure build of sqlglot, in $(PURE)'
 	@echo 'make test-lowest run some tests with the lowest versions of what sqlanon needs, in $(LOWEST)'
 	@echo 'make lint        check style, types and the direction of imports'
 	@echo 'make docs        build the docs site in site/, and check its links'
 	@echo 'make bench       measure against plain SQL'
-	@echo 'make clean       remove $(VENV), $(COMPILED), $(LOWEST), $(CLIENTS) and caches'
+	@echo 'make clean       remove $(VENV), $(PURE), $(LOWEST), $(CLIENTS) and caches'
 
 demo: $(VENV)/.installed-base
 	@$(BIN)/sqlanon demo
 
 test: $(VENV)/.installed-test
 	@$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
+
+test-changed: $(VENV)/.installed-test
+	@$(BIN)/python tools/changed_tests.py --since=$(SINCE) -- $(PYTEST) $(PYTEST_ARGS)
+
+# Each kind of evidence once, one after the other.
+test-all:
+	@$(MAKE) --no-print-directory test PYTEST_ARGS="--part=all $(PYTEST_ARGS)"
+	@$(MAKE) --no-print-directory test-pure
+	@$(MAKE) --no-print-directory test-spark PYTEST_ARGS="--part=all $(PYTEST_ARGS)"
+	@$(MAKE) --no-print-directory test-clients PYTEST_ARGS="--part=all $(PYTEST_ARGS)"
+	@$(MAKE) --no-print-directory test-lowest
 
 test-long: $(VENV)/.installed-test
 	@$(BIN)/python $(PYTEST) --part=long --share=$(SHARE) $(PYTEST_ARGS)
@@ -58,9 +76,9 @@ test-clients:
 	@$(MAKE) --no-print-directory VENV=$(CLIENTS) $(CLIENTS)/.installed-test-clients
 	@$(CLIENTS)/bin/python -m pytest tests/clients $(PYTEST_ARGS)
 
-test-compiled:
-	@$(MAKE) --no-print-directory VENV=$(COMPILED) $(COMPILED)/.installed-test-fast
-	@$(COMPILED)/bin/python $(PYTEST) --compiled $(PYTEST_ARGS)
+test-pure:
+	@$(MAKE) --no-print-directory VENV=$(PURE) $(PURE)/.pure
+	@$(PURE)/bin/python $(PYTEST) --pure $(PYTEST_ARGS)
 
 test-lowest:
 	@PIP_CONSTRAINT=tests/lowest.txt $(MAKE) --no-print-directory VENV=$(LOWEST) $(LOWEST)/.installed-test
@@ -84,7 +102,7 @@ bench: $(VENV)/.installed-base
 
 clean:
 	[ ! -e $(VENV)/.created ] || rm -rf $(VENV)
-	[ ! -e $(COMPILED)/.created ] || rm -rf $(COMPILED)
+	[ ! -e $(PURE)/.created ] || rm -rf $(PURE)
 	[ ! -e $(LOWEST)/.created ] || rm -rf $(LOWEST)
 	[ ! -e $(CLIENTS)/.created ] || rm -rf $(CLIENTS)
 	rm -rf dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -96,10 +114,16 @@ $(VENV)/.installed-base: $(VENV)/.created pyproject.toml
 	@$(PIP) '.[all]'
 	@touch $@
 
-# test-spark installs the extras test and spark, test-clients test and clients, test-compiled test and fast.
+# test-spark installs the extras test and spark, test-clients test and clients.
 $(VENV)/.installed-%: $(VENV)/.created pyproject.toml
 	@echo 'Installing sqlanon and what "make $*" needs into $(VENV), once; this takes a minute.' >&2
 	@$(PIP) '.[$(subst -,$(comma),$*)]'
+	@touch $@
+
+# The compiled build is a distribution of its own, sqlglotc, which lies beside the pure modules and is imported before
+# them. Without it sqlglot imports the pure ones.
+$(VENV)/.pure: $(VENV)/.installed-test
+	@$(BIN)/python -m pip uninstall --disable-pip-version-check --quiet --yes sqlglotc
 	@touch $@
 
 $(VENV)/.created:

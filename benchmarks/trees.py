@@ -1,4 +1,4 @@
-"""What sqlglot's build costs or saves: `python -m benchmarks.trees`, once with the extra `fast` and once without.
+"""Compares sqlglot's builds: `python -m benchmarks.trees`, once with `sqlglotc` installed and once without.
 
 The processor's time on one thread, the best of several runs: other work of the machine can only add to it.
 """

@@ -14,44 +14,9 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from sqlanon.api import (
-    AlphaKAnonymity,
-    Anatomy,
-    AnonymizedTable,
-    AnonymizedView,
-    BetaLikeness,
-    DeltaDisclosure,
-    DeltaPresence,
-    Fragments,
-    Generalization,
-    Itemsets,
-    JoinedRelease,
-    KAnonymity,
-    KmAnonymity,
-    KMap,
-    LDiversity,
-    Loose,
-    Method,
-    MInvariance,
-    Mondrian,
-    Personalized,
-    Pivot,
-    Policy,
-    PSensitiveKAnonymity,
-    Pseudonym,
-    QuasiIdentifier,
-    Query,
-    RelatedTable,
-    Requirement,
-    Slicing,
-    TCloseness,
-    Trivial,
-    ValueRanges,
-    XyAnonymity,
-    XyLinkability,
-)
 from sqlanon.errors import (
     CatalogError,
     DataError,
@@ -63,8 +28,46 @@ from sqlanon.errors import (
     StatementError,
     UserError,
 )
-from sqlanon.frames import anonymize
-from sqlanon.session import Connection, StatementEvent, connect
+
+if TYPE_CHECKING:
+    from sqlanon.api import (
+        AlphaKAnonymity,
+        Anatomy,
+        AnonymizedTable,
+        AnonymizedView,
+        BetaLikeness,
+        DeltaDisclosure,
+        DeltaPresence,
+        Fragments,
+        Generalization,
+        Itemsets,
+        JoinedRelease,
+        KAnonymity,
+        KmAnonymity,
+        KMap,
+        LDiversity,
+        Loose,
+        Method,
+        MInvariance,
+        Mondrian,
+        Personalized,
+        Pivot,
+        Policy,
+        PSensitiveKAnonymity,
+        Pseudonym,
+        QuasiIdentifier,
+        Query,
+        RelatedTable,
+        Requirement,
+        Slicing,
+        TCloseness,
+        Trivial,
+        ValueRanges,
+        XyAnonymity,
+        XyLinkability,
+    )
+    from sqlanon.frames import anonymize
+    from sqlanon.session import Connection, StatementEvent, connect
 
 __all__ = [
     "AlphaKAnonymity",
@@ -119,8 +122,28 @@ __all__ = [
 ]
 
 
+# The modules of names that are imported when they are first read; sqlanon.api has all others.
+_MODULES = {"Connection": "session", "StatementEvent": "session", "anonymize": "frames", "connect": "session"}
+
+
+# A type checker reads the imports above, and would take any name for one that the package has.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"sqlanon.{_MODULES.get(name, 'api')}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """The names that an editor offers: those that are not imported yet, too."""
+    return sorted({*globals(), *__all__})
+
+
 def load_ipython_extension(shell: Any) -> None:
-    """What `%load_ext sqlanon` calls in a notebook."""
+    """Makes the magics known; `%load_ext sqlanon` calls it in a notebook."""
     from sqlanon.notebook import load
 
     load(shell)

@@ -16,7 +16,7 @@ from sqlanon.api.policy import Policy
 from sqlanon.api.requirements import Requirement
 from sqlanon.api.text_arguments import hierarchy_argument, method_argument, requirement_arguments
 from sqlanon.catalog import releases
-from sqlanon.dispatch import run_statement
+from sqlanon.dispatch.run import run_statement
 from sqlanon.domain import policy as domain
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Role

@@ -11,10 +11,6 @@ from os import PathLike, fspath
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.api.arguments import one_name
-from sqlanon.api.defined import Defined
-from sqlanon.api.policy import Policy
-from sqlanon.dispatch import Answer, run_statement
 from sqlanon.engines.connection_methods import ConnectionMethods
 from sqlanon.engines.duckdb import DuckDBEngine, in_use, open_database
 from sqlanon.engines.python_variables import called_beside_caller, caller_frames
@@ -27,6 +23,8 @@ from sqlanon.syntax.parser import hint_for, parse_script
 from sqlanon.syntax.statements import CreatePolicy, DescribePolicy, PassThrough, Statement
 
 if TYPE_CHECKING:
+    from sqlanon.api.policy import Policy
+    from sqlanon.dispatch.answer import Answer
     from sqlanon.engines.base import Engine
     from sqlanon.engines.connection_methods import DuckDBConnection, DuckDBRelation, DuckDBStatement, SparkSession
 
@@ -227,6 +225,9 @@ class Connection(ConnectionMethods):
         >>> connection.policy("p")
         Policy('p', source='t', quasi_identifiers=['age'], require=[KAnonymity(k=2)])
         """
+        from sqlanon.api.arguments import one_name
+        from sqlanon.api.policy import Policy
+
         with self._alone():
             *_, (_, _, text) = self._answer(DescribePolicy(one_name("name", name))).rows
         (statement,) = parse_script(text)
@@ -251,6 +252,9 @@ class Connection(ConnectionMethods):
         return self._connection.sql(_answer_query(self._answer(statement, params)), alias=alias)
 
     def _answer(self, statement: Statement, parameters: object = None) -> Answer:
+        # What runs sqlanon's statements is imported for the first of them: a connection may run DuckDB's alone.
+        from sqlanon.dispatch.run import run_statement
+
         frames = caller_frames()
         try:
             self._stage = ""
@@ -325,11 +329,16 @@ def _noting(query: object) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(query, Defined):
-            error.add_note("hint: an object has its statement, which runs: connection.sql(policy.sql())")
-        if isinstance(query, str) and (hint := hint_for(error, query)):
+        if hint := hint_for(error, query) if isinstance(query, str) else _hint_for_object(query):
             error.add_note(f"hint: {hint}")
         raise
+
+
+def _hint_for_object(query: object) -> str | None:
+    from sqlanon.api.defined import Defined
+
+    is_defined = isinstance(query, Defined)
+    return "an object has its statement, which runs: connection.sql(policy.sql())" if is_defined else None
 
 
 def _answer_query(answer: Answer) -> str:

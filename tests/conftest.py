@@ -10,7 +10,10 @@ part. Nine runs, 1/9 to 9/9, have every test once.
 Property tests draw the same inputs each time, unless others are asked for: a test that fails then fails for whoever
 runs it, and because of the change at hand. `--hypothesis-profile=random` draws new ones, to find what nobody has seen.
 
-`--compiled` is for sqlglot's compiled build, and ends at once with any other; `--lowest` is for the versions of
+A test of the quick part that takes more than its budget of processor time fails (tests/support/budget.py). There is no
+budget without sqlglot's compiled build, with the lowest versions, for Spark and for clients, which are slower.
+
+`--pure` is for sqlglot's pure build, and ends at once with the compiled one; `--lowest` is for the versions of
 `tests/lowest.txt`.
 """
 
@@ -31,8 +34,11 @@ import sqlglot.tokenizer_core
 from hypothesis import settings
 
 # An assertion in a helper says what was compared, as one in a test does.
+pytest_plugins = ["pytester"]
+
 pytest.register_assert_rewrite("tests.support")
 
+from tests.support.budget import Budget, add_option  # noqa: E402
 from tests.support.draws import Part, Share, run_only  # noqa: E402
 from tests.support.subjects import SUBJECTS, subjects_of  # noqa: E402
 
@@ -44,10 +50,25 @@ SQLGLOT = (
     sqlglot.tokenizer_core,
 )
 
+# Processor seconds of a test in the quick part, and of one whose markers have moved the rest of its work.
+QUICK_SECONDS, SAMPLE_SECONDS = 1.0, 5.0
+
 # How long an input takes depends on what else the machine does.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("random", derandomize=False, deadline=None)
 settings.load_profile("fixed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """While tests are collected no connection is opened, because each process of a run collects all of them."""
+
+    def refuse(*args: object, **options: object) -> object:
+        raise AssertionError("a test module opens a connection when it is imported: do that in a fixture or a test")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("duckdb.connect", refuse)
+        return (yield)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -59,11 +80,12 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--compiled", action="store_true", help="fail unless sqlglot's compiled build is imported")
+    parser.addoption("--pure", action="store_true", help="fail if sqlglot's compiled build is imported")
     parser.addoption("--lowest", action="store_true", help="fail unless the versions of tests/lowest.txt are installed")
     parser.addoption(
         "--part", choices=[*Part], default=Part.QUICK, help="quick (make test), long (make test-long) or all"
     )
+    add_option(parser)
     parser.addoption("--share", default="1/1", help="a share of the part's tests, such as 2/9")
 
 
@@ -73,15 +95,29 @@ def pytest_configure(config: pytest.Config) -> None:
     except ValueError as error:
         raise pytest.UsageError(f"--share: {error}") from error
     run_only(Part(config.getoption("--part")))
+    has_budget = (
+        config.getoption("--part") == Part.QUICK
+        and not config.getoption("--lowest")
+        and all(str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES)) for module in SQLGLOT)
+    )
+    config.pluginmanager.register(Budget(_budget if has_budget else lambda item: None))
     for subject in SUBJECTS:
         config.addinivalue_line("markers", f"{subject}: a subject; see docs/maintainers/testing.md")
     if config.getoption("--lowest"):
         _require_lowest()
-    if not config.getoption("--compiled"):
+    if not config.getoption("--pure"):
         return
-    plain = [str(module.__file__) for module in SQLGLOT if not str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))]
-    if plain:
-        raise pytest.UsageError(f"--compiled: this is not sqlglot's compiled build: {plain[0]}")
+    compiled = [str(module.__file__) for module in SQLGLOT if str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))]
+    if compiled:
+        raise pytest.UsageError(f"--pure: this is sqlglot's compiled build: {compiled[0]}")
+
+
+def _budget(item: pytest.Item) -> float | None:
+    """The processor seconds that a test may take in the quick part; None without a budget."""
+    if not {"spark", "clients"}.isdisjoint(item.path.parts):
+        return None
+    is_sample = any(item.get_closest_marker(marker) for marker in ("drawn", "one_in"))
+    return SAMPLE_SECONDS if is_sample else QUICK_SECONDS
 
 
 def _require_lowest() -> None:

@@ -1,12 +1,15 @@
-"""What a user waits for: importing the package, and the demonstration from an empty folder."""
+"""What a user waits for: the processor time of a process that imports the package or runs a command, and the seconds
+of the demonstration from an empty folder.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -16,22 +19,40 @@ from sqlanon.terminal.datasets import adult_wheel
 
 __all__ = ["run"]
 
-_IMPORT = "import time; begun = time.perf_counter(); import sqlanon; print(time.perf_counter() - begun)"
-_IMPORT_MARK, _DEMO_MARK = 0.5, 15.0
-_IMPORTS, _DEMOS = 9, 3
+_PROCESSES, _DEMOS = 15, 3
+_DEMO_MARK = 15.0
+_COMPLETION = {"_SQLANON_COMPLETE": "complete_bash", "COMP_WORDS": "sqlanon run --data", "COMP_CWORD": "2"}
+_HIERARCHY = "CREATE HIERARCHY zip_prefix AS PREFIXES (4, 3, 2)"
+# What is run: arguments of Python, the standard input, the environment, and the milliseconds that it may take.
+_COMMAND_LINE = ("-m", "sqlanon")
+_STARTS: Mapping[str, tuple[tuple[str, ...], str, Mapping[str, str], float | None]] = {
+    "import duckdb, sqlglot": (("-c", "import duckdb, sqlglot"), "", {}, None),
+    "import sqlanon": (("-c", "import sqlanon"), "", {}, None),
+    "sqlanon.connect()": (("-c", "import sqlanon; sqlanon.connect()"), "", {}, 350),
+    "sqlanon --version": ((*_COMMAND_LINE, "--version"), "", {}, 150),
+    "sqlanon --help": ((*_COMMAND_LINE, "--help"), "", {}, 150),
+    "completion": (_COMMAND_LINE, "", _COMPLETION, 150),
+    "sqlanon run, SELECT 1": ((*_COMMAND_LINE, "run", "-"), "SELECT 1", {}, None),
+    "sqlanon run, CREATE HIERARCHY": ((*_COMMAND_LINE, "run", "-"), _HIERARCHY, {}, None),
+}
 
 
 def run(context: Context) -> Iterator[Figure]:
-    context.note("import and demonstration")
-    yield _figure("import sqlanon", [_import() for _ in range(context.runs or _IMPORTS)], _IMPORT_MARK)
+    context.note("imports, commands and demonstration")
+    for what, (arguments, given, environment, mark) in _STARTS.items():
+        taken = [_processor_time(arguments, given, environment) for _ in range(context.runs or _PROCESSES)]
+        yield _figure(what, taken, "ms", mark)
     adult_wheel()  # the mark is for the time after installation, so the download is not part of it
-    yield _figure("sqlanon demo", [_demo() for _ in range(context.runs or _DEMOS)], _DEMO_MARK)
+    yield _figure("sqlanon demo", [_demo() for _ in range(context.runs or _DEMOS)], "s", _DEMO_MARK)
 
 
-def _import() -> float:
-    """In a new process; Python's own start is not counted."""
-    done = subprocess.run([sys.executable, "-c", _IMPORT], check=True, capture_output=True, text=True)
-    return float(done.stdout)
+def _processor_time(arguments: Sequence[str], given: str, environment: Mapping[str, str]) -> float:
+    """Milliseconds of a new process, Python's own start included."""
+    before = os.times()
+    command, variables = [sys.executable, *arguments], {**os.environ, **environment}
+    subprocess.run(command, check=True, capture_output=True, text=True, input=given, env=variables)
+    after = os.times()
+    return 1000 * (after.children_user - before.children_user + after.children_system - before.children_system)
 
 
 def _demo() -> float:
@@ -42,5 +63,5 @@ def _demo() -> float:
         return time.perf_counter() - begun
 
 
-def _figure(what: str, taken: Sequence[float], mark: float) -> Figure:
-    return Figure("startup", what, median(taken), "s", min(taken), max(taken), runs=len(taken), mark=mark)
+def _figure(what: str, taken: Sequence[float], unit: str, mark: float | None) -> Figure:
+    return Figure("startup", what, median(taken), unit, min(taken), max(taken), runs=len(taken), mark=mark)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from sqlanon.sqlgen.build.expressions import ascending, exists, not_
 from sqlanon.sqlgen.build.names import column, identifier, literal, relation
 from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
 
-__all__ = ["delete", "insert", "insert_new", "read"]
+__all__ = ["delete", "insert", "insert_new", "read", "read_all", "read_parts"]
 
 # Drawn at random, not named: equal where the text is.
 _IDENTIFIERS = ("release_id", "series_id", "stream_id")
@@ -27,7 +28,11 @@ def _named(key: str) -> exp.Expr:
     """The condition that the column `key` is a name that folds to the parameter, or the same identifier."""
     if key in _IDENTIFIERS:
         return column(key).eq(exp.Placeholder())
-    return f.call("translate", column(key), UPPER, UPPER.lower()).eq(exp.Placeholder())
+    return _folded(key).eq(exp.Placeholder())
+
+
+def _folded(key: str) -> exp.Expr:
+    return f.call("translate", column(key), UPPER, UPPER.lower())
 
 
 def _where(keys: Sequence[str]) -> exp.Expr:
@@ -51,6 +56,37 @@ def read(
     """
     rows = engine.rows(_reading(table, tuple(columns), tuple(names or ()), tuple(order)), _parameters(names or {}))
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def read_all(
+    engine: Engine, table: str, columns: Sequence[str], key: str, names: Collection[str]
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows of `anon.table` whose column `key` is one of these names, as a dictionary each, by the folded name."""
+    rows: dict[str, list[dict[str, Any]]] = {fold(name): [] for name in names}
+    if rows:
+        for folded, *values in engine.rows(_reading_all(table, tuple(columns), key, len(rows)), list(rows)):
+            rows[folded].append(dict(zip(columns, values, strict=True)))
+    return rows
+
+
+@cache
+def _reading_all(table: str, columns: tuple[str, ...], key: str, count: int) -> RepeatedQuery:
+    query = exp.select(_folded(key), *map(column, columns)).from_(relation(("anon", table)), copy=False)
+    query = query.where(_folded(key).isin(*(exp.Placeholder() for _ in range(count))), copy=False)
+    return repeated(query.order_by(ascending(column("rowid")), copy=False))
+
+
+def read_parts(
+    engine: Engine, query: RepeatedQuery, columns: Sequence[str], parameter: str
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a query over several tables, as a dictionary each, by the part that their first column names.
+
+    `columns` are the others. One that the table of a part does not have is NULL; a part without rows has none.
+    """
+    parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for part, *values in engine.rows(query, [parameter]):
+        parts[part].append(dict(zip(columns, values, strict=True)))
+    return parts
 
 
 @cache

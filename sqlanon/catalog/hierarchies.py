@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.hierarchies.base import Builder, builder, functional
 
-__all__ = ["StoredHierarchy", "delete", "exists", "listing", "load", "save", "used_by"]
+__all__ = ["StoredHierarchy", "delete", "exists", "listing", "load", "rows_of", "save", "used_by"]
 
 _COLUMNS = ("hierarchy", "kind", "arguments", "options", "query", "height")
 
@@ -80,15 +81,25 @@ def exists(engine: Engine, name: str) -> bool:
     return fold(name) in map(fold, listing(engine))
 
 
-def load(engine: Engine, name: str, validated: str | None = None) -> StoredHierarchy:
+def rows_of(engine: Engine, names: Collection[str]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of hierarchies, which `load` reads one by one, by their folded names."""
+    ready = migrations.ready(engine)
+    return _rows.read_all(engine, "hierarchy", _COLUMNS, "hierarchy", names) if ready else {fold(n): [] for n in names}
+
+
+def load(
+    engine: Engine, name: str, validated: str | None = None, rows: list[dict[str, Any]] | None = None
+) -> StoredHierarchy:
     """Reads and validates a hierarchy, whether a statement or a user's own INSERT wrote it.
 
-    `validated` is the digest of labels that were a hierarchy before: where these are the same they still are.
+    `validated` is the digest of labels that were a hierarchy before: where these are the same they still are. `rows`
+    are those of `rows_of`, where they have been read.
 
     Raises PolicyError if there is none, or more than one, if its row contradicts itself,
     or if its stored labels are not a hierarchy.
     """
-    rows = _rows.read(engine, "hierarchy", _COLUMNS, {"hierarchy": name}) if migrations.ready(engine) else []
+    if rows is None:
+        rows = rows_of(engine, [name])[fold(name)]
     if not rows:
         raise PolicyError(
             f"there is no hierarchy {name}",

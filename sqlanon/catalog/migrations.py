@@ -15,6 +15,7 @@ from sqlanon.assets import listing
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.search_path import search_path
+from sqlanon.engines.statement_memo import TRANSACTION, remember, session_anew
 from sqlanon.errors import CatalogError, InternalError
 from sqlanon.sqlgen.build.repeated import InstalledScript
 from sqlanon.sqlgen.build.sql_files import sql_file
@@ -24,6 +25,7 @@ __all__ = [
     "Migration",
     "State",
     "apply",
+    "create",
     "install",
     "known_migrations",
     "known_to_be_ready",
@@ -35,6 +37,8 @@ __all__ = [
 ]
 
 _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
+# version, slug and sha256 of anon.schema_version.
+_MIGRATION_COLUMNS = 3
 
 
 # The engine whose catalog was found current at the beginning of the statement that runs.
@@ -94,20 +98,20 @@ def known_migrations() -> tuple[Migration, ...]:
 def state(engine: Engine, known: Sequence[Migration] | None = None) -> State:
     """Compares the catalog of the current database with the migrations `known` (those that ship)."""
     steps = known_migrations() if known is None else tuple(known)
-    columns: dict[str, set[str]] = {}
-    for table, column in engine.rows(sql_file("catalog", "queries", "catalog_columns")):
-        columns.setdefault(table, set()).add(column)
-    hiding, database, path = engine.rows(sql_file("catalog", "queries", "hiding_databases"))[0]
-    if hiding:
+    now = session_anew(engine)
+    if any(fold(database) == "anon" for database in now.databases):
         return State(Condition.FOREIGN, detail="a database named anon is attached, which hides the schema anon")
-    others = [other for other, schema in search_path(database, path) if fold(schema) == "anon"]
-    if any(fold(other) != fold(database) for other in others):
+    others = [other for other, schema in search_path(now.database, now.search_path) if fold(schema) == "anon"]
+    if any(fold(other) != fold(now.database) for other in others):
         return State(Condition.FOREIGN, detail=f"the search path names the schema anon of the database {others[0]}")
-    if not columns:
+    if not now.anon_columns:
         return State(Condition.ABSENT)
-    if not {"version", "slug", "sha256"} <= columns.get("schema_version", set()):
+    if now.migration_columns != _MIGRATION_COLUMNS:
         return State(Condition.FOREIGN, detail="the schema anon holds tables that sqlanon did not make")
-    return _compare(engine.rows(sql_file("catalog", "queries", "applied_migrations")), steps)
+    rows = engine.rows(sql_file("catalog", "queries", "applied_migrations"))
+    for *_, transaction in rows[:1]:
+        remember(engine, TRANSACTION, [(transaction,)])
+    return _compare([(version, slug, digest) for version, slug, digest, _ in rows], steps)
 
 
 def _compare(applied: Sequence[tuple[int, str, str]], known: Sequence[Migration]) -> State:
@@ -214,5 +218,16 @@ def install(engine: Engine, known: Sequence[Migration] | None = None) -> None:
     An older catalog is not brought up to date here but refused with CatalogError, for
     a migration is a decision of the user's.
     """
-    if not ready(engine, known):
+    if ready(engine, known):
+        return
+    if known is None:
+        create(engine)
+    else:
         migrate(engine, known)
+
+
+def create(engine: Engine) -> None:
+    """Makes the catalog of a database that has none, within the caller's transaction; no migration runs."""
+    engine.run(InstalledScript(sql_file("catalog", "queries", "new_catalog")))
+    rows = [(migration.version, migration.slug, migration.sha256) for migration in known_migrations()]
+    engine.run(sql_file("catalog", "queries", "record_all_migrations"), [*map(list, zip(*rows, strict=True))])

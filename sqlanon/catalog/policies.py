@@ -21,6 +21,7 @@ from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseud
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["delete", "exists", "listing", "load", "save", "validate"]
 
@@ -28,26 +29,20 @@ __all__ = ["delete", "exists", "listing", "load", "save", "validate"]
 _CONFIDENTIAL = "confidential"
 _VISIBLE = "visible"
 
-_ATTRIBUTE = (
-    "attribute",
-    "role",
-    "hierarchy",
-    "min_level",
-    "max_level",
-    "weight",
-    "pseudonym",
-    "key_variable",
-    "related_table",
+# The columns of sql/catalog/queries/policy.sql after the first.
+_COLUMNS = (
+    *("position", "policy", "source", "query", "bound", "against", "against_query", "against_bound", "pivoted"),
+    *("joined", "attribute", "role", "hierarchy", "min_level", "max_level", "weight", "pseudonym", "key_variable"),
+    *("related_table", "key_column", "model", "arguments", "kind", "attributes"),
 )
 _TABLES = ("policy", "policy_attribute", "policy_requirement", "policy_constraint", "policy_related_table")
-_RELATED = ("policy", "related_table", "source", "query", "key_column", "bound")
 
 
 def save(engine: Engine, policy: Policy) -> None:
     """Writes a policy, in the place of one of the same name. Raises PolicyError if it contradicts itself."""
     validate(policy)
     migrations.install(engine)
-    delete(engine, policy.name)
+    _delete_rows(engine, policy.name)
     named = {"policy": policy.name}
     source, query = _source_row(policy.source)
     against, against_query = _source_row(policy.against or Source())
@@ -143,9 +138,13 @@ def delete(engine: Engine, name: str) -> bool:
     if not migrations.ready(engine):
         return False
     there_was = exists(engine, name)
+    _delete_rows(engine, name)
+    return there_was
+
+
+def _delete_rows(engine: Engine, name: str) -> None:
     for table in _TABLES:
         _rows.delete(engine, table, {"policy": name})
-    return there_was
 
 
 def load(engine: Engine, name: str) -> Policy:
@@ -153,9 +152,9 @@ def load(engine: Engine, name: str) -> Policy:
 
     Raises PolicyError if there is none, or more than one, or if it contradicts itself.
     """
-    by_name = {"policy": name}
-    columns = ("policy", "source", "query", "bound", "against", "against_query", "against_bound", "pivoted", "joined")
-    rows = _rows.read(engine, "policy", columns, by_name) if migrations.ready(engine) else []
+    query = sql_file("catalog", "queries", "policy")
+    parts = _rows.read_parts(engine, query, _COLUMNS, fold(name)) if migrations.ready(engine) else {}
+    rows = parts.get("policy", [])
     if not rows:
         raise PolicyError(
             f"there is no policy {name}", hint=nearest(name, listing(engine)) or "make it with CREATE POLICY"
@@ -163,20 +162,18 @@ def load(engine: Engine, name: str) -> Policy:
     if len(rows) > 1:
         raise PolicyError(f"policy {name} stands {len(rows)} times in anon.policy", hint="delete all its rows but one")
     name = rows[0]["policy"]
-    attributes = _rows.read(engine, "policy_attribute", _ATTRIBUTE, by_name, order=("position",))
-    related = _rows.read(engine, "policy_related_table", _RELATED, by_name, order=("position",))
-    requirements = _rows.read(engine, "policy_requirement", ("model", "arguments"), by_name, order=("position",))
-    sets = _constraints(name, _rows.read(engine, "policy_constraint", ("kind", "attributes"), by_name, ("position",)))
+    attributes = parts.get("attribute", [])
+    sets = _constraints(name, parts.get("constraint", []))
     policy = Policy(
         name=name,
         source=_source(rows[0], "source", "query", "bound") or Source(),
         attributes=tuple(_attribute(name, row) for row in attributes if row["related_table"] is None),
-        requirements=tuple(_requirement(name, row) for row in requirements),
+        requirements=tuple(_requirement(name, row) for row in parts.get("requirement", [])),
         against=_source(rows[0], "against", "against_query", "against_bound"),
         confidential=sets[_CONFIDENTIAL],
         visible=sets[_VISIBLE],
         pivot=_pivot(rows[0]),
-        related=_related(name, related, attributes),
+        related=_related(name, parts.get("related table", []), attributes),
         joined=_joined(rows[0]),
     )
     validate(policy)

@@ -21,6 +21,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import CatalogError, InternalError, UserError
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = [
     "delete",
@@ -58,8 +59,11 @@ _PLAIN = (
     "created_at",
 )
 _COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments", "sources", "digest")
-_ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source", "reading")
-_OBJECT = ("kind", "schema_name", "object_name", "fragment", "digest")
+# The columns of release_parts.sql after the first.
+_PART = (
+    *("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source", "reading"),
+    *("kind", "schema_name", "object_name", "digest"),
+)
 _MEASURED = ("question", "attribute", "required", "achieved", "satisfied")
 _TABLES = (
     "release",
@@ -112,10 +116,10 @@ def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequenc
     )
 
 
-def _rounds(engine: Engine, release_id: str) -> dict[str, tuple[int, ...]]:
+def _rounds(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, ...]]:
     """The levels of each quasi-identifier in the rounds of a local recoding, by folded names; empty for others."""
     levels_of: dict[str, set[int]] = {}
-    for row in _rows.read(engine, "release_round", ("attribute", "level"), {"release_id": release_id}):
+    for row in rows:
         levels_of.setdefault(fold(row["attribute"]), set()).add(row["level"])
     return {name: tuple(sorted(levels)) for name, levels in levels_of.items()}
 
@@ -247,28 +251,26 @@ def measurements(engine: Engine, release: Release) -> list[Measurement]:
 
 def _release(engine: Engine, row: dict[str, Any]) -> Release:
     name = QualifiedName((row["schema_name"], row["object_name"]))
-    identity = {"release_id": row["release_id"]}
     require_sealed(engine, name, row["release_id"], row["digest"])
     try:
         if row["kind"] not in ("view", "table"):
             raise BadJson(f"{row['kind']!r} is no kind of release")
         arguments = arguments_from_json(loads(row["method_arguments"]))
         sources = read_sources(row["sources"])
-        attributes = _rows.read(engine, "release_attribute", _ATTRIBUTE, identity, order=("position",))
-        has_levels = any(attribute["level"] is not None for attribute in attributes)
-        rounds = _rounds(engine, row["release_id"]) if has_levels else {}
-        published = tuple(_attribute(attribute, rounds) for attribute in attributes)
+        parts = _rows.read_parts(engine, sql_file("catalog", "queries", "release_parts"), _PART, row["release_id"])
+        has_levels = any(attribute["level"] is not None for attribute in parts["attribute"])
+        rounds = _rounds(parts["round"]) if has_levels else {}
+        published = tuple(_attribute(attribute, rounds) for attribute in parts["attribute"])
     except ValueError as problem:
         raise CatalogError(
             f"release {name}: its rows in the catalog cannot be read: {problem}",
             hint=f"they were written by hand; let the catalog forget them: {forgetting(name)}",
         ) from None
-    objects = _rows.read(engine, "release_object", _OBJECT, identity)
     return Release(
         name=name,
         method_arguments=arguments,
         attributes=published,
-        objects=tuple(map(_object, objects)),
+        objects=tuple(map(_object, parts["object"])),
         sources=sources,
         **{column: row[column] for column in _PLAIN},
     )

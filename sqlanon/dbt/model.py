@@ -13,7 +13,8 @@ from sqlanon import __version__
 from sqlanon.catalog import releases
 from sqlanon.dbt import ONE_AT_A_TIME, connection_of
 from sqlanon.dbt.model_policy import hierarchies_of_model, policy_of_model, require_known_keys
-from sqlanon.dispatch import Answer, run_statement
+from sqlanon.dispatch.answer import Answer
+from sqlanon.dispatch.run import run_statement
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine

@@ -122,6 +122,14 @@ class Engine(Protocol):
         """Whether the user has begun a transaction."""
         ...
 
+    def shadowing_macros(self) -> list[str]:
+        """The names of macros that have the name of a built-in function: a call would mean them instead."""
+        ...
+
+    def end_statement(self) -> None:
+        """Is called when a statement of sqlanon's has run to its end."""
+        ...
+
     def version(self) -> str:
         """The engine's name and version."""
         ...

@@ -16,11 +16,20 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines._reads import calls_made, relations_read
 from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Calls, Column, Query, Reading
+from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch
 from sqlanon.engines.single import SingleEngine
-from sqlanon.engines.statement_memo import is_within_statement, settings_of_texts
+from sqlanon.engines.statement_memo import (
+    TRANSACTION,
+    is_session_query,
+    is_within_statement,
+    rows_once,
+    session,
+    settings_of_texts,
+)
 from sqlanon.errors import InUseError, UserError
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["DuckDBEngine", "in_use", "is_connection", "open_database", "translated"]
 
@@ -30,7 +39,7 @@ _PAUSE_SECONDS = 0.01
 # So many texts and no longer ones are kept as DuckDB has parsed them.
 _MOST_PARSED, _LONGEST_PARSED = 256, 20_000
 
-_TRANSACTION = RepeatedQuery("SELECT system.main.txid_current()")
+_LINES_OF_COMMENTS = re.compile(r"^(?:\s+|--[^\n]*(?:\n|$))*")
 
 # Scripts as DuckDB parses them in sessions of these settings, and how many of them are kept.
 _SCRIPTS: dict[tuple[Any, ...], list[Any]] = {}
@@ -79,6 +88,13 @@ class DuckDBEngine(SingleEngine):
         self.connection = connection
         self.observe = observe
         self._parsed: OrderedDict[tuple[object, ...], Any] = OrderedDict()
+        # Whether a transaction is open that this engine has begun.
+        self._begun = False
+        # How many queries have been run, of a text with several each; those that failed may be left out.
+        self._queries = 0
+        # How many of them had been run when the session was read.
+        self._session_at = 0
+        self._macros = MacroWatch(connection, self._connection_numbers)
 
     def _execute(self, query: Query, parameters: Sequence[object]) -> Any:
         text = query if isinstance(query, str) else to_sql(query)
@@ -92,7 +108,13 @@ class DuckDBEngine(SingleEngine):
                 runnable = self._statement(text)
             elif not isinstance(query, str) and is_within_statement(self):
                 runnable = self._statement(text, settings_of_texts(self))
-            return self.connection.execute(runnable, *([list(parameters)] if parameters else []))
+            elif not parameters and ";" in text and (statements := self.connection.extract_statements(text)):
+                return self._run_each(statements)
+            result = self.connection.execute(runnable, *([list(parameters)] if parameters else []))
+            self._queries += not isinstance(runnable, str) or _is_surely_a_query(runnable)
+            if is_session_query(text):
+                self._session_at = self._queries
+            return result
         except duckdb.Error as error:
             raise translated(error, text) from None
 
@@ -119,9 +141,15 @@ class DuckDBEngine(SingleEngine):
             if len(_SCRIPTS) >= _MOST_SCRIPTS:
                 _SCRIPTS.clear()
             _SCRIPTS[key] = self.connection.extract_statements(text)
-        for statement in _SCRIPTS[key]:
-            self.connection.execute(statement)
-        return self.connection
+        return self._run_each(_SCRIPTS[key])
+
+    def _run_each(self, statements: Sequence[Any]) -> Any:
+        """Runs statements one after the other; the result is that of the last."""
+        result = self.connection
+        for statement in statements:
+            result = self.connection.execute(statement)
+            self._queries += 1
+        return result
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         result = self._execute(query, parameters)
@@ -157,8 +185,37 @@ class DuckDBEngine(SingleEngine):
         A second BEGIN would abort it, so the ids of two statements are compared: outside a
         transaction each statement has an id of its own.
         """
-        first, second = (self.rows(_TRANSACTION) for _ in range(2))
-        return first == second
+        if self._begun:
+            return True
+        within = is_within_statement(self)
+        first = session(self).transaction if within else self.rows(TRANSACTION)[0][0]
+        # A user's transaction neither begins nor ends while a statement runs.
+        ((second,),) = rows_once(self, TRANSACTION)
+        return bool(first == second)
+
+    def shadowing_macros(self) -> list[str]:
+        """The macros that have the name of a built-in function; `end_statement` says when the statement has run."""
+        now = session(self)
+        if self._macros.begin(now, self._session_at, in_transaction=self.in_transaction()):
+            return []
+        names = [str(name) for (name,) in self.rows(sql_file("statements", "shadowing_macros"))]
+        if names:
+            self._macros.forget()
+        return names
+
+    def end_statement(self) -> None:
+        """Notes how far DuckDB's sequences have come, so that the next statement need not list the macros."""
+        self._macros.end(self._queries)
+
+    def _connection_numbers(self, connection: Any) -> ConnectionNumbers | None:
+        text = sql_file("statements", "connection_numbers")
+        if self.observe:
+            self.observe(text)
+        try:
+            return ConnectionNumbers(*connection.execute(self._statement(text)).fetchone())
+        except duckdb.Error:
+            # Where files are out of reach, extensions are not listed.
+            return None
 
     def reads(self, query: str) -> list[Reading]:
         """The tables and views that a user's query reads, through views and macros too.
@@ -188,15 +245,20 @@ class DuckDBEngine(SingleEngine):
         joined = self.in_transaction()
         if not joined:
             self.connection.execute("BEGIN TRANSACTION")
+            self._queries += 1
+            self._begun = True
         try:
             yield
             if not joined:
                 self.connection.execute("COMMIT")
+                self._queries += 1
         except BaseException as error:
             self._abort() if joined else self._rollback()
             if isinstance(error, duckdb.Error):
                 raise translated(error) from None
             raise
+        finally:
+            self._begun = self._begun and joined
 
     def _abort(self) -> None:
         with suppress(duckdb.Error):
@@ -213,6 +275,13 @@ class DuckDBEngine(SingleEngine):
         """False while another thread fetches from the connection: what was begun must not stay open for that."""
         try:
             self.connection.execute("ROLLBACK")
+            self._queries += 1
         except duckdb.ResourceInUseException:
             return False
         return True
+
+
+def _is_surely_a_query(text: str) -> bool:
+    """Whether a text that has run was a query: one of nothing but comments is none."""
+    first = _LINES_OF_COMMENTS.sub("", text)[:1]
+    return first.isalpha() or first == "("

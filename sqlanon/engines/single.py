@@ -39,3 +39,10 @@ class SingleEngine:
     def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
         """None: no table is one of files."""
         return []
+
+    def shadowing_macros(self) -> list[str]:
+        """None: the engine has no macros."""
+        return []
+
+    def end_statement(self) -> None:
+        """Nothing is noted of a statement."""

@@ -29,12 +29,11 @@ __all__ = ["bind", "hierarchies_of", "policy_source", "public_source"]
 def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]:
     """The hierarchies that a policy names, by folded name, each validated."""
     names = dict.fromkeys(fold(a.hierarchy) for a in policy.all_attributes if a.hierarchy)
-    return {name: _hierarchy(engine, name) for name in names}
-
-
-def _hierarchy(engine: Engine, name: str) -> StoredHierarchy:
-    with about("hierarchy", name):
-        return stored_hierarchies.load(engine, name)
+    hierarchies: dict[str, StoredHierarchy] = {}
+    for name, rows in (stored_hierarchies.rows_of(engine, names) if names else {}).items():
+        with about("hierarchy", name):
+            hierarchies[name] = stored_hierarchies.load(engine, name, rows=rows)
+    return hierarchies
 
 
 def policy_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:

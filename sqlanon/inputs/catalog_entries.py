@@ -19,7 +19,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source, variable_of
 from sqlanon.engines.base import Engine, Reading
 from sqlanon.engines.search_path import Namespace, search_path
-from sqlanon.engines.statement_memo import current_database, rows_once
+from sqlanon.engines.statement_memo import current_database, rows_once, session
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -45,7 +45,6 @@ _Rows = Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]]
 Entry = tuple[str, QualifiedName]
 
 _TEMPORARY: Namespace = ("temp", "main")
-_SEARCH_PATH = RepeatedQuery("SELECT system.main.current_database(), system.main.current_setting('search_path')")
 
 
 def find_relation(engine: Engine, name: QualifiedName) -> Entry | None:
@@ -86,11 +85,11 @@ def source_entry(engine: Engine, source: Source) -> Entry | None:
 
 def _relation_named(engine: Engine, rows: _Rows, name: QualifiedName) -> Entry | None:
     table, schema, database = (*reversed(name.parts), None, None)[:3]
-    path = [] if len(name.parts) == 3 else rows_once(engine, _SEARCH_PATH)
-    for current, setting in path:
-        namespaces = search_path(str(current), str(setting))
+    if len(name.parts) < 3:
+        now = session(engine)
+        namespaces = search_path(now.database, now.search_path)
         if len(namespaces) > 1:
-            return _along(rows, name, [_TEMPORARY, *namespaces, (str(current), "main")])
+            return _along(rows, name, [_TEMPORARY, *namespaces, (now.database, "main")])
     if len(name.parts) == 2:
         # In DuckDB a name a.b may be a schema's or a database's object; the schema comes first.
         return _first(rows, table, schema, None) or _first(rows, table, None, schema)

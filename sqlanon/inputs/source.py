@@ -11,7 +11,7 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.statement_memo import current_database, rows_once
+from sqlanon.engines.statement_memo import current_database, session
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError, about
 from sqlanon.inputs.catalog_entries import find_relation, find_source, require_same_meaning, source_entry
@@ -21,7 +21,6 @@ from sqlanon.inputs.kept_queries import require_no_password
 from sqlanon.sqlgen.build.ddl import view_over
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.build.repeated import RepeatedQuery
 from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough
@@ -45,8 +44,6 @@ _SESSION = frozenset(
     "current_transaction_id txid_current".split()
 )
 _SESSION_PREFIXES = ("duckdb_", "pragma_")
-
-_CURRENT_SCHEMA = RepeatedQuery("SELECT system.main.current_schema()")
 
 
 @dataclass(frozen=True)
@@ -99,11 +96,11 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
         if kind == "view":
             require_same_meaning(engine, declared)
         try:
-            columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
+            columns, is_computed = _columns(engine, kind, full)
         except EngineError as error:
             raise PolicyError(f"the {kind} {source.name} cannot be read: {error.message}", hint=error.hint) from None
         require_binary_text(engine, full, columns, called=source.called)
-        if kind == "table" and not _generated(engine, full):
+        if not is_computed:
             return BoundSource(columns, full, lasting, stable=True)
         return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
     require_same_meaning(engine, source)
@@ -177,9 +174,17 @@ def _require_one_query(text: str) -> None:
         raise PolicyError("the query of the policy is not one query", hint="write one SELECT, and nothing after it")
 
 
-def _generated(engine: Engine, table: QualifiedName) -> bool:
-    """Whether a column is computed when it is read: its expression may give another value each time."""
-    return bool(engine.rows(sql_file("statements", "generated_columns"), table.parts)[0][0])
+def _columns(engine: Engine, kind: str, name: QualifiedName) -> tuple[tuple[Column, ...], bool]:
+    """The columns of a relation, and whether one is computed when it is read, as a view's are.
+
+    The expression of a generated column of a table may give another value each time.
+    """
+    listed = engine.rows(sql_file("statements", "table_columns"), name.parts) if kind == "table" else []
+    is_computed = kind != "table" or any(is_generated for _, _, is_generated in listed)
+    # What is a table to a federated engine may be a view of DuckDB's.
+    if listed and not engine.distributed:
+        return tuple((column_name, type_) for column_name, type_, _ in listed), is_computed
+    return tuple(engine.columns(exp.select(exp.Star()).from_(relation(name)))), is_computed
 
 
 def _copied(
@@ -197,20 +202,22 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
     Raises UserError for another database: one transaction writes one file only, and the
     catalog stands in this one.
     """
-    database, schema = current_database(engine), str(rows_once(engine, _CURRENT_SCHEMA)[0][0])
+    now = session(engine)
+    schemas = set(map(fold, now.schemas))
     parts = name.parts
     if len(parts) == 1:
-        parts = (schema, parts[0])
-    if len(parts) == 2 and _is_database(engine, database, parts[0]):
+        parts = (now.schema, parts[0])
+    # The first part of a name a.b is a database; where it is a schema too, it means the schema.
+    if len(parts) == 2 and fold(parts[0]) not in schemas and fold(parts[0]) in map(fold, now.databases):
         parts = (parts[0], "main", parts[1])
-    if len(parts) == 3 and fold(parts[0]) != fold(database):
+    if len(parts) == 3 and fold(parts[0]) != fold(now.database):
         raise UserError(
             f"the release {name} would stand in another database than its catalog",
             hint="name one of this database; EXPORT writes a release to a file of its own",
         )
     if fold(parts[-2]) == "anon":
         raise UserError("the schema anon holds sqlanon's catalog, not releases", hint="choose another schema")
-    if fold(parts[-2]) not in _schemas(engine, database):
+    if fold(parts[-2]) not in schemas:
         raise UserError(f"there is no schema {parts[-2]}", hint="make it with CREATE SCHEMA first")
     return QualifiedName(parts[-2:])
 
@@ -223,17 +230,6 @@ def own_object(engine: Engine, name: QualifiedName) -> QualifiedName:
 def in_file(engine: Engine, table: QualifiedName) -> bool:
     """Whether a table, by its full name, is kept in a file: there DuckDB has texts that repeat as dictionaries."""
     return table.parts[0] in [row[0] for row in engine.rows(sql_file("statements", "database_files"))]
-
-
-def _schemas(engine: Engine, database: str) -> set[str]:
-    """The names of a database's schemas, folded."""
-    return {fold(str(name)) for (name,) in rows_once(engine, sql_file("statements", "schemas"), [database])}
-
-
-def _is_database(engine: Engine, database: str, name: str) -> bool:
-    """Whether the first part of a name a.b is a database; where it is a schema too, it means the schema."""
-    databases = {fold(str(row[0])) for row in rows_once(engine, sql_file("statements", "databases"))}
-    return fold(name) not in _schemas(engine, database) and fold(name) in databases
 
 
 def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, policy: Policy) -> None:

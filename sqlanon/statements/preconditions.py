@@ -5,12 +5,11 @@ from __future__ import annotations
 from threading import Lock
 
 from sqlanon.catalog import migrations
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError, InUseError, UserError
 from sqlanon.inputs.session_settings import require_settings
 from sqlanon.questions.macros import macro_definitions
-from sqlanon.sqlgen.build.sql_files import sql_file
-from sqlanon.statements.check import require_no_table
 from sqlanon.syntax import statements as s
 
 __all__ = ["prepared"]
@@ -70,7 +69,7 @@ def _needs_no_catalog(statement: s.Statement) -> bool:
 
 def _require_built_ins(engine: Engine) -> None:
     """Raises UserError while a macro stands in for a built-in function: a count could come out as it likes."""
-    if names := [name for (name,) in engine.rows(sql_file("statements", "shadowing_macros"))]:
+    if names := engine.shadowing_macros():
         raise UserError(
             f"macros of this database have the names of built-in functions: {', '.join(names)}",
             hint="rename or drop them: what a release shows and guarantees would depend on them",
@@ -88,13 +87,19 @@ def _prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
         # There is nothing to drop or to list, which the statement itself will say, or accept with IF EXISTS.
         return False
     if isinstance(statement, s.CheckRelease | s.CheckSeries | s.CheckJoined):
-        require_no_table(engine, statement.name)
+        _require_no_table(engine, statement.name, "CHECK")
     if isinstance(statement, s.Attack) and statement.release:
-        require_no_table(engine, statement.release, "ATTACK")
+        _require_no_table(engine, statement.release, "ATTACK")
     if not isinstance(statement, _WRITES):
         raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
     _install(engine)
     return True
+
+
+def _require_no_table(engine: Engine, name: QualifiedName, statement: str) -> None:
+    from sqlanon.statements.check import require_no_table
+
+    require_no_table(engine, name, statement)
 
 
 def _install(engine: Engine) -> None:
@@ -107,7 +112,7 @@ def _install(engine: Engine) -> None:
             return
         try:
             with engine.transaction():
-                migrations.install(engine)
+                migrations.create(engine)
                 for text in macro_definitions():
                     engine.run(text)
         except EngineError as error:

@@ -42,6 +42,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 a guarantee is not met, 2 a mistake in what was asked, 3 a defect.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     cls=Commands,
 )

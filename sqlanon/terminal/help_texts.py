@@ -1,4 +1,4 @@
-"""How the command line shows its options: flags, --help among them, without a type of values that they do not take."""
+"""How the command line shows its commands and options, and completes them, without importing what neither needs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 from typer.core import TyperGroup
 
 __all__ = ["Commands"]
+
+# More letters than the first sentence of any command's help has.
+_WHOLE = 500
 
 
 class Commands(TyperGroup):
@@ -17,14 +20,32 @@ class Commands(TyperGroup):
         params = super().get_params(ctx)
         for param in params:
             _without_type(param)
+            # typer imports pydantic to read None as a flag, which takes as long as all else.
+            if getattr(param, "is_flag", False) and param.default is None:
+                param.default = False
         return params
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a name. Its option --help is made here, once, and kept by it."""
-        command = super().get_command(ctx, cmd_name)
+        command: Any = super().get_command(ctx, cmd_name)
         if command is not None:
-            _without_type(command.get_help_option(ctx))
+            help_option = command.get_help_option(ctx)
+            _without_type(help_option)
+            if ctx.resilient_parsing:
+                # While a shell completes, nothing reads the values; typer would import pydantic to convert them.
+                for param in (*command.params, help_option):
+                    param.process_value = _unconverted
         return command
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the commands with the whole first sentence of each, which typer cuts off."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(_WHOLE)) for name, command in commands])
+
+
+def _unconverted(ctx: Any, value: Any) -> Any:
+    return value
 
 
 def _without_type(option: Any) -> None:

@@ -191,6 +191,7 @@ def test_a_seed_of_the_session_does_not_decide_the_buckets(con: Connection) -> N
     assert sum(one == other for one, other in zip(*shown, strict=True)) < 30
 
 
+@pytest.mark.long
 def test_rows_with_long_texts_are_mixed_over_the_whole_table() -> None:
     """Texts are sorted as words and spelled out again; with several threads and groups of rows nothing of the source's
     order is left, and the rows of a bucket stand in no order of their values, in which they were dealt out.
@@ -227,6 +228,7 @@ def test_rows_with_long_texts_are_mixed_over_the_whole_table() -> None:
         assert (abs(number(connection, query) - 0.5) > unrelated) == related
 
 
+@pytest.mark.long
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("grouping", ["random", "near"])
 def test_which_values_make_a_bucket_larger_is_drawn(grouping: str) -> None:

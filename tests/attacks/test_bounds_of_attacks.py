@@ -77,7 +77,7 @@ def test_every_bound_is_of_a_model_and_is_tried() -> None:
     assert {load_statistic("attacks", file).model for file in RUN} <= set(attack_names())
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize(("file", "question"), BOUNDS)
 def test_a_release_is_never_above_what_its_requirement_promises(file: str, question: str) -> None:
     draw = random.Random(f"{file} {question}")

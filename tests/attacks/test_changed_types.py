@@ -13,6 +13,7 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import UserError
+from tests.support.database import template
 
 SECRET = "SECRETX"
 # A value of each type, where there is room for it one that nobody may see.
@@ -192,8 +193,7 @@ WHERE schema_name = 'anon' AND (starts_with(view_name, 'report_') OR starts_with
 
 
 def made(name: str) -> Any:
-    con = sqlanon.connect()
-    con.execute(SOURCE)
+    con = template(SOURCE)
     policy, method, _ = VIEWS[name]
     con.execute(f"CREATE POLICY p ON {policy}")
     con.execute(f"CREATE ANONYMIZED VIEW v AS POLICY p METHOD {method}")

@@ -75,6 +75,7 @@ def chance(l: int) -> float:  # noqa: E741 - the papers' name
     return 1 / l + DEVIATIONS * (1 / l * (1 - 1 / l) / ROWS) ** 0.5
 
 
+@pytest.mark.long
 def test_the_statement_names_what_the_naive_version_names(con: Connection) -> None:
     """Far more than is promised where columns go with the disease, and no more where they do not."""
     for table, l in (("told", 2), ("untold", 3)):  # noqa: E741
@@ -86,6 +87,7 @@ def test_the_statement_names_what_the_naive_version_names(con: Connection) -> No
         assert (row[3] / ROWS > chance(l)) is (table == "told")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "columns"),
     [("slicing(l => 2)", "COLUMNS (ward, town, person), (disease)"), ("mondrian(publish => 'none')", "")],

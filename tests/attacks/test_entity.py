@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import PrivacyViolation, UserError
+from tests.support.database import template
 
 # One person's five visits make a class of five rows, and of one respondent.
 VISITS = """
@@ -30,10 +31,8 @@ METHOD = "AS POLICY p METHOD generalization(suppression => 0.3)"
 KEY = "0123456789abcdef0123456789abcdef"
 
 
-def connected(pseudonym: str = "", database: Path | str = ":memory:") -> Any:
-    connection = sqlanon.connect(database)
-    connection.sql(VISITS + POLICY.format(pseudonym))
-    return connection
+def connected(pseudonym: str = "", *release: str) -> Any:
+    return template(VISITS, POLICY.format(pseudonym), *release)
 
 
 def test_rows_of_one_respondent_count_once() -> None:
@@ -53,6 +52,7 @@ def test_rows_of_one_respondent_count_once() -> None:
 ROW = st.tuples(st.integers(0, 5) | st.none(), st.integers(0, 2) | st.none(), st.integers(0, 1))
 
 
+@pytest.mark.long
 @settings(max_examples=12, deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=30), st.integers(1, 3))
 def test_every_class_of_a_release_has_k_respondents(rows: list[tuple[int | None, int | None, int]], k: int) -> None:
@@ -122,6 +122,7 @@ def test_rows_of_nobody_else_are_one_respondent() -> None:
         assert (row[3], row[10]) == (7, 1.0)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "change",
     [
@@ -138,8 +139,7 @@ def test_rows_of_nobody_else_are_one_respondent() -> None:
 )
 def test_a_changed_snapshot_is_not_vouched_for(change: str) -> None:
     """Its respondents cannot be counted again, so it must be as it was when they were."""
-    connection = connected()
-    connection.sql(f"CREATE ANONYMIZED TABLE r {METHOD}")
+    connection = connected("", f"CREATE ANONYMIZED TABLE r {METHOD}")
     assert connection.sql("CHECK r").fetchall()[0][-1] is True
     connection.sql(change)
     with pytest.raises(PrivacyViolation):
@@ -149,8 +149,7 @@ def test_a_changed_snapshot_is_not_vouched_for(change: str) -> None:
 
 
 def test_the_order_of_a_snapshot_is_not_part_of_it() -> None:
-    connection = connected()
-    connection.sql(f"CREATE ANONYMIZED TABLE r {METHOD}")
+    connection = connected("", f"CREATE ANONYMIZED TABLE r {METHOD}")
     connection.sql("CREATE OR REPLACE TABLE r AS FROM r ORDER BY ALL")
     assert connection.sql("CHECK r").fetchall()[0][-1] is True
 
@@ -164,8 +163,7 @@ def test_the_order_of_a_snapshot_is_not_part_of_it() -> None:
     ],
 )
 def test_a_view_that_took_the_place_of_a_live_view_is_not_vouched_for(change: str) -> None:
-    connection = connected()
-    connection.sql(f"CREATE ANONYMIZED VIEW v {METHOD}")
+    connection = connected("", f"CREATE ANONYMIZED VIEW v {METHOD}")
     assert connection.sql("CHECK v").fetchall()[0][-1] is True
     connection.sql(change)
     with pytest.raises(PrivacyViolation):
@@ -212,7 +210,8 @@ def test_the_respondent_stands_nowhere_but_in_the_source(
     pseudonym: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SQLANON_TEST_KEY", KEY)
-    connection = connected(pseudonym, tmp_path / "visits.duckdb")
+    connection = sqlanon.connect(tmp_path / "visits.duckdb")
+    connection.sql(VISITS + POLICY.format(pseudonym))
     connection.sql(f"CREATE ANONYMIZED TABLE r {METHOD}")
     if not pseudonym:
         connection.sql(f"CREATE ANONYMIZED VIEW v {METHOD}")

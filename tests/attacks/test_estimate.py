@@ -47,6 +47,7 @@ def said(con: Connection, query: str) -> str:
     return str([[round(part, 9) if isinstance(part, float) else part for part in row] for row in rows])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("release", RELEASES)
 def test_withheld_rows_change_no_answer(release: str) -> None:
     one, other = released(release, "77, 'Secret-1', 1000"), released(release, "12, 'Secret-2', -5")
@@ -79,6 +80,7 @@ APART = (
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", ["fragments", "loose(groups => (2, 1), suppression => 0.5)"])
 def test_what_ties_fragments_is_not_read_from_the_source(method: str) -> None:
     """Answers are those of the tables: of a source that pairs them otherwise, of none, and in any order of rows."""

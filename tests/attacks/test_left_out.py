@@ -151,6 +151,7 @@ def register(con: Connection, diseases: Diseases) -> None:
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", ["k => 2", "k => 2, near => true", "k => 2, groups => (1, 3)"])
 @pytest.mark.parametrize("counts", [(2, 2, 2, 1), (3, 2, 2, 2), (2, 3, 3, 3)])
 def test_in_no_world_is_anybody_known_above_one_in_k(con: Connection, method: str, counts: tuple[int, ...]) -> None:

@@ -56,6 +56,7 @@ def by_value(rows: Sequence[Row], linked: Sequence[int], others: dict[int, list[
     return min(linked, key=lambda group: min(others[group]))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("near", [(), ("age",)])
 def test_no_guess_is_better_than_chance(near) -> None:
     with database() as engine:
@@ -67,6 +68,7 @@ def test_no_guess_is_better_than_chance(near) -> None:
         assert abs(right - tried / 2) < 5 * (tried / 4) ** 0.5, guess.__name__
 
 
+@pytest.mark.long
 def test_the_numbers_of_groups_tell_nothing() -> None:
     with database() as engine:
         made = make(engine, Table(COLUMNS, patients()), FRAGMENTS, CONSTRAINTS, SIZES, ("age",))

@@ -109,6 +109,7 @@ def test_neighbours_in_one_table_are_no_neighbours_in_another(con: Connection) -
         assert number(con, beside.format(name)) <= of_a_bucket
 
 
+@pytest.mark.long
 def test_a_seed_that_the_session_has_set_decides_neither_order_nor_numbers(con: Connection) -> None:
     found = []
     for name in ("first", "second"):
@@ -203,6 +204,7 @@ def test_two_slicings_of_one_source_cut_each_other(wards: Connection, size: int,
     assert least <= certain <= most
 
 
+@pytest.mark.long
 def test_the_same_buckets_twice_tell_no_more_than_once(wards: Connection) -> None:
     """Where buckets are cut at medians, a second slicing into the same columns has them again."""
     for release in ("one", "other"):

@@ -109,6 +109,7 @@ GENTLE = Table(
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("table", [support.TABLE, GENTLE], ids=["violated", "gentle"])
 @every_model
 def test_check_and_the_macro_answer_alike(connection: Any, name: str, table: Table) -> None:

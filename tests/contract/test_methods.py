@@ -13,6 +13,7 @@ import sqlanon
 from sqlanon import InternalError, PolicyError, PrivacyViolation
 from sqlanon.methods.base import OF_ROWS, Method, Wording, parts_lacking
 from sqlanon.methods.registry import METHODS, find_method
+from tests.support.database import template
 from tests.support.methods import CALLS, EXAMPLE, RANGES, SETUP, SOURCE, limits_of, with_example
 
 # What a method has to have.
@@ -31,9 +32,7 @@ def _registered(methods: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def con() -> sqlanon.Connection:
-    connection = sqlanon.connect(config={"threads": 1})
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 def made(con: sqlanon.Connection) -> list[str]:
@@ -45,6 +44,7 @@ def test_every_method_has_a_line_here() -> None:
     assert set(CALLS) == {*METHODS, EXAMPLE, RANGES}
 
 
+@pytest.mark.one_in(11)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_method_goes_through_every_statement(con: sqlanon.Connection, name: str, tmp_path: Path) -> None:
     policy, call = CALLS[name]
@@ -83,6 +83,7 @@ def test_a_method_goes_through_every_statement(con: sqlanon.Connection, name: st
     assert made(con) == []
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CALLS)
 def test_an_empty_source_shows_no_row(con: sqlanon.Connection, name: str) -> None:
     con.duckdb.execute(f"DELETE FROM {SOURCE}").fetchall()
@@ -92,6 +93,7 @@ def test_an_empty_source_shows_no_row(con: sqlanon.Connection, name: str) -> Non
         assert con.duckdb.execute(f"SELECT count(*) FROM {table}").fetchall() == [(0,)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_live_view_shows_what_it_may_or_is_refused(con: sqlanon.Connection, name: str) -> None:
     policy, call = CALLS[name]
@@ -106,6 +108,7 @@ def test_a_live_view_shows_what_it_may_or_is_refused(con: sqlanon.Connection, na
 
 
 # Fragments that nothing links promise nothing of rows: there is none to withhold.
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "fragments"])
 def test_what_may_not_be_published_is_withheld(con: sqlanon.Connection, name: str) -> None:
     """More is asked than the source has: the statement ends, and there is no table."""
@@ -129,6 +132,7 @@ def test_what_may_not_be_published_is_withheld(con: sqlanon.Connection, name: st
     assert made(con) == []
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("lacking", PARTS)
 def test_a_method_that_lacks_a_part_publishes_nothing(
     con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch, lacking: str

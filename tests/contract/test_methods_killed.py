@@ -13,7 +13,7 @@ from tests.support.killed_stages import REACHED, STAGES
 from tests.support.methods import CALLS, ROOT, with_example
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(13)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_process_that_ends_at_a_stage_publishes_nothing(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -42,6 +42,7 @@ def connection() -> Iterator[Any]:
         yield opened
 
 
+@pytest.mark.one_in(3)
 @every_model
 @quick
 @given(data=st.data())

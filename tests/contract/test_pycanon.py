@@ -58,6 +58,7 @@ def theirs(function: Callable[..., Any], table: pd.DataFrame) -> Any:
     return function(table, QUASI, ["s"])
 
 
+@pytest.mark.long
 @quick
 @given(rows=ROWS, text=st.booleans())
 def test_where_it_is_right_we_agree(connection: Any, rows: list[tuple[int, str, int]], text: bool) -> None:
@@ -77,6 +78,7 @@ def test_where_it_is_right_we_agree(connection: Any, rows: list[tuple[int, str, 
         assert found == pytest.approx(theirs(anonymity.t_closeness, table), abs=1e-12)
 
 
+@pytest.mark.long
 @quick
 @given(classes=DIVERSE)
 def test_its_entropy_l_is_ours_rounded_down(connection: Any, classes: list[str]) -> None:
@@ -88,6 +90,7 @@ def test_its_entropy_l_is_ours_rounded_down(connection: Any, classes: list[str])
     assert theirs(anonymity.entropy_l_diversity, table) == floor(found)
 
 
+@pytest.mark.long
 @quick
 @given(rows=ROWS)
 def test_its_enhanced_beta_is_ours_where_some_beta_is_enough(connection: Any, rows: list[tuple[int, str, int]]) -> None:
@@ -97,6 +100,7 @@ def test_its_enhanced_beta_is_ours_where_some_beta_is_enough(connection: Any, ro
     assert theirs(anonymity.enhanced_beta_likeness, table) == pytest.approx(found, abs=1e-12)
 
 
+@pytest.mark.long
 @quick
 @given(classes=st.lists(st.tuples(st.integers(2, 4), st.integers(1, 3)), min_size=1, max_size=4))
 def test_its_recursive_c_is_ours_where_values_are_equally_frequent(

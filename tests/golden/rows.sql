@@ -3,9 +3,7 @@
 
 WITH "source" AS NOT MATERIALIZED (
   SELECT
-    "day",
-    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
-    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
+    "day", CAST("sex" AS TEXT) COLLATE "binary" AS "sex", CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
     CAST("disease" AS TEXT) COLLATE "binary" AS "disease"
   FROM "main"."visits"
   WHERE
@@ -13,147 +11,30 @@ WITH "source" AS NOT MATERIALIZED (
       CASE
         WHEN NOT "system"."main".lower("system"."main".current_setting('default_collation')) IN ('', 'binary', 'c', 'posix')
         THEN 'sqlanon: this session compares text by a collation, and this view by its bytes; run RESET default_collation'
-        WHEN (
-          "system"."main".typeof("day")
-        ) <> 'DATE'
+        WHEN ("system"."main".typeof("day")) <> 'DATE'
         THEN 'sqlanon: the column day was DATE when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
-        WHEN (
-          "system"."main".typeof("sex")
-        ) <> 'VARCHAR'
+        WHEN ("system"."main".typeof("sex")) <> 'VARCHAR'
         THEN 'sqlanon: the column sex was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
-        WHEN (
-          "system"."main".typeof("zip")
-        ) <> 'VARCHAR'
+        WHEN ("system"."main".typeof("zip")) <> 'VARCHAR'
         THEN 'sqlanon: the column zip was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
-        WHEN (
-          "system"."main".regexp_replace(
-            "system"."main".typeof("disease"),
-            'ENUM\((?:''(?:[^'']|'''')*''(?:,\s*)?)*\)',
-            'VARCHAR',
-            'g'
-          )
-        ) <> 'VARCHAR'
+        WHEN ("system"."main".regexp_replace(
+          "system"."main".typeof("disease"), 'ENUM\((?:''(?:[^'']|'''')*''(?:,\s*)?)*\)', 'VARCHAR', 'g'
+        )) <> 'VARCHAR'
         THEN 'sqlanon: the column disease was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
         ELSE 'default_collation'
       END
     ) IS NULL
-), "recode_0" AS (
+), "recode_0" AS ({recode_0-4}), "recode_2" AS ({recode_2-3}), "recoded" AS NOT MATERIALIZED (
   SELECT
-    "value",
-    struct_extract(CAST(row("label") AS STRUCT("text" TEXT)), 'text') AS "label",
-    CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
-  FROM (
-    SELECT
-      "value",
-      CASE
-        WHEN "value" = CAST('infinity' AS DATE)
-        THEN 'infinity'
-        WHEN "value" = CAST('-infinity' AS DATE)
-        THEN '-infinity'
-        ELSE (
-          CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
-            REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
-          )
-        ) || '-' || (
-          REPEAT('0', 2 - LENGTH(CAST(EXTRACT(MONTH FROM "value") AS TEXT))) || CAST(EXTRACT(MONTH FROM "value") AS TEXT)
-        )
-      END AS "label"
-    FROM (
-      SELECT DISTINCT
-        "day" AS "value"
-      FROM "source"
-    ) AS "occurring"
-  ) AS "labelled"
-), "recode_2" AS (
-  SELECT
-    "value",
-    struct_extract(CAST(row("label") AS STRUCT("text" TEXT)), 'text') AS "label",
-    CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
-  FROM (
-    SELECT
-      "value",
-      LEFT(CAST("value" AS TEXT), 2) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 2) AS "label"
-    FROM (
-      SELECT DISTINCT
-        "zip" AS "value"
-      FROM "source"
-    ) AS "occurring"
-  ) AS "labelled"
-), "recoded" AS NOT MATERIALIZED (
-  SELECT
-    (
-      "recode_0"."code" << 0
-    ) + (
-      "recode_2"."code" << 31
-    ) AS "class_id",
-    "recode_0"."label" AS "label_0",
-    "recode_2"."label" AS "label_2",
-    CAST("source"."disease" AS TEXT) AS "column_3"
+    ("recode_0"."code" << 0) + ("recode_2"."code" << 31) AS "class_id", "recode_0"."label" AS "label_0",
+    "recode_2"."label" AS "label_2", CAST("source"."disease" AS TEXT) AS "column_3"
   FROM "source"
-  JOIN "recode_0"
-    ON "source"."day" IS NOT DISTINCT FROM "recode_0"."value"
-    AND "recode_0"."code" < 2147483648
-  JOIN "recode_2"
-    ON "source"."zip" IS NOT DISTINCT FROM "recode_2"."value"
-    AND "recode_2"."code" < 2147483648
-), "equivalence_class" AS (
-  SELECT
-    "class_id",
-    COUNT(*) AS "size",
-    COUNT(*) AS "entities"
-  FROM "recoded"
-  GROUP BY
-    "class_id"
-), "kept" AS (
-  SELECT
-    "class_id"
-  FROM "equivalence_class"
-  WHERE
-    NOT "class_id" IN (
-      SELECT
-        "class_id"
-      FROM (
-        SELECT
-          "class_id",
-          "size",
-          CAST("size" AS DOUBLE) AS "excess"
-        FROM "equivalence_class"
-        WHERE
-          "entities" < 3
-      ) AS "violations"
-    )
-)
+  JOIN "recode_0" ON "source"."day" IS NOT DISTINCT FROM "recode_0"."value" AND "recode_0"."code" < 2147483648
+  JOIN "recode_2" ON "source"."zip" IS NOT DISTINCT FROM "recode_2"."value" AND "recode_2"."code" < 2147483648
+), "equivalence_class" AS ({equivalence_class-6("recoded")}), "kept" AS ({kept-2(3)})
 SELECT
-  "recoded"."label_0" AS "day",
-  '*' AS "sex",
-  "recoded"."label_2" AS "zip",
+  "recoded"."label_0" AS "day", '*' AS "sex", "recoded"."label_2" AS "zip",
   struct_extract(CAST(row("recoded"."column_3") AS STRUCT("text" TEXT)), 'text') AS "disease"
 FROM "recoded"
-JOIN "kept"
-  ON "recoded"."class_id" = "kept"."class_id"
-WHERE
-  (
-    SELECT
-      CASE
-        WHEN "system"."main".count(*) = 0
-        THEN TRUE
-        ELSE "system"."main".error(
-          'sqlanon: a temporary table or view is called visits, as what this view reads; run DROP TABLE "temp"."visits", DROP VIEW "temp"."visits", or unregister it if it is a data frame'
-        )
-      END
-    FROM (
-      SELECT
-        "table_name" AS "name"
-      FROM "system"."main".duckdb_tables()
-      WHERE
-        "database_name" = 'temp'
-      UNION ALL
-      SELECT
-        "view_name"
-      FROM "system"."main".duckdb_views()
-      WHERE
-        "database_name" = 'temp'
-    ) AS "temporary"
-    WHERE
-      "system"."main".lower("name") IN ("system"."main".lower('visits'))
-  )
+JOIN "kept" ON "recoded"."class_id" = "kept"."class_id"
+WHERE ({query-3});

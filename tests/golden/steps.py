@@ -14,20 +14,24 @@ cases in their order, and a file shows what is new in its case. Names of tempora
 difference there. Left out are: queries that read only the catalog or DuckDB's own tables, DESCRIBE, the number of rows
 of one table, tables that only keep a place (AS SELECT 0), and the DROP of what is temporary.
 
-sqlglot breaks the lines; not a word of a statement is changed by it, but for the body of a live view, whose text DuckDB
-writes with more parentheses and quotes. Names that are drawn are numbered instead, and of
-several rows of parameters one stands for all.
+sqlglot breaks the lines, and `tests/golden/layout.py` joins those that fit into one; not a word of a statement is
+changed by it, but for the body of a live view, whose text DuckDB writes with more parentheses and quotes. Names that
+are drawn are numbered instead, and of several rows of parameters one stands for all. A relation that several statements
+contain is a file of `relations/`: see `tests/golden/relations.py`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from unittest.mock import patch
 
 from sqlglot import parse_one
@@ -36,8 +40,10 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlanon import connect
 from sqlanon.sqlgen.build.render import to_sql
 from tests.golden.hospital import FOLDERS, SETUP, Case
+from tests.golden.layout import Line, tree
+from tests.golden.live_views import POLICIES, body
 
-__all__ = ["set_in_lines", "steps"]
+__all__ = ["in_lines", "steps"]
 
 # What sqlglot does not know, and functions for which it writes others.
 # DuckDB writes the body of a live view, with parentheses that sqlglot leaves out.
@@ -54,6 +60,10 @@ _WRITES = re.compile(
     r"|\s*UPDATE\s+(\S+)",
     re.DOTALL,
 )
+# A file of this name makes a database with the name that one in memory has.
+_DATABASE = "memory.db"
+# Some cases have a series.
+_KEY = patch.dict(os.environ, {"SQLANON_TEST_KEY": "a key that nobody knows"})
 # What a file of SQL says of itself.
 _REMARKS = re.compile(r"\A(?:--[^\n]*\n)+")
 # However many rows are inserted at once: the statement is the same.
@@ -125,24 +135,28 @@ class _InWords:
         return self._words[name]
 
 
-def set_in_lines(text: str) -> str:
-    """The statement in the lines that sqlglot prints, but with its own words; as it is where sqlglot has others."""
+def in_lines(text: str) -> list[Line]:
+    """Sets a statement in the lines that sqlglot prints, with its own words; as it is, where sqlglot has others."""
     text = text.strip().rstrip(";")
     if text.startswith(_VIEW):
         header, body = text.split(" AS\n", 1)
-        return f"{header} AS\n{to_sql(parse_one(body, dialect='duckdb'), pretty=True)}"
+        return [Line(text)] if "\n" in body else tree(f"{header} AS\n{_printed(body)}")
     if "\n" in text or text.startswith(_UNPARSED):
-        return text
-    printed = to_sql(parse_one(_KEPT.sub(r"kept_\1(", text), dialect="duckdb"), pretty=True)
+        return [Line(text)]
+    printed = _printed(_KEPT.sub(r"kept_\1(", text))
     own, others = DuckDB().tokenize(text), DuckDB().tokenize(printed)
     if [_word(token.text) for token in own] != [_word(token.text) for token in others]:
-        return text
+        return [Line(text)]
     parts: list[str] = []
     end = 0
     for token, other in zip(own, others, strict=True):
         parts += [printed[end : other.start], text[token.start : token.end + 1]]
         end = other.end + 1
-    return "".join(parts)
+    return tree("".join(parts))
+
+
+def _printed(text: str) -> str:
+    return to_sql(parse_one(text, dialect="duckdb"), pretty=True)
 
 
 def _word(text: str) -> str:
@@ -157,7 +171,20 @@ def _same_draws() -> Iterator[None]:
         yield
 
 
-def _run(case: Case) -> dict[str, list[str]]:
+def _prepared(before: str, folder: Path) -> Path:
+    """Returns a database with the patients in which the statements before a case have run: one for all such cases."""
+    path = folder / hashlib.sha256(before.encode()).hexdigest() / _DATABASE
+    if not path.exists():
+        path.parent.mkdir()
+        if before:
+            shutil.copy(_prepared("", folder), path)
+        with _KEY, connect(path) as con:
+            con.execute("SET threads = 1")
+            con.execute(before or SETUP)
+    return path
+
+
+def _run(case: Case, folder: Path) -> dict[str, list[str]]:
     """The statements of each step, in the order in which the steps begin."""
     found: dict[str, list[str]] = {}
     words = _InWords()
@@ -166,35 +193,36 @@ def _run(case: Case) -> dict[str, list[str]]:
         if sql is not None and (step := _step(stage, sql)) is not None:
             found.setdefault(step, []).append(words.of(sql))
 
-    # Some cases have a series.
-    key = patch.dict(os.environ, {"SQLANON_TEST_KEY": "a key that nobody knows"})
-    with key, connect() as con, tempfile.TemporaryDirectory() as folder:
+    database = ":memory:" if case.in_memory else shutil.copy(_prepared(case.before, folder), folder / _DATABASE)
+    with _KEY, connect(database) as con, tempfile.TemporaryDirectory() as empty:
         con.execute("SET threads = 1")
-        con.execute(SETUP + case.before)
+        if case.in_memory:
+            con.execute(SETUP + case.before)
         con.observe(observe)
         with _same_draws():
-            con.execute(case.statement.replace("{folder}", folder))
+            con.execute(case.statement.replace("{folder}", empty))
     return found
 
 
 @cache
-def steps() -> dict[str, str]:
-    """What each step runs now, by the path of its file below this folder."""
-    found: dict[str, str] = {}
+def steps() -> dict[str, list[list[Line]]]:
+    """Returns the bodies of live views, and what each step runs now, by the path of their files below this folder."""
+    found = {f"{name}.sql": [tree(body(name))] for name in POLICIES}
     known: set[str] = set()
-    for folder, cases in FOLDERS.items():
-        for case in cases:
-            number = 0
-            for name, statements in _run(case).items():
-                texts: list[str] = []
-                for text in statements:
-                    if (like := _nameless(text)) not in known:
-                        known.add(like)
-                        texts.append(set_in_lines(text))
-                if texts:
-                    number += 1
-                    body = "\n".join(f"{text};\n" for text in texts)
-                    found[f"{folder}/{case.name}/{number:02}-{name}.sql"] = body
+    with tempfile.TemporaryDirectory() as folder:
+        for method, cases in FOLDERS.items():
+            for case in cases:
+                number = 0
+                for name, texts in _run(case, Path(folder)).items():
+                    new: list[str] = []
+                    for text in texts:
+                        if (like := _nameless(text)) not in known:
+                            known.add(like)
+                            new.append(text)
+                    if new:
+                        number += 1
+                        path = f"{method}/{case.name}/{number:02}-{name}.sql"
+                        found[path] = [in_lines(text) for text in new]
     return found
 
 

@@ -304,6 +304,7 @@ BY_METHOD = {
 }
 
 
+@pytest.mark.long
 def test_a_loss_that_was_counted_otherwise_has_a_name_of_its_own():
     with connect() as session:
         session.execute("CREATE TABLE people AS SELECT i // 3 AS age, i % 4 AS ill FROM range(60) t(i)")

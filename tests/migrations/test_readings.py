@@ -78,6 +78,7 @@ def earlier(connection: Connection) -> None:
     connection.duckdb.execute("DELETE FROM anon.schema_version WHERE version > 4")
 
 
+@pytest.mark.long
 def test_a_migration_infers_what_methods_record(con: Connection) -> None:
     def recorded() -> list[tuple[object, ...]]:
         return con.duckdb.execute(READINGS).fetchall()
@@ -108,7 +109,7 @@ def test_a_migration_infers_what_methods_record(con: Connection) -> None:
             assert all(row[-1] for row in con.execute(f"CHECK r{number}").fetchall())
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("number", range(len(CALLS)))
 def test_a_certificate_of_the_first_format_is_read_as_one_of_today(number: int, tmp_path: Path) -> None:
     policy_name, call = CALLS[number]

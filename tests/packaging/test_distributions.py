@@ -83,6 +83,7 @@ def test_the_metadata_says_what_the_project_says(unpacked: Path) -> None:
     assert (info / "licenses" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
+@pytest.mark.long
 def test_the_wheel_finds_its_own_files(unpacked: Path, tmp_path: Path) -> None:
     program = "\n".join(
         (
@@ -97,6 +98,7 @@ def test_the_wheel_finds_its_own_files(unpacked: Path, tmp_path: Path) -> None:
     assert lines == [str(package / "assets.py"), str(package / "_sql"), "pseudonym"]
 
 
+@pytest.mark.long
 def test_the_source_distribution_can_build_and_test_itself(tmp_path: Path) -> None:
     with tarfile.open(build("build_sdist", tmp_path)) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

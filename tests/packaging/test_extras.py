@@ -68,6 +68,7 @@ def third_party(path: Path) -> set[str]:
     return names - set(sys.stdlib_module_names) - {"sqlanon"}
 
 
+@pytest.mark.long
 def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     """pandas is there for those who have frames: it is imported where one of theirs is handed back."""
     imported: dict[str, set[str]] = {}
@@ -131,18 +132,19 @@ def test_a_remainder_is_read_as_duckdb_reads_it() -> None:
 
 
 def test_the_documentation_names_what_each_extra_brings() -> None:
-    """Those that users install; `all` is made of others, and what is built of sqlglot goes by its name there."""
+    """The extras that users install; `all` consists of other extras."""
     _, _, text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("| extra |")
     text, _, _ = text.partition("\n\n")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
-    documented = "all arrow cli dbt fast jobs notebook postgres report sign spark sqlite tasks"
+    documented = "all arrow cli dbt jobs notebook postgres report sign spark sqlite tasks"
     assert set(rows) == set(documented.split())
-    for extra in set(rows) - {"all", "fast"}:
+    for extra in set(rows) - {"all"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}
         assert named == set(lower_bounds(extras[extra])), extra
 
 
+@pytest.mark.long
 def test_without_arrow(tmp_path: Path) -> None:
     program = [sys.executable, "-c", WITHOUT_ARROW, str(tmp_path)]
     ran = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -150,6 +152,7 @@ def test_without_arrow(tmp_path: Path) -> None:
     assert ran.stdout.splitlines() == ["8 8", "pip install 'sqlanon[arrow]'"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("package", sorted(COMMAND_LINE))
 def test_without_the_command_line(package: str) -> None:
     program = f"import sys; sys.modules[{package!r}] = None; from sqlanon.__main__ import main; main()"

@@ -1,27 +1,107 @@
-"""`import sqlanon` stays light: what only some users need is imported when they need it."""
+"""Processes import what they use, so that they start soon. Modules are counted, as seconds depend on a machine."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import get_args
 
+import pytest
+
+import sqlanon
+from sqlanon.dispatch.run import _HANDLERS
 from sqlanon.methods.registry import METHODS
+from sqlanon.syntax.statements import PassThrough, Statement
 
 ROOT = Path(__file__).resolve().parents[2]
+DATABASE = {"duckdb", "sqlglot"}
 HEAVY = {"altair", "numpy", "pandas", "prompt_toolkit", "py4j", "pyarrow", "pyspark", "rich", "typer", "vl_convert"}
 
 
-def test_importing_the_package_imports_no_heavy_library() -> None:
-    program = "import json, sys, sqlanon; print(json.dumps(sorted(sys.modules)))"
-    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+# What a program has imported when it ends, as the last line of standard error.
+REPORT = """
+import atexit, json, sys
+atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
+"""
+
+
+def imported(program: str, **environment: str) -> set[str]:
+    command = [sys.executable, "-c", REPORT + program]
+    variables = {**os.environ, **environment}
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=variables)
     assert ran.returncode == 0, ran.stderr
-    loaded = set(json.loads(ran.stdout))
-    assert "sqlanon.session" in loaded
+    return set(json.loads(ran.stderr.splitlines()[-1]))
+
+
+def own(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.partition(".")[0] == "sqlanon"}
+
+
+def test_importing_the_package_imports_its_errors_alone() -> None:
+    loaded = imported("import sqlanon; assert sqlanon.__version__; sqlanon.UserError")
+    assert own(loaded) == {"sqlanon", "sqlanon.errors"}
+    assert loaded & {*HEAVY, *DATABASE} == set()
+
+
+def test_each_public_name_is_imported_when_it_is_read() -> None:
+    """In a fresh process each, so that none is there because another one was read before."""
+    assert own(imported("from sqlanon import *; connect, anonymize, Policy, SqlanonError")) > {"sqlanon.frames"}
+    assert all(getattr(sqlanon, name) is not None for name in sqlanon.__all__)
+    assert set(sqlanon.__all__) <= set(dir(sqlanon))
+    assert own(imported("import sqlanon; sqlanon.KAnonymity")) & {"sqlanon.session", "sqlanon.frames"} == set()
+    with pytest.raises(AttributeError, match="module 'sqlanon' has no attribute 'conect'"):
+        sqlanon.conect  # noqa: B018
+
+
+COMPLETED = {"_SQLANON_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [
+        (["--version"], {}),
+        (["--help"], {}),
+        (["run", "--help"], {}),
+        (["job", "run", "--help"], {}),
+        ([], {"_SQLANON_COMPLETE": "complete_bash", "COMP_WORDS": "sqlanon ru", "COMP_CWORD": "1"}),
+        ([], {**COMPLETED, "COMP_WORDS": "sqlanon run --data"}),
+        ([], {**COMPLETED, "COMP_WORDS": "sqlanon job r"}),
+    ],
+)
+def test_help_and_completion_import_the_command_line_alone(arguments: list[str], environment: dict[str, str]) -> None:
+    program = f"sys.argv[1:] = {arguments!r}; from sqlanon.__main__ import main; main()"
+    loaded = imported(program, **environment)
+    others = own(loaded) - {"sqlanon", "sqlanon.__main__", "sqlanon.errors"}
+    assert {name.rpartition(".")[0] for name in others} == {"sqlanon", "sqlanon.terminal"}
+    assert {name for name in others if name.rpartition(".")[0] == "sqlanon"} == {"sqlanon.terminal"}
+    assert loaded & {*HEAVY - {"typer"}, *DATABASE, "pydantic"} == set()
+
+
+def test_a_connection_imports_no_statement() -> None:
+    loaded = imported("import sqlanon; sqlanon.connect().sql('SELECT 1').fetchall()")
+    packages = {name.split(".")[1] for name in own(loaded) if "." in name}
+    assert (
+        packages & {"api", "dispatch", "statements", "pipeline", "methods", "export", "estimates", "catalog"} == set()
+    )
+    assert len(own(loaded)) <= 100
     assert loaded & HEAVY == set()
+
+
+def test_a_statement_imports_what_it_needs() -> None:
+    loaded = imported("import sqlanon; sqlanon.connect().sql('CREATE HIERARCHY h AS PREFIXES (2, 1)')")
+    packages = {name.split(".")[1] for name in own(loaded) if "." in name}
+    assert packages & {"api", "pipeline", "export", "estimates", "attacks", "figures", "streams"} == set()
+    assert len(own(loaded)) <= 180
+    assert loaded & HEAVY == set()
+
+
+def test_each_statement_has_a_handler() -> None:
+    assert set(_HANDLERS) == set(get_args(Statement)) - {PassThrough}
 
 
 def test_without_pyspark_the_engine_for_spark_says_what_to_install() -> None:

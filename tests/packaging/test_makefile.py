@@ -48,8 +48,19 @@ def test_help_names_every_target() -> None:
 
 
 def test_what_a_target_installs_comes_from_the_projects_extras(tmp_path: Path) -> None:
-    targets = ["demo", "test", "test-spark", "test-clients", "test-compiled", "test-lowest", "lint", "docs"]
+    targets = ["demo", "test", "test-spark", "test-clients", "test-pure", "test-lowest", "lint", "docs"]
     command = ["make", "--no-print-directory", "--dry-run", *targets, f"VENV={tmp_path / 'environment'}"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     extras = re.findall(r"--editable '\.\[(.*)\]'", ran.stdout)
-    assert extras == ["all", "test", "test,spark", "test,clients", "test,fast", "test", "lint", "docs"]
+    assert extras == ["all", "test", "test,spark", "test,clients", "test", "test", "lint", "docs"]
+    assert ran.stdout.count("pip uninstall") == ran.stdout.count("--yes sqlglotc") == 1
+
+
+def test_all_tests_are_those_of_every_environment(tmp_path: Path) -> None:
+    command = ["make", "--no-print-directory", "--dry-run", "test-all", f"VENV={tmp_path / 'environment'}"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    runs = [line.partition("-m pytest")[2].split() for line in ran.stdout.splitlines() if "-m pytest" in line]
+    assert [run[-1] for run in runs[:1]] == ["--part=all"]
+    for folder in ("tests/spark", "tests/clients"):
+        assert [run[-1] for run in runs if folder in run] == ["--part=all"]
+    assert len([run for run in runs if "--pure" in run]) == len([run for run in runs if "--lowest" in run]) == 1

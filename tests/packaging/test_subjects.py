@@ -19,6 +19,10 @@ FILES = sorted(TESTS.rglob("test_*.py"))
 # Settings of property tests that a helper defines, and a call that draws more inputs in the long part.
 SETTINGS = re.compile(r"^(\w+) = settings\(.*\bdraws\(", re.MULTILINE)
 CALL = re.compile(r"(?<!def )\bdraws\(")
+# A test, and a marker that moves one or a whole file to the long part.
+TEST = re.compile(r"^(?:    )?def test_", re.MULTILINE)
+LONG = re.compile(r"^(?:    )?@pytest\.mark\.long$", re.MULTILINE)
+ALL_LONG = re.compile(r"^pytestmark = .*\bmark\.long\b", re.MULTILINE)
 
 
 def test_every_test_file_has_a_subject() -> None:
@@ -32,10 +36,12 @@ def test_every_file_that_a_subject_names_is_there() -> None:
 
 def draws_more(text: str, shared: set[str]) -> bool:
     """Whether a test module calls `draws`, or imports settings from a helper that does."""
+    if CALL.search(text):
+        return True
+    if not any(name.rpartition(".")[2] in text for name in shared):
+        return False
     imports = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]
-    return bool(CALL.search(text)) or not shared.isdisjoint(
-        f"{node.module}.{name.name}" for node in imports for name in node.names
-    )
+    return not shared.isdisjoint(f"{node.module}.{name.name}" for node in imports for name in node.names)
 
 
 def test_what_draws_more_inputs_in_the_long_part_runs_there() -> None:
@@ -46,8 +52,22 @@ def test_what_draws_more_inputs_in_the_long_part_runs_there() -> None:
     }
     assert "tests.support.policies.BUDGET" in shared
     texts = {path: path.read_text(encoding="utf-8") for path in FILES if path != Path(__file__)}
-    drawing = [path for path, text in texts.items() if draws_more(text, shared)]
-    assert [path.relative_to(TESTS).as_posix() for path in drawing if "mark.drawn" not in texts[path]] == []
+    unmarked = {path: text for path, text in texts.items() if "mark.drawn" not in text}
+    assert [path.relative_to(TESTS).as_posix() for path, text in unmarked.items() if draws_more(text, shared)] == []
+
+
+def test_make_test_has_tests_of_each_subject_and_kind_of_evidence() -> None:
+    """For each subject and folder with tests of it, one test at least is not left to the long part."""
+    there, quick = set(), set()
+    for path in FILES:
+        if path.parent.name in ("spark", "clients"):
+            continue
+        text, pairs = path.read_text(encoding="utf-8"), {(subject, path.parent.name) for subject in subjects_of(path)}
+        there |= pairs
+        if len(TEST.findall(text)) > len(LONG.findall(text)) and not ALL_LONG.search(text):
+            quick |= pairs
+    assert {("mondrian", "attacks"), ("series", "papers"), ("catalog", "migrations")} <= there
+    assert sorted(there - quick) == []
 
 
 @pytest.mark.long
@@ -83,7 +103,7 @@ def test_nine_commits_run_all_that_takes_long() -> None:
     text = (TESTS.parent / ".ci" / "run").read_text(encoding="utf-8")
     assert text.count("% 9 + 1 ))/9") == 1
     assert 'make test-long SHARE="$share"' in text
-    assert 'make test-compiled PYTEST_ARGS="--share=$share"' in text
+    assert 'make test-pure PYTEST_ARGS="--share=$share"' in text
     assert 'make test-spark PYTEST_ARGS="--part=all --share=$share"' in text
 
 

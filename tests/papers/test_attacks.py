@@ -207,6 +207,7 @@ SMOKERS = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("rounds", "beliefs"),
     [
@@ -260,6 +261,7 @@ def published_twice() -> Connection:
     return con
 
 
+@pytest.mark.long
 def test_two_releases_about_the_same_people() -> None:
     with published_twice() as con:
         [row] = con.execute(
@@ -288,6 +290,7 @@ WITH_MINIMALITY = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("class_sizes", "ill", "probabilities"), WITH_MINIMALITY)
 def test_minimality(class_sizes: tuple[int, ...], ill: int, probabilities: tuple[float, ...]) -> None:
     """HIV at most half of a class, and q is published or not: that it is not says that some class has more."""

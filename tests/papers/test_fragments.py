@@ -6,10 +6,9 @@ from collections import Counter, defaultdict
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection
 from tests.oracles.loose import pair
-from tests.support.database import rows
+from tests.support.database import new_database, rows
 from tests.support.hospital import OTHERS
 
 WHOLE = [*OTHERS, ("1958-12-11", "F", "94142", "Pneumonia")]
@@ -18,7 +17,7 @@ ROLES = "dob QUASI IDENTIFIER, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER, disea
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
+    connection = new_database()
     connection.execute("CREATE TABLE hospital (dob VARCHAR, sex VARCHAR, zip VARCHAR, disease VARCHAR)")
     for row in WHOLE:
         connection.duckdb.execute("INSERT INTO hospital VALUES (?, ?, ?, ?)", list(row))
@@ -62,6 +61,7 @@ def test_groups_of_two_are_4_loose(con: Connection, method: str) -> None:
     }
 
 
+@pytest.mark.long
 def test_a_loose_association_of_three_fragments(con: Connection) -> None:
     con.execute(f"CREATE POLICY three ON hospital ({ROLES}) CONFIDENTIAL (dob, disease), (zip, disease), (dob, zip)")
     _, looseness, *_ = con.execute(

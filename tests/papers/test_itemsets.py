@@ -12,6 +12,7 @@ import pytest
 
 import sqlanon
 from tests.oracles.itemsets import cuts, labelled, loss, satisfied, supports
+from tests.support.database import template
 
 LISTS = [["a1", "b1", "b2"], ["a2", "b1"], ["a2", "b1", "b2"], ["a1", "a2", "b2"]]
 ROWS = [(None, items) for items in LISTS]
@@ -28,8 +29,7 @@ CREATE POLICY baskets ON purchases (customer ENTITY, items QUASI IDENTIFIER USIN
 
 @pytest.fixture
 def con() -> Iterator[sqlanon.Connection]:
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
+    with template(SETUP) as connection:
         yield connection
 
 

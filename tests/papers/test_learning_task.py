@@ -37,6 +37,7 @@ def learned(con: Connection, release: str, target: str, using: str) -> dict[str,
     return {figure: value for _, figure, _, value in rows}
 
 
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize(
     ("target", "using", "base"),
     [

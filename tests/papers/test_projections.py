@@ -67,7 +67,7 @@ def test_it_is_published_as_it_is_and_explained() -> None:
     st.integers(1, 3),
     st.sampled_from([(BY_BORN, BY_SEX), (TOGETHER, BY_SEX), ((1,), (2,)), (BY_BORN, (2,)), (BY_BORN, BY_BORN)]),
 )
-@settings(BUDGET, max_examples=draws(10, long=60))
+@settings(BUDGET, max_examples=draws(9, long=60))
 def test_a_butterfly_is_k_anonymous_on_both_sets(
     rows: list[tuple[object, ...]], k: int, sets: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> None:

@@ -69,6 +69,7 @@ def publish(con: sqlanon.Connection, level: int, required: str) -> dict[str, flo
     return {row[1]: row[4] for row in con.execute("CHECK made").fetchall()}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("name", "without", "level", "of_join", "least"), RELEASES)
 def test_people_of_the_smallest_class(
     name: str, without: tuple[Any, ...] | None, level: int, of_join: int, least: tuple[int, ...]
@@ -81,6 +82,7 @@ def test_people_of_the_smallest_class(
         assert con.duckdb.execute(f"SELECT min(n) FROM ({join})").fetchall() == [(of_join,)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("name", "knows"), ALONE)
 def test_who_is_alone(name: str, knows: str) -> None:
     """Everybody else can be published: those who are alone are the people that are left out."""

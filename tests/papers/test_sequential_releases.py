@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-import sqlanon
 from sqlanon import PrivacyViolation
+from tests.support.database import template
 from tests.support.sequential_releases import SETUP
 
 # The level of the job in the second release; anonymity of the join, and linkability.
 JOINS = [(0, 1, 1), (1, 2, 2 / 3), (2, 2, 3 / 5)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("level", "anonymity", "linkability"), JOINS)
 def test_a_join_of_two_releases(level: int, anonymity: int, linkability: float) -> None:
-    with sqlanon.connect(config={"threads": "1"}) as con:
-        con.execute(SETUP)
+    with template(SETUP) as con:
         con.execute(
             "CREATE POLICY second ON two (name INSENSITIVE, job QUASI IDENTIFIER USING jobs "
             f"MIN LEVEL {level} MAX LEVEL {level}, class INSENSITIVE) REQUIRE k_anonymity(k => 1)"
@@ -48,10 +48,10 @@ CHOSEN = [
 ]
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("required", "level", "reached"), CHOSEN)
 def test_the_search_takes_what_is_required_of_a_join(required: str, level: int | None, reached: float | None) -> None:
-    with sqlanon.connect(config={"threads": "1"}) as con:
-        con.execute(SETUP)
+    with template(SETUP) as con:
         con.execute(
             "CREATE POLICY second ON two (name INSENSITIVE, job QUASI IDENTIFIER USING jobs, class INSENSITIVE) "
             f"JOINED WITH RELEASE first ON (job) REQUIRE k_anonymity(k => 1), {required}"

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-import sqlanon
 from sqlanon.domain.series import Series
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.series.together import measured_together
+from tests.support.database import template
 from tests.support.survey_releases import DISEASES, LATER, MEMBERS
 
 DISEASE = {
@@ -31,8 +31,9 @@ WITHOUT = ["Bob David", "Jane Linda Gary", "Ray Steve", "Emily Mary", "Tom Vince
 
 def reached(releases: Sequence[Sequence[str]], diseases: Mapping[str, str]) -> dict[str, float | None]:
     """What is measured of a ledger that has these classes, a string of names each; counterfeits are nobody's rows."""
-    with sqlanon.connect(config={"threads": "1"}) as con:
-        con.execute("CREATE TABLE t (a INTEGER); CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 1)")
+    with template(
+        "CREATE TABLE t (a INTEGER); CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 1)"
+    ) as con:
         for position, classes in enumerate(releases, start=1):
             for class_no, names in enumerate(classes):
                 values = [diseases[name] for name in names.split()]
@@ -74,6 +75,7 @@ def test_a_value_that_only_one_can_have_may_be_a_counterfeit() -> None:
     assert reached([["Jane Ken Linda"], ["Linda Ray"], ["Jane Steve"]], DISEASE)["composition"] == 1
 
 
+@pytest.mark.long
 def test_two_releases_of_the_survey() -> None:
     """De Capitani di Vimercati et al. (2012), figure 7: a class of each has a value twice."""
     releases = [list(MEMBERS.values()), list(LATER.values())]

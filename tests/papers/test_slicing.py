@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from sqlanon import Connection, PrivacyViolation, connect
+from sqlanon import Connection, PrivacyViolation
 from sqlanon.errors import PolicyError
 from tests.oracles.mondrian import Attribute, Domain
 from tests.oracles.sliced_worlds import beliefs, beliefs_without_buckets
@@ -26,6 +26,7 @@ from tests.oracles.slicing import (
     most_even,
     partition,
 )
+from tests.support.database import new_database
 
 NAMES = ("age", "sex", "zip", "disease")
 PATIENTS: list[Row] = [
@@ -214,7 +215,7 @@ def test_columns_that_share_a_quasi_identifier_make_some_certain() -> None:
 
 @pytest.fixture
 def con() -> Connection:
-    connection = connect(config={"threads": "1"})
+    connection = new_database()
     connection.execute("CREATE TABLE patients (age INTEGER, sex VARCHAR, zip VARCHAR, disease VARCHAR)")
     connection.duckdb.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", [list(row) for row in PATIENTS])
     connection.execute(
@@ -252,6 +253,7 @@ def expected(columns: Columns, buckets: Buckets) -> set[tuple[tuple[Row, ...], .
     }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("columns", [SLICED, EACH, BUCKETIZED])
 @pytest.mark.parametrize("diversity", ["bucket", "matching"])
 def test_the_buckets_of_the_method(con: Connection, columns: Columns, diversity: str) -> None:

@@ -69,6 +69,7 @@ def width(con: Connection) -> Fraction:
     return Fraction(sum(int(high) - int(low) for low, high in ends), len(ends))
 
 
+@pytest.mark.long
 def test_each_class_leaves_before_its_oldest_row_has_waited_too_long() -> None:
     con = begun(6)
     left: dict[int, set[int]] = {}

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, PrivacyViolation, connect
+from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.anatomy.method import GROUPINGS, Options
 from sqlanon.methods.shared.diversity import VARIANTS
 from tests.oracles.anatomy import by_bucket, diverse, feasible, feasible_by_search, fitting, least_size
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.names import quoted
 
@@ -49,7 +50,7 @@ class Case:
         return [row[3 + place] for row in self.rows]
 
     def install(self) -> Connection:
-        con = connect(config={"threads": "1"})
+        con = new_database()
         kinds = ("BIGINT", "VARCHAR", "INTEGER", *("VARCHAR", "BIGINT")[: self.sensitive])
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in zip(self.names, kinds, strict=True))
         con.execute(f"CREATE SCHEMA m; CREATE TABLE t ({columns})")
@@ -108,7 +109,7 @@ def case(values: str, variant: str = "probabilistic", l: int = 2, grouping: str 
     return Case(("a", "b", "c", "d"), rows, 1, variant, l, Decimal(3), k, grouping)
 
 
-@settings(max_examples=draws(8, long=30), deadline=None)
+@settings(max_examples=draws(2, long=30), deadline=None)
 @example(case(""))
 @example(case("a"))
 @example(case("ab"))
@@ -163,7 +164,7 @@ def test_the_least_size_of_buckets_without_a_value_twice(variant: str, c: Decima
 
 
 @given(st.lists(st.sampled_from("aaaabbcde"), min_size=2, max_size=30), st.integers(2, 4))
-@settings(max_examples=draws(5, long=15), deadline=None)
+@settings(max_examples=draws(3, long=15), deadline=None)
 def test_there_are_as_many_buckets_as_can_be(values: list[str], l: int) -> None:  # noqa: E741
     """The closed form reaches n // l buckets, and of distinct diversity the most for which the values suffice."""
     counts = Counter(values)
@@ -191,7 +192,8 @@ def _possible(one: Case) -> bool:
     )
 
 
-@settings(max_examples=draws(6, long=25), deadline=None)
+@pytest.mark.long
+@settings(max_examples=draws(2, long=25), deadline=None)
 @example(case("abc", l=4, k=4), "")
 @example(case("aab", l=2, k=1), "")
 @example(case("aabbc", l=3, k=1), _DISTINCT)

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, PolicyError, PrivacyViolation, connect
+from sqlanon import Connection, PolicyError, PrivacyViolation
 from tests.oracles.fragments import best, correct
 from tests.oracles.left_out import fewest, worst
 from tests.oracles.loose import pair
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.names import quoted
 
@@ -41,7 +42,7 @@ class Case:
     near: bool
 
     def install(self) -> Connection:
-        con = connect(config={"threads": "1"})
+        con = new_database()
         kinds = [("BIGINT", "VARCHAR")[place % 2] for place in range(len(self.names))]
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in zip(self.names, kinds, strict=True))
         con.execute(f"CREATE SCHEMA m; CREATE TABLE t ({columns}, who INTEGER)")
@@ -112,7 +113,7 @@ def published(con: Connection) -> list[str]:
     return [name for (name,) in con.duckdb.execute(query).fetchall()]
 
 
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=30))
 @given(cases())
 def test_fragments_are_minimal_correct_and_whole(case: Case) -> None:
     con = case.install()
@@ -155,7 +156,7 @@ def assert_broken_fragments_are_refused(con: Connection, case: Case, statement: 
     assert published(con) == before
 
 
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=30))
 @given(cases())
 def test_associations_are_loose_and_true(case: Case) -> None:
     con = case.install()

@@ -82,7 +82,7 @@ def _attacked(con: Connection, attack: str) -> tuple[Any, ...]:
     return tuple(row)
 
 
-@settings(max_examples=draws(20, long=150), deadline=None)
+@settings(max_examples=draws(13, long=150), deadline=None)
 @given(rows_of_tables, st.sampled_from(list(ATTACKS)))
 def test_an_attack_comes_to_what_its_definition_says(con: Connection, rows: list[Row], attack: str) -> None:
     known, threshold = ATTACKS[attack]
@@ -119,7 +119,7 @@ def test_an_attack_comes_to_what_its_definition_says(con: Connection, rows: list
     assert order == sorted(confidences.values(), reverse=True)[:10]
 
 
-@settings(max_examples=draws(10, long=60), deadline=None)
+@settings(max_examples=draws(7, long=60), deadline=None)
 @given(rows_of_tables.filter(bool), st.sampled_from(list(ATTACKS)))
 def test_classes_that_are_merged_tell_no_more(con: Connection, rows: list[Row], attack: str) -> None:
     """As the headers declare: what is known at most falls or stays."""

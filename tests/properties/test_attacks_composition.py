@@ -37,7 +37,7 @@ def con() -> Connection:
     return connection
 
 
-@settings(max_examples=draws(5, long=15), deadline=None)
+@settings(max_examples=draws(2, long=15), deadline=None)
 @given(sources)
 def test_what_is_certain_is_so_in_all_worlds(con: Connection, people: Mapping[str, tuple[str | None, ...]]) -> None:
     releases: list[Classes] = []

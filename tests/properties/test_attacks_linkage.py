@@ -61,7 +61,7 @@ def _fits(label: Hashable, value: Hashable) -> bool:
     return False
 
 
-@settings(max_examples=draws(6, long=30), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=draws(2, long=30), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(sources, st.lists(people, max_size=10), st.sampled_from(list(METHODS)))
 def test_people_fit_the_classes_whose_labels_stand_for_them(
     con: Connection, rows: list[tuple[Person, str | None]], known: list[Person], method: str

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation
 from sqlanon.attacks.sizes import sizes
 from tests.oracles.granularity_loss import Taxonomy
 from tests.oracles.minimality import Satisfied, beliefs
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.policies import levels_of
 
@@ -70,7 +70,7 @@ def taxonomies(rows: Sequence[tuple[Any, ...]]) -> list[Taxonomy]:
 
 
 def released(rows: Sequence[tuple[Any, ...]], required: str) -> Connection:
-    con = sqlanon.connect(config={"threads": "1"})
+    con = new_database()
     con.execute('CREATE TABLE people ("the age" INTEGER, ward VARCHAR, "ill""ness" VARCHAR)')
     con.executemany("INSERT INTO people VALUES (?, ?, ?)", [list(row) for row in rows])
     con.execute("CREATE HIERARCHY h AS INTERVALS (2, 4)")
@@ -83,6 +83,7 @@ def released(rows: Sequence[tuple[Any, ...]], required: str) -> Connection:
     return con
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("required", REQUIRED)
 @given(rows=rows_of_people)
 @BUDGET
@@ -112,8 +113,9 @@ def test_it_is_what_all_worlds_and_all_nodes_come_to(required: str, rows: list[t
     con.close()
 
 
+@pytest.mark.long
 @given(rows=rows_of_people, seed=st.integers(0, 2**40))
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=12))
 def test_drawn_worlds_come_near(rows: list[tuple[Any, ...]], seed: int) -> None:
     required = "l_diversity(l => 2, variant => 'probabilistic')"
     con = released(rows, required)

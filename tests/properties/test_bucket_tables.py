@@ -80,7 +80,7 @@ def tables(draw: st.DrawFn) -> tuple[list[int | None], list[tuple[Any, ...]]]:
     return draw(st.permutations(buckets)), values
 
 
-@settings(max_examples=draws(12, long=40), deadline=None)
+@settings(max_examples=draws(7, long=40), deadline=None)
 @example(([], []))
 @example(([1], []))
 @example(([], [(1, "a", 1)]))

@@ -55,7 +55,7 @@ def assert_alike(con: Connection, statement: str) -> None:
 
 
 @given(case=st.sampled_from(ALONE).flatmap(projected.projected), narrow=st.booleans())
-@FEW
+@settings(FEW, max_examples=draws(2, long=12))
 def test_levels(case: projected.Projected, narrow: bool) -> None:
     with sizes.replaced(**NARROW if narrow else {}):
         method = f"generalization(suppression => {case.drawn.suppression})"
@@ -63,13 +63,13 @@ def test_levels(case: projected.Projected, narrow: bool) -> None:
 
 
 @given(case=st.sampled_from(WITH_PUBLIC).flatmap(search.drawn))
-@FEW
+@settings(FEW, max_examples=draws(2, long=12))
 def test_levels_with_a_public_table(case: search.Drawn) -> None:
     method = f"generalization(suppression => {case.suppression})"
     assert_alike(search.install(case), f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
 
 
 @given(case=st.sampled_from(mondrian.QUESTIONS).flatmap(mondrian.cases))
-@FEW
+@settings(FEW, max_examples=draws(2, long=12))
 def test_regions(case: mondrian.Case) -> None:
     assert_alike(case.install(), case.statement)

@@ -89,7 +89,7 @@ def within(truth: float, figures: Figures, sql: str) -> None:
     assert figures.high is None or truth - 1e-9 * max(1, abs(truth)) <= figures.high, (sql, truth, figures)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("release", RELEASES)
 def test_estimates_and_bounds(release: str) -> None:
     @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, connect
 from sqlanon.errors import PrivacyViolation
 from tests.oracles.dealt import Holds, drawn, extremes
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.estimates.figures import figures_of
 from tests.support.estimates.queries import Task, quoted, tables
@@ -113,7 +114,7 @@ AGAIN, APART = 16, 6.5
 )
 def test_the_estimate_is_unbiased_over_random_buckets(where: str, share: float) -> None:
     """Ages and diseases are independent: where they go together, random buckets mix them, and no mean undoes that."""
-    con = connect(config={"threads": "1"})
+    con = new_database()
     con.execute(
         "CREATE TABLE visits AS SELECT i % 4 AS age, ['flu', 'cold', 'ulcer', 'asthma', 'gout'][1 + (i // 4) % 5] "
         f"AS disease FROM range({ROWS}) AS t(i);"

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.errors import PolicyError, PrivacyViolation
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.estimates.figures import figures_of
 
@@ -54,7 +55,7 @@ class Task:
     k: int
 
     def install(self) -> Connection:
-        con = connect(config={"threads": "1"})
+        con = new_database()
         con.execute(f"CREATE TABLE t (q {self.kinds[0]}, t VARCHAR, v {self.kinds[1]}, s INTEGER)")
         con.duckdb.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", [list(row) for row in self.rows])
         attributes = "(q QUASI IDENTIFIER, t QUASI IDENTIFIER, v INSENSITIVE, s SENSITIVE)"
@@ -145,7 +146,7 @@ def check(con: Connection, task: Task, query: str) -> bool:
     return True
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_truth_is_within_the_bounds_and_every_query_is_measured(release: str) -> None:
     @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Cell, Figures, estimates
+from tests.support.database import template
 from tests.support.draws import draws
 from tests.support.estimates.figures import figures_of
 from tests.support.estimates.queries import LISTED, NUMBERS, Query, Task, queries, quoted, tables
@@ -80,7 +81,7 @@ def check(con: Connection, task: Task, query: Query, given_: Marginals) -> None:
         assert found.high is None or truth - 1e-9 * max(1, abs(truth)) <= found.high, about
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("release", RELEASES)
 def test_leaves_weigh_what_the_marginals_say(release: str) -> None:
     plain = queries().filter(lambda query: query.group is None)
@@ -110,9 +111,7 @@ CREATE TABLE ages AS SELECT i AS age, 8 - i AS n FROM range(8) AS t(i);
 @pytest.fixture
 def visits() -> Connection:
     """Two classes of four rows, both with the age `*`; age i is (8 - i) / 36 of the marginal."""
-    con = connect(config={"threads": "1"})
-    con.execute(CLASSES)
-    return con
+    return template(CLASSES)
 
 
 def one(con: Connection, query: str, weighed: str) -> tuple[Any, ...]:

@@ -53,7 +53,7 @@ def tiny(draw: st.DrawFn) -> Case:
     )
 
 
-@settings(max_examples=draws(3, long=12), deadline=None)
+@settings(max_examples=draws(2, long=12), deadline=None)
 @given(tiny(), st.data())
 def test_estimates_are_bounded_by_all_that_the_source_may_have_been(case: Case, data: st.DataObject) -> None:
     """Exact within a column; columns that share a quasi-identifier are one row's only where they agree on it."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import connect
+from tests.support.database import new_database
 from tests.support.estimates.figures import figures_of
 
 HUGE = 2**63
@@ -86,7 +86,7 @@ DOMAINS: dict[str, tuple[str, str | None, Sequence[Any], Sequence[str], Sequence
 }
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_truth_is_within_the_bounds(domain: str) -> None:
     kind, hierarchy, values, constants, methods = DOMAINS[domain]
@@ -104,7 +104,7 @@ def test_the_truth_is_within_the_bounds(domain: str) -> None:
         st.lists(conditions, min_size=3, max_size=3),
     )
     def holds(rows: list[Any], method: str, asked: list[str]) -> None:
-        with connect(config={"threads": "1"}) as con:
+        with new_database() as con:
             con.execute(f"CREATE TABLE t (x {kind})")
             for row in rows:
                 con.duckdb.execute("INSERT INTO t VALUES (?)", [row])

@@ -125,7 +125,7 @@ def assert_suppressed(rows: Rows) -> None:
 
 
 @given(demand=demands(), loss=st.sampled_from(sorted(ORACLES)), ticks=st.sampled_from([0.5, 0.5, 1.5, 2.5, 4.5, 99]))
-@settings(BUDGET, max_examples=draws(3, long=12))
+@settings(BUDGET, max_examples=draws(2, long=12))
 def test_a_search_that_is_stopped_anywhere(demand: Demand, loss: str, ticks: float) -> None:
     demand = replace(demand, case=replace(demand.case, suppression="0.5"))
     con = demand.install()

@@ -18,7 +18,7 @@ from tests.support.figures import FRACTION, OF_MORE, SUPPRESSED, classes_of, mea
 pytestmark = pytest.mark.drawn
 
 
-@settings(max_examples=draws(15, long=50), deadline=None)
+@settings(max_examples=draws(9, long=50), deadline=None)
 @given(tables, st.booleans())
 def test_figures_are_what_the_papers_write(table: list[tuple[Any, ...]], labelled: bool) -> None:
     classes = classes_of(table)
@@ -46,7 +46,7 @@ def test_the_divergence_is_scipy_s(table: list[tuple[Any, ...]]) -> None:
     assert measured(table)["p_loss"] == pytest.approx(worst**2, abs=1e-8)
 
 
-@settings(max_examples=draws(15, long=50), deadline=None)
+@settings(max_examples=draws(4, long=50), deadline=None)
 @given(tables.filter(bool))
 def test_what_is_said_to_fall_falls_where_classes_are_merged(table: list[tuple[Any, ...]]) -> None:
     first, *others = {row[:2] for row in table}

@@ -30,7 +30,7 @@ def sets(given: list[tuple[str, ...]]) -> list[frozenset[str]]:
     return [frozenset(one) for one in given]
 
 
-@settings(max_examples=draws(100, long=400), deadline=None)
+@settings(max_examples=draws(70, long=400), deadline=None)
 @given(
     SETS, st.lists(st.lists(ALL, min_size=1, max_size=3, unique=True).map(tuple), max_size=2), st.sets(ALL, max_size=3)
 )

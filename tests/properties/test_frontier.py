@@ -24,7 +24,7 @@ def points(draw: st.DrawFn) -> list[Point]:
     return draw(st.lists(st.tuples(*[value] * figures), min_size=1, max_size=12))
 
 
-@settings(max_examples=draws(30, long=60), deadline=None)
+@settings(max_examples=draws(5, long=60), deadline=None)
 @given(points())
 def test_efficient_candidates_are_those_that_no_other_dominates(drawn: list[Point]) -> None:
     numbered = dict(enumerate(drawn))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.methods.generalization.lattice.sizes import sizes
+from tests.support.draws import draws
 from tests.support.policies import BUDGET, Case, assert_optimal, cases
 
 pytestmark = pytest.mark.drawn
 
 
 @given(case=cases(), few_nodes=st.sampled_from([0, 32]))
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=30))
 def test_snapshot_is_the_optimal_recoding(case: Case, few_nodes: int) -> None:
     con = case.install()
     with sizes.replaced(few_nodes=few_nodes):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-import sqlanon
 from sqlanon import PrivacyViolation, SqlanonError
+from tests.support.database import new_database, template
 from tests.support.draws import draws
 from tests.support.mondrian import Case, cases
 from tests.support.names import quoted
@@ -49,7 +49,7 @@ def below_job(label: object) -> int:
     return len(JOBS) if label == "*" else max(sum(group == label for group in JOBS.values()), 1)
 
 
-@settings(max_examples=draws(4, long=20), deadline=None)
+@settings(max_examples=draws(2, long=20), deadline=None)
 @given(
     rows,
     st.sampled_from(
@@ -62,13 +62,14 @@ def below_job(label: object) -> int:
     ),
 )
 def test_every_cell_costs_what_is_below_its_label(table: list[Row], method: str) -> None:
-    con = sqlanon.connect()
+    listed = ", ".join(f"('{job}', '{group}')" for job, group in JOBS.items())
+    con = template(
+        "CREATE HIERARCHY fives AS INTERVALS (5, 10)",
+        f"CREATE HIERARCHY jobs AS LEVELS (SELECT * FROM (VALUES {listed}) AS t (v, l))",
+    )
     age, sex, job, disease = COLUMNS
     con.execute(f"CREATE TABLE people ({age} INTEGER, {sex} VARCHAR, {job} VARCHAR, {disease} VARCHAR)")
     con.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", [list(row) for row in table])
-    con.execute("CREATE HIERARCHY fives AS INTERVALS (5, 10)")
-    listed = ", ".join(f"('{job}', '{group}')" for job, group in JOBS.items())
-    con.execute(f"CREATE HIERARCHY jobs AS LEVELS (SELECT * FROM (VALUES {listed}) AS t (v, l))")
     con.execute(
         f"CREATE POLICY p ON people ({age} QUASI IDENTIFIER USING fives WEIGHT 3, {sex} QUASI IDENTIFIER, "
         f"{job} QUASI IDENTIFIER USING jobs, {disease} SENSITIVE) REQUIRE k_anonymity(k => 2)"
@@ -95,10 +96,11 @@ def test_every_cell_costs_what_is_below_its_label(table: list[Row], method: str)
         assert figures[name] == pytest.approx((sum(cells) + lost) / len(table))
 
 
-@settings(max_examples=draws(3, long=12), deadline=None)
+@pytest.mark.long
+@settings(max_examples=draws(2, long=12), deadline=None)
 @given(rows)
 def test_ranges_of_numbers_count_the_values_in_them(table: list[Row]) -> None:
-    con = sqlanon.connect()
+    con = new_database()
     con.execute("CREATE TABLE people (age INTEGER, sex VARCHAR)")
     con.executemany("INSERT INTO people VALUES (?, ?)", [list(row[:2]) for row in table])
     con.execute("CREATE POLICY p ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
@@ -116,7 +118,7 @@ def test_ranges_of_numbers_count_the_values_in_them(table: list[Row]) -> None:
     assert figures["age"] == pytest.approx(sum(costs) / len(table))
 
 
-@settings(max_examples=draws(6, long=40), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=draws(2, long=40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     cases("k_anonymity", ("strict", "relaxed"), size=12),
     st.sampled_from(("range", "ancestor", "centroid", "none")),

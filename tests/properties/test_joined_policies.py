@@ -12,13 +12,13 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-import sqlanon
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.sqlgen.sizes import sizes as key_sizes
 from tests.oracles.granularity_loss import Taxonomy, granularity_loss
 from tests.oracles.joined import anonymity, linkability
 from tests.oracles.k_anonymity import violating_rows
+from tests.support.database import template
 from tests.support.draws import draws
 from tests.support.names import quoted
 
@@ -145,8 +145,7 @@ def exhaustive(case: Case) -> Best | None:
 
 
 def install(case: Case) -> Connection:
-    con = sqlanon.connect(config={"threads": "1"})
-    con.execute(SETUP)
+    con = template(SETUP)
     for table, of_table in (("a", case.new), ("b", case.other)):
         if of_table:
             con.duckdb.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", of_table)
@@ -193,7 +192,7 @@ def assert_published(case: Case) -> None:
 
 
 @given(case=CASES)
-@FEW
+@settings(FEW, max_examples=draws(2, long=15))
 def test_what_is_published_is_the_best_of_all_nodes(case: Case) -> None:
     assert_published(case)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 
-import sqlanon
 from sqlanon import PolicyError, PrivacyViolation, UserError
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.losses import Demand, demands
 
@@ -42,7 +42,7 @@ def test_they_are_what_the_search_minimizes(demand: Demand, figure: str) -> None
 
 
 def test_each_attribute_has_its_part() -> None:
-    with sqlanon.connect(config={"threads": "1"}) as con:
+    with new_database() as con:
         con.execute(
             "CREATE TABLE t AS SELECT * FROM (VALUES (1, 'a'), (2, 'a'), (3, 'b'), (4, NULL)) AS t(n, \"the q\")"
         )
@@ -65,7 +65,7 @@ def test_each_attribute_has_its_part() -> None:
 
 @pytest.mark.parametrize("figure", ["precision", "non_uniform_entropy"])
 def test_what_has_no_levels_is_refused(figure: str) -> None:
-    with sqlanon.connect(config={"threads": "1"}) as con:
+    with new_database() as con:
         con.execute("CREATE TABLE t AS SELECT i % 7 AS n, i % 3 AS s FROM range(40) AS r(i)")
         con.execute("CREATE POLICY p ON t (n QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 8)")
         con.execute("CREATE ANONYMIZED TABLE m AS POLICY p METHOD mondrian")

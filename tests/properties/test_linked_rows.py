@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-import sqlanon
 from sqlanon import Connection, SqlanonError
 from sqlanon.catalog.releases import load
 from sqlanon.domain.identifiers import fold
@@ -21,6 +20,7 @@ from sqlanon.releases.estimable import published
 from sqlanon.releases.linked_rows import linked_rows
 from sqlanon.releases.recorded import recorded
 from sqlanon.sqlgen.build.names import column
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.names import quoted
 
@@ -38,7 +38,7 @@ METHODS = ("anatomy(l => 2)", "slicing(l => 2, columns => 3)", "trivial", "trivi
 
 
 def released(table: Sequence[Row], method: str) -> Connection:
-    con = sqlanon.connect()
+    con = new_database()
     age, sex, disease = map(quoted, NAMES)
     con.execute(f"CREATE TABLE people ({age} BIGINT, {sex} VARCHAR, {disease} VARCHAR)")
     con.executemany("INSERT INTO people VALUES (?, ?, ?)", [list(row) for row in table])

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.errors import PrivacyViolation
 from tests.oracles.membership import Column, figures
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.estimates.fragments import METHODS, shown
 from tests.support.estimates.fragments import sources as apart
@@ -90,7 +91,7 @@ class Published:
     roles: tuple[str, ...]
 
     def install(self, method: str) -> Connection:
-        con = connect(config={"threads": "1"})
+        con = new_database()
         columns = [f"{quoted(name)} {kind}" for name, kind in zip(self.names, TYPES, strict=True)]
         con.execute(f"CREATE TABLE t ({', '.join(columns)})")
         for row in self.source:

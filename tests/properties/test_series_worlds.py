@@ -9,9 +9,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation
 from tests.oracles.series import Published, surest
+from tests.support.database import new_database
 
 PEOPLE = ["Ann", "Ben", "Cem", "Dan", "Eva", "Fay", "Gus", "Hal"]
 NOISE = 1e-9
@@ -30,7 +30,7 @@ Rows = Mapping[str, tuple[int, str, str]]
 def con(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
     for name in ("SERIES_KEY", "TOKEN_KEY"):
         monkeypatch.setenv(name, f"a {name} that nobody knows")
-    with sqlanon.connect(config={"threads": "1"}) as connection:
+    with new_database() as connection:
         connection.execute("CREATE TABLE people (name VARCHAR, age INTEGER, disease VARCHAR, status VARCHAR)")
         yield connection
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon import Connection, SqlanonError
 from tests.oracles.populations import Atom, loss_by_population, nodes_of, population_loss
+from tests.support.database import template
 from tests.support.draws import draws
 from tests.support.names import quoted
 
@@ -38,13 +39,14 @@ rows = st.lists(
 
 
 def released(table: Sequence[Row], policy: str, method: str) -> Connection:
-    con = sqlanon.connect()
+    listed = ", ".join(f"({value}, '{low}', '{high}')" for value, (low, high) in DECADES.items())
+    con = template(
+        f"CREATE HIERARCHY decade AS LEVELS (SELECT * FROM (VALUES {listed}) AS t (v, l1, l2))",
+        "CREATE HIERARCHY fives AS INTERVALS (5, 10)",
+    )
     age, sex, zip_, disease = COLUMNS
     con.execute(f"CREATE TABLE people ({age} INTEGER, {sex} VARCHAR, {zip_} INTEGER, {disease} VARCHAR)")
     con.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", [list(row) for row in table])
-    listed = ", ".join(f"({value}, '{low}', '{high}')" for value, (low, high) in DECADES.items())
-    con.execute(f"CREATE HIERARCHY decade AS LEVELS (SELECT * FROM (VALUES {listed}) AS t (v, l1, l2))")
-    con.execute("CREATE HIERARCHY fives AS INTERVALS (5, 10)")
     con.execute(f"CREATE POLICY p ON people ({policy}) REQUIRE k_anonymity(k => 1)")
     try:
         con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
@@ -174,11 +176,10 @@ def test_of_prefixes(table: list[Row], level: int, regions: bool) -> None:
     """Nobody lists the texts below a prefix, so that they are those of the source."""
     if regions:
         table = [row for row in table if row[0] is not None] or [("9", "flu")]
-    con = sqlanon.connect()
+    con = template("CREATE HIERARCHY h AS PREFIXES (2, 1)")
     code, disease = COLUMNS[1], COLUMNS[3]
     con.execute(f"CREATE TABLE people ({code} VARCHAR, {disease} VARCHAR)")
     con.executemany("INSERT INTO people VALUES (?, ?)", [list(row) for row in table])
-    con.execute("CREATE HIERARCHY h AS PREFIXES (2, 1)")
     using = "USING h" if regions else f"USING h MIN LEVEL {level} MAX LEVEL {level}"
     k = min(level + 1, len(table)) if regions else 1
     policy = f"{code} QUASI IDENTIFIER {using}, {disease} SENSITIVE"

@@ -5,26 +5,28 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import pytest
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from tests.oracles.composition import Classes
+from tests.support.database import template
 
 __all__ = ["KEY", "counterfeits_of", "in_ranges", "people_in_series", "publish", "shown"]
 
 KEY = "a key that nobody knows"
 
 
-def people_in_series(monkeypatch: pytest.MonkeyPatch, policy: str) -> Connection:
-    """A table of people (who, age, ill) without rows, this policy p on it, and a series s."""
+def people_in_series(monkeypatch: pytest.MonkeyPatch, policy: str, *more: Callable[[Connection], object]) -> Connection:
+    """A table of people (who, age, ill) without rows, this policy p on it, a series s, and what else is done once."""
     monkeypatch.setenv("SERIES_KEY", KEY)
-    connection = connect(config={"threads": "1"})
-    connection.execute("CREATE TABLE people (who VARCHAR, age INTEGER, ill VARCHAR)")
-    connection.execute(policy)
-    connection.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
-    return connection
+    return template(
+        "CREATE TABLE people (who VARCHAR, age INTEGER, ill VARCHAR)",
+        policy,
+        "CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'",
+        *more,
+    )
 
 
 def publish(con: Connection, rows: Sequence[Sequence[object]], name: str, call: str = "m_invariance(m => 2)") -> None:

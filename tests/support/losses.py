@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from tests.oracles.granularity_loss import granularity_loss
 from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import Node, nodes, recoded
@@ -21,6 +21,7 @@ from tests.oracles.losses.non_uniform_entropy import non_uniform_entropy
 from tests.oracles.losses.precision import precision
 from tests.oracles.models import equal_t_closeness
 from tests.oracles.models.support import Table
+from tests.support.database import new_database
 from tests.support.policies import Case, cases, insert
 
 
@@ -114,7 +115,7 @@ class Demand:
 
     def install(self) -> Connection:
         """The table, the hierarchies and the policy `p`, in a database of their own."""
-        con = connect(config={"threads": "1"})
+        con = new_database()
         columns = [f"q{i} {quasi.type}" for i, quasi in enumerate(self.case.quasi)]
         con.execute(f"CREATE TABLE source ({', '.join(columns)}, who INTEGER, s INTEGER)")
         for place in range(len(self.case.rows)):

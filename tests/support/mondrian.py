@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.questions.load import Parameter, load_question, question_names
 from tests.oracles.hierarchies import period
 from tests.oracles.models import k_anonymity
@@ -28,6 +28,7 @@ from tests.oracles.mondrian import (
     bounds,
     range_label,
 )
+from tests.support.database import template
 from tests.support.models.search import GROUPS, NODES, NUMBERS, RANGES, TAXONOMY
 from tests.support.names import quoted
 from tests.support.policies import Quasi, intervals, plain, prefixes, stored
@@ -75,7 +76,8 @@ class Case:
 
     def install(self) -> Connection:
         """The table, the hierarchies and the policy `p` in a database of their own."""
-        con = connect(config={"threads": "1"})
+        listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in GROUPS.items())
+        con = template(f"CREATE HIERARCHY groups AS LEVELS (FROM (VALUES {listed}) AS t)")
         columns = [f"{quoted(name)} {q.type}" for name, q in zip(self.names, self.quasi, strict=True)]
         con.execute(f"CREATE TABLE t ({', '.join(columns)}, who INTEGER, s VARCHAR, g VARCHAR, c VARCHAR, n INTEGER)")
         for row in self.rows:
@@ -83,8 +85,6 @@ class Case:
         for place, q in enumerate(self.quasi):
             if q.hierarchy:
                 con.execute(f"CREATE HIERARCHY h{place} AS {q.hierarchy}")
-        listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in GROUPS.items())
-        con.execute(f"CREATE HIERARCHY groups AS LEVELS (FROM (VALUES {listed}) AS t)")
         con.execute("CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)")
         for value, ends in RANGES.items():
             shown = [None if end is None else float(end) for end in ends]

@@ -17,10 +17,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, PrivacyViolation, connect
+from sqlanon import Connection, PrivacyViolation
 from tests.oracles.granularity_loss import Taxonomy
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.lattice import Optimum, nodes, optimum, recoded
+from tests.support.database import new_database
 from tests.support.draws import draws
 
 Value = Any  # of a column: hashable
@@ -100,7 +101,7 @@ class Case:
 
     def install(self, connection: Connection | None = None, source: str = "source") -> Connection:
         """The table, the hierarchies and the policy `p`, in a database of their own unless one is given."""
-        con = connection or connect(config={"threads": "1"})
+        con = connection or new_database()
         columns = [f"q{i} {q.type}" for i, q in enumerate(self.quasi)]
         con.execute(f'CREATE TABLE "{source}" ({", ".join(columns)}, who INTEGER, s INTEGER)')
         for place in range(len(self.rows)):

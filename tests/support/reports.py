@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlanon
 from sqlanon import Connection
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.report.page import report_page
+from tests.support.database import template
 from tests.support.html_page import Page
 
 __all__ = ["HOSTILE", "METHODS", "QUOTED", "page_of", "people"]
@@ -29,8 +29,7 @@ def page_of(con: Connection, name: str) -> Page:
 
 
 def people(method: str, *, release: str = "r", value: str = "ill") -> Connection:
-    con = sqlanon.connect(config={"threads": "1"})
-    con.execute(f"""
+    return template(f"""
         CREATE TABLE people AS
             SELECT 70000 + i AS age, i % 2 AS ward, ['flu', 'cold', 'x', NULL][1 + i % 7 % 4] AS {value}
             FROM range(24) t(i);
@@ -39,4 +38,3 @@ def people(method: str, *, release: str = "r", value: str = "ill") -> Connection
             age QUASI IDENTIFIER {METHODS.get(method, "")}, ward QUASI IDENTIFIER, {value} SENSITIVE
         ) REQUIRE k_anonymity(k => 4), l_diversity(l => 2, variant => 'distinct');
         CREATE ANONYMIZED TABLE {release} AS POLICY p METHOD {method}""")
-    return con

@@ -12,8 +12,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from tests.oracles.slicing import Row, Sliced
+from tests.support.database import new_database
 from tests.support.names import quoted
 
 __all__ = ["KINDS", "QUASI", "VARIANTS", "Case", "Shown", "buckets_of", "cases", "shown", "sliced"]
@@ -60,7 +61,7 @@ class Case:
         )
 
     def install(self) -> Connection:
-        con = connect(config={"threads": "1"})
+        con = new_database()
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in zip(self.names, KINDS, strict=False))
         con.execute(f"CREATE TABLE t ({columns})")
         for row in self.rows:

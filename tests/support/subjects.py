@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["SUBJECTS", "subjects_of"]
+__all__ = ["PARTS", "SUBJECTS", "subjects_of"]
 
 _FILES = {
     "generalization": (
@@ -64,8 +64,8 @@ _FILES = {
         "files_and_spellings uneven_trees"
     ),
     "sources": (
-        "bound_names column_types data_frames entity files_and_spellings lookup_keys named_sources names pivot "
-        "release_sql source_gone sources"
+        "bound_names column_types data_frames entity files_and_spellings lookup_keys macro_watch named_sources names "
+        "pivot release_sql source_gone sources"
     ),
     "live_views": (
         "bound_names changed_types guard live_labels live_models live_view mondrian_live names release_sql settings "
@@ -96,7 +96,7 @@ _FILES = {
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
-        "from_former_versions migrations new_database readings related_policy"
+        "from_former_versions migrations new_catalog new_database readings related_policy"
     ),
     "syntax": (
         "common_mistakes error_places friendly_sql hostile_names identifiers listings long_texts parameters "
@@ -113,11 +113,109 @@ _FILES = {
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "
     "report_files stream_killed",
     "project": (
-        "broken_files compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing "
-        "paper_tables plug_ins subjects tree words"
+        "broken_files budget changed_tests distributions docs examples extras helpers imports maintainers "
+        "makefile paper_slicing paper_tables plug_ins pure subjects tree words"
     ),
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}
+
+# What tests the parts of the package, for `make test-changed`: subjects, and "everything" for a part that all rest on.
+# A part that lies in another one has its own line here where its subjects are others.
+_PARTS = {
+    "api": "engines syntax",
+    "assets": "everything",
+    "attacks": "attacks",
+    "catalog": "catalog export",
+    "catalog.exports": "export catalog",
+    "catalog.frontiers": "measure catalog",
+    "catalog.hierarchies": "hierarchies catalog",
+    "catalog.jobs": "export catalog",
+    "catalog.ledger": "series catalog",
+    "catalog.migrations": "catalog",
+    "catalog.policies": "catalog models",
+    "catalog.series": "series catalog",
+    "catalog.streams": "streams catalog",
+    "catalog.workloads": "measure catalog",
+    "dbt": "engines",
+    "dispatch": "everything",
+    "domain": "generalization live_views",
+    "engines": "everything",
+    "engines.adbc": "export",
+    "engines.arrow_streams": "export",
+    "engines.postgres": "export",
+    "engines.postgres_url": "export",
+    "engines.spark": "engines",
+    "engines.spark_errors": "engines",
+    "engines.spark_sql": "engines",
+    "engines.sqlite": "export",
+    "errors": "everything",
+    "estimates": "estimates measure",
+    "export": "export",
+    "figures": "measure",
+    "frames": "engines",
+    "hierarchies": "hierarchies generalization",
+    "inputs": "sources hierarchies live_views",
+    "jobs": "export kills",
+    "methods": "everything",
+    "methods.anatomy": "anatomy",
+    "methods.former_certificates": "export",
+    "methods.fragmentation": "fragments loose",
+    "methods.generalization": "generalization local_recoding related_tables explain",
+    "methods.itemsets": "itemsets",
+    "methods.m_invariance": "m_invariance",
+    "methods.mondrian": "mondrian",
+    "methods.shared": "models",
+    "methods.slicing": "slicing",
+    "methods.trivial": "trivial",
+    "notebook": "measure engines",
+    "pipeline": "everything",
+    "pipeline.advise": "explain",
+    "pipeline.check": "check",
+    "pipeline.compile": "warehouses",
+    "pipeline.explain": "explain",
+    "plugins": "project",
+    "profiling": "profile",
+    "questions": "models check",
+    "releases": "live_views catalog",
+    "remarks": "explain",
+    "report": "measure",
+    "series": "series m_invariance",
+    "session": "everything",
+    "sqlgen": "generalization models live_views",
+    "statements": "everything",
+    "statements.answer_columns": "syntax engines",
+    "statements.advise": "explain",
+    "statements.attack": "attacks",
+    "statements.candidates": "measure",
+    "statements.check": "check",
+    "statements.check_figures": "check measure",
+    "statements.check_joined": "series",
+    "statements.create_or_replace": "catalog syntax",
+    "statements.distributed": "engines",
+    "statements.estimate": "estimates",
+    "statements.frontier": "measure",
+    "statements.hierarchy": "hierarchies",
+    "statements.hierarchy_users": "hierarchies",
+    "statements.listings": "syntax",
+    "statements.measure": "measure",
+    "statements.measure_figures": "measure",
+    "statements.measure_results": "measure",
+    "statements.measure_source": "measure",
+    "statements.measure_task": "measure",
+    "statements.policy": "models catalog syntax",
+    "statements.profile": "profile",
+    "statements.refresh": "series",
+    "statements.series": "series",
+    "statements.stream": "streams",
+    "statements.workload": "measure",
+    "streams": "streams",
+    "syntax": "syntax",
+    "tasks": "measure",
+    "terminal": "terminal",
+    "udfs": "everything",
+    "warehouses": "warehouses",
+}
+PARTS = {part: None if of == "everything" else frozenset(of.split()) for part, of in _PARTS.items()}
 
 
 def subjects_of(path: Path) -> list[str]:

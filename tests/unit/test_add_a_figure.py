@@ -65,11 +65,13 @@ def test_the_page_has_both_files_and_no_figure_of_today_has_their_name() -> None
     assert "belief" not in statistic_names("figures")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("added")
 def test_the_figure_is_what_its_oracle_says() -> None:
     check()
 
 
+@pytest.mark.long
 def test_a_mistake_on_the_page_would_be_noticed(added: Path) -> None:
     added.write_text(FILES[SQL].replace("max(n)", "min(n)"), encoding="utf-8")
     forget()

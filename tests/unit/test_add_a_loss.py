@@ -95,6 +95,7 @@ def changed(con: Connection) -> int:
     return int(found)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_a_new_loss_goes_through_every_statement(con: Connection, recoding: str, tmp_path: Path) -> None:
     con.execute(

@@ -95,6 +95,7 @@ def test_the_file_is_a_model_that_all_engines_answer_alike() -> None:
         check_model_is_portable(NAME, statement)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("added")
 def test_the_model_keeps_the_contract_of_every_model(connection: Any) -> None:
     check_an_empty_table(connection, NAME)
@@ -123,6 +124,7 @@ def test_a_mistake_on_the_page_would_be_noticed(
         drawn_tables(check_against_the_oracle, connection)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("added")
 def test_the_search_finds_the_optimum_under_the_model() -> None:
     @given(case=drawn(NAME))

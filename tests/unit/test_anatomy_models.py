@@ -32,7 +32,7 @@ def buckets(con: Connection, release: str) -> Table:
     return Table(dict(classes), values, taxonomy=taxonomy, ranges=ranges)  # type: ignore[arg-type]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize(
     ("name", "grouping"), [*((name, "random") for name in BUCKETS), *((name, "near") for name in BUCKETS[::4])]
 )
@@ -49,6 +49,7 @@ def test_a_requirement_of_the_policy_holds_of_the_buckets(con: Connection, name:
         assert found["probabilistic_l_diversity"][-1] is True
 
 
+@pytest.mark.long
 def test_all_of_them_together(con: Connection) -> None:
     patients.policy(con, *BUCKETS)
     con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2, variant => 'distinct')")

@@ -50,6 +50,7 @@ def test_by_default() -> None:
     assert len(released.groupby(QUASI, dropna=False)) > 20
 
 
+@pytest.mark.long
 def test_each_requirement() -> None:
     source = visits()
     released = anonymize(source, quasi_identifiers=QUASI, sensitive="disease", k=8, l=3, t=0.35)

@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.errors import CatalogError, InternalError, StatementError
 from sqlanon.methods.base import Structure
@@ -20,7 +19,7 @@ from sqlanon.methods.fragmentation.association.associate import associate
 from sqlanon.methods.registry import verified
 from tests.oracles.left_out import largest_k
 from tests.support.database import VISIT_ROLES as ROLES
-from tests.support.database import rows, tables, visits
+from tests.support.database import rows, tables, template, visits
 
 SOURCE = visits("flu", "cold", "asthma", "ulcer", "gout", "cough", "burn", visit="'v' || i")
 # Blocks can rarely be filled with all of so few rows, some of which are alike in three sets of columns.
@@ -30,9 +29,7 @@ SETS = "CONFIDENTIAL (visit), (age, zip, disease), (disease, ward) VISIBLE (age,
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) {SETS}")
-    return connection
+    return template(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) {SETS}")
 
 
 def release(con: Connection, method: str = "fragments", name: str = "r", policy: str = "p") -> list[Any]:
@@ -76,6 +73,7 @@ def test_the_users_own_fragments_in_their_order(con: Connection) -> None:
     assert tables(con) == {"visits", "r_1", "r_2"}
 
 
+@pytest.mark.long
 def test_what_is_not_published_is_lost(con: Connection) -> None:
     con.execute(
         f"CREATE POLICY half ON visits ({ROLES.replace('zip QUASI IDENTIFIER', 'zip QUASI IDENTIFIER WEIGHT 3')}) "
@@ -87,6 +85,7 @@ def test_what_is_not_published_is_lost(con: Connection) -> None:
     assert answer[5] == pytest.approx(0.75 + 0.25 * answer[4] / 120)
 
 
+@pytest.mark.long
 def test_explain_says_the_fragments_and_that_they_are_minimal(con: Connection) -> None:
     plan = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD {LOOSE}").fetchall()
     details = {item: detail for _, item, detail in plan}
@@ -100,6 +99,7 @@ def test_explain_says_the_fragments_and_that_they_are_minimal(con: Connection) -
     assert tables(con) == {"visits"}
 
 
+@pytest.mark.long
 def test_a_loose_association_is_three_tables(con: Connection) -> None:
     answers = release(con, LOOSE)
     assert [answer[7:12] for answer in answers] == [
@@ -119,7 +119,7 @@ def test_a_loose_association_is_three_tables(con: Connection) -> None:
     assert rows(con, "SELECT min(n), max(n) FROM (SELECT count(*) AS n FROM r_1 GROUP BY group_id)") == [(2, 2)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("method", "sizes"),
     [
@@ -162,6 +162,7 @@ def test_rows_without_a_place_are_counted_and_in_no_table(con: Connection) -> No
     )
 
 
+@pytest.mark.long
 def test_more_rows_left_out_than_allowed_publish_nothing(con: Connection) -> None:
     con.execute(
         "CREATE TABLE two AS SELECT i AS age, 'd' || i % 7 AS disease FROM range(122) AS n(i); "
@@ -191,6 +192,7 @@ def test_more_rows_left_out_than_allowed_publish_nothing(con: Connection) -> Non
         con.execute("EXPLAIN ANONYMIZED TABLE s AS POLICY two METHOD loose(k => 4, suppression => 0)")
 
 
+@pytest.mark.long
 def test_an_error_says_which_k_is_possible(con: Connection) -> None:
     con.execute(
         "CREATE TABLE two AS SELECT i AS age, CASE WHEN i < 30 THEN 'flu' ELSE 'd' || i END AS disease "
@@ -240,6 +242,7 @@ def test_what_the_rows_left_out_tell_is_what_was_found_then(con: Connection, mon
         con.execute("EXPORT r TO 'nowhere/'")
 
 
+@pytest.mark.long
 def test_rows_left_out_that_are_too_much_alike_are_noticed(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     con.execute("DELETE FROM visits WHERE visit = 'v0'")
     monkeypatch.setattr(draw_association, "associate", lambda *a: replace(associate(*a), alike=30))
@@ -248,6 +251,7 @@ def test_rows_left_out_that_are_too_much_alike_are_noticed(con: Connection, monk
     assert tables(con) == {"visits"}
 
 
+@pytest.mark.long
 def test_a_source_with_a_column_rowid(con: Connection) -> None:
     con.execute(
         'CREATE TABLE numbered AS SELECT 7 AS "RowId", age, disease FROM visits; '
@@ -265,6 +269,7 @@ def test_a_source_with_a_column_rowid(con: Connection) -> None:
             assert rows(con, f"SELECT {name} FROM r_{place} EXCEPT ALL SELECT {name} FROM {source}") == []
 
 
+@pytest.mark.long
 def test_near_groups_are_nearer(con: Connection) -> None:
     con.execute(f"CREATE POLICY close ON visits ({ROLES}) CONFIDENTIAL (age, disease)")
     spread = "SELECT avg(w) FROM (SELECT max(age) - min(age) AS w FROM r_1 GROUP BY group_id)"
@@ -441,6 +446,7 @@ def test_a_release_is_one_thing(con: Connection, method: str, made: set[str]) ->
     assert rows(con, "SELECT count(*) FROM anon.release_object") == [(0,)]
 
 
+@pytest.mark.long
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("edit", "why"),
@@ -461,6 +467,7 @@ def test_check_and_export_notice_an_edit(con: Connection, tmp_path: Path, edit: 
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "edit",
@@ -506,6 +513,7 @@ def test_a_method_that_breaks_its_promise_publishes_nothing(con: Connection, mon
     assert tables(con) == {"visits"}
 
 
+@pytest.mark.long
 def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise InternalError("half way")
@@ -516,6 +524,7 @@ def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.M
     assert tables(con) == {"visits"}
 
 
+@pytest.mark.long
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 def test_an_export_has_a_file_a_table_and_one_certificate(con: Connection, tmp_path: Path, kind: str) -> None:
@@ -553,6 +562,7 @@ def test_one_fragment_is_a_table_with_a_number(con: Connection, tmp_path: Path) 
     assert [table["name"] for table in stated["tables"]] == ["r_1"]
 
 
+@pytest.mark.long
 def test_enums_are_published_as_text_and_lists_as_they_are(con: Connection) -> None:
     con.execute("CREATE TYPE illness AS ENUM ('flu', 'cold', 'asthma', 'ulcer', 'gout', 'cough', 'burn', 'secret')")
     con.execute(

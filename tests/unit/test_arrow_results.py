@@ -84,6 +84,7 @@ def test_df_copies(con: sqlanon.Connection) -> None:
     assert in_arrow + in_python >= 8 * ROWS
 
 
+@pytest.mark.long
 def test_the_arrow_table_of_anonymize_is_duckdbs() -> None:
     source = pyarrow.table({"age": pyarrow.array(range(ROWS)), "cost": pyarrow.array(range(ROWS))})
     released, in_arrow, _ = allocated(

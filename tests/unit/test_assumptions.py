@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import sqlanon
 from sqlanon import Connection
 from sqlanon.export.markdown import to_markdown
 from sqlanon.terminal.cli import app
+from tests.support.database import template
 
 SOURCE = """
 CREATE TABLE visits AS SELECT 20 + i % 7 AS age, i AS zip, ['flu', 'gout', 'cold'][1 + i % 3] AS disease,
@@ -40,9 +40,7 @@ DOES_NOT = [
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(SOURCE)
-    return connection
+    return template(SOURCE)
 
 
 def assumptions(con: Connection, policy: str, method: str) -> list[str]:
@@ -88,6 +86,7 @@ def run(text: str, *arguments: str) -> tuple[int, str, list[Any]]:
     return done.exit_code, done.stderr, lines
 
 
+@pytest.mark.long
 def test_the_command_line_goes_by_the_requirements() -> None:
     made = SOURCE + "CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian(publish => 'none'); "
     code, said, _ = run(made + "CHECK r;")

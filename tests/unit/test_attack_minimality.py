@@ -7,6 +7,7 @@ import pytest
 import sqlanon
 from sqlanon import Connection, PolicyError
 from sqlanon.attacks.sizes import sizes
+from tests.support.database import template
 
 SETUP = """
 CREATE TABLE people AS SELECT i AS person, i % 6 AS age, ['F', 'M'][1 + i % 2] AS sex,
@@ -19,11 +20,11 @@ PLAIN = "generalization(suppression => 0)"
 
 
 def connected(*, roles: str = ROLES, required: str = DIVERSE, method: str = PLAIN) -> Connection:
-    con = sqlanon.connect(config={"threads": "1"})
-    con.execute(SETUP)
-    con.execute(f"CREATE POLICY p ON people ({roles}) REQUIRE {required}")
-    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
-    return con
+    return template(
+        SETUP,
+        f"CREATE POLICY p ON people ({roles}) REQUIRE {required}",
+        f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}",
+    )
 
 
 def refused(con: Connection, message: str, arguments: str = "") -> None:
@@ -31,6 +32,7 @@ def refused(con: Connection, message: str, arguments: str = "") -> None:
         con.execute(f"ATTACK r WITH minimality{arguments}")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("roles", "required", "method", "message"),
     [
@@ -52,6 +54,7 @@ def test_what_was_not_chosen_by_its_loss_alone_is_refused(roles: str, required: 
     refused(connected(roles=roles, required=required, method=method), message)
 
 
+@pytest.mark.long
 def test_a_source_that_has_changed_is_refused() -> None:
     con = connected()
     con.execute("INSERT INTO people SELECT 99, 1, 'F', 'flu'")
@@ -62,6 +65,7 @@ def test_a_source_that_has_changed_is_refused() -> None:
     refused(con, "a hierarchy of its policy is another now")
 
 
+@pytest.mark.long
 def test_the_work_is_bounded() -> None:
     con = connected()
     with sizes.replaced(every_world=0, most_dealt=24 * 150):
@@ -72,6 +76,7 @@ def test_the_work_is_bounded() -> None:
         refused(con, "there are 8 nodes, more than 3")
 
 
+@pytest.mark.long
 def test_a_class_of_many_worlds_is_dealt_world_by_world() -> None:
     """90,720 worlds of one class: dealing them takes a second, and took hours when each met each arrangement."""
     con = sqlanon.connect(config={"threads": "1"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-import duckdb
 import pytest
 
+from sqlanon import Connection
 from sqlanon.catalog import hierarchies, policies
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.hierarchy import HierarchyDefinition
@@ -25,6 +25,7 @@ from sqlanon.questions.ask import BoundRequirement
 from sqlanon.statements.policy import create_policy
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy, CreateRelease
+from tests.support.database import template
 
 SOURCE = """
 CREATE TYPE verdict AS ENUM ('yes', 'no', 'secret');
@@ -42,13 +43,13 @@ CREATE VIEW electors AS SELECT * FROM voters;
 
 @pytest.fixture
 def engine():
-    connection = duckdb.connect()
-    connection.execute(SOURCE)
-    made = DuckDBEngine(connection)
+    with template(SOURCE, with_hierarchies) as connection:
+        yield DuckDBEngine(connection.duckdb)
+
+
+def with_hierarchies(connection: Connection) -> None:
     for name in ("diseases", "wards"):
-        hierarchies.save(made, HierarchyDefinition(name, "prefixes", (2, 1)))
-    yield made
-    connection.close()
+        hierarchies.save(DuckDBEngine(connection.duckdb), HierarchyDefinition(name, "prefixes", (2, 1)))
 
 
 ROLES = """

@@ -13,13 +13,14 @@ import pyarrow as pa
 import pytest
 
 import sqlanon
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.domain.policy import Requirement
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError
 from sqlanon.pipeline.check import reported
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build.sql_files import query_tree
+from tests.support.database import template
 
 SETUP = """
 CREATE TABLE people AS SELECT 'p' || i AS name, 20 + i % 3 AS age, ['flu', 'cold'][1 + i % 2] AS disease
@@ -61,15 +62,14 @@ READERS = {"parquet": _of_file, "csv": _of_file, "arrow": _of_arrow, "duckdb": _
 
 @pytest.fixture
 def con() -> Connection:
-    connection = connect()
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 def rows(con: Connection, query: str) -> list[tuple[object, ...]]:
     return sorted(con.duckdb.execute(query).fetchall())
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW", "frame"])
 @pytest.mark.parametrize("format_", READERS)
 def test_an_export_has_the_rows_of_the_release(con: Connection, kind: str, format_: str, tmp_path: Path) -> None:
@@ -118,6 +118,7 @@ def test_the_search_path_changes_no_source(con: Connection) -> None:
     assert rows(con, "FROM memory.main.again") == rows(con, "FROM memory.main.released")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("path", ["memory.clinic,memory.main", "other.main,memory.main", "other.main", "memory.clinic"])
 @pytest.mark.parametrize("policy", ["named", "asked", "viewed"])
 def test_the_search_path_changes_no_live_view(con: Connection, policy: str, path: str) -> None:
@@ -168,6 +169,7 @@ def test_a_name_may_have_its_database_or_its_schema(con: Connection, name: str) 
     assert rows(con, "FROM again") == rows(con, "FROM released")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "source",
     ["of_people()", "(FROM of_people())", "(SELECT age, disease FROM people WHERE age > youngest())", "by_macro"],
@@ -280,6 +282,7 @@ def test_a_live_view_shows_nothing_beside_a_temporary_table_of_its_source_s_name
     assert rows(con, "FROM live") == shown
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["count_star", "min", "+", "||", "struct_pack", "current_setting", "lower", "error"])
 def test_a_live_view_does_not_call_a_reader_s_macros(con: Connection, name: str) -> None:
     con.execute("CREATE ANONYMIZED VIEW live AS POLICY named METHOD mondrian")

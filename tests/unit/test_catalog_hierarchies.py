@@ -14,6 +14,7 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError
+from tests.support.database import new_database
 from tests.support.draws import draws
 
 ZIP = HierarchyDefinition("zip_prefix", "prefixes", (4, 3, 2))
@@ -34,9 +35,8 @@ WORK = [
 
 @pytest.fixture
 def engine():
-    connection = duckdb.connect()
-    yield DuckDBEngine(connection)
-    connection.close()
+    with new_database() as connection:
+        yield DuckDBEngine(connection.duckdb)
 
 
 @pytest.fixture
@@ -77,7 +77,8 @@ def test_saving_again_replaces_however_often_and_however_spelled(catalog):
     assert hierarchies.listing(catalog) == ["Zip_Prefix"]
 
 
-def test_a_database_without_a_catalog_has_no_hierarchies(engine):
+def test_a_database_without_a_catalog_has_no_hierarchies():
+    engine = DuckDBEngine(duckdb.connect())
     assert hierarchies.listing(engine) == []
     assert not hierarchies.exists(engine, "zip")
     assert not hierarchies.delete(engine, "zip")

@@ -13,6 +13,7 @@ from sqlanon.domain.policy import Attribute, Policy, Pseudonym, RelatedTable, Re
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError
+from tests.support.database import new_database
 from tests.support.draws import draws
 
 HOSPITAL = Policy(
@@ -36,9 +37,8 @@ HOSPITAL = Policy(
 
 @pytest.fixture
 def engine():
-    connection = duckdb.connect()
-    yield DuckDBEngine(connection)
-    connection.close()
+    with new_database() as connection:
+        yield DuckDBEngine(connection.duckdb)
 
 
 def with_attribute(attribute):
@@ -126,7 +126,8 @@ def test_only_a_to_z_are_the_same_in_both_cases_as_in_duckdb(engine):
     assert not policies.exists(engine, "ärzte")
 
 
-def test_a_database_without_a_catalog_has_no_policies(engine):
+def test_a_database_without_a_catalog_has_no_policies():
+    engine = DuckDBEngine(duckdb.connect())
     assert policies.listing(engine) == []
     assert not policies.exists(engine, "hospital")
     assert not policies.delete(engine, "hospital")

@@ -20,6 +20,7 @@ from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, InternalError, UserError
+from tests.support.database import new_database
 
 POLICY = Policy(
     "hospital",
@@ -77,9 +78,8 @@ MEASURED = (
 
 @pytest.fixture
 def engine():
-    connection = duckdb.connect()
-    yield DuckDBEngine(connection)
-    connection.close()
+    with new_database() as connection:
+        yield DuckDBEngine(connection.duckdb)
 
 
 def save(engine: DuckDBEngine, release: Release) -> None:
@@ -196,7 +196,8 @@ def test_delete_forgets_one_release_whole(engine):
     assert releases.listing(engine) == [(other.name, other)]
 
 
-def test_a_database_without_a_catalog_has_no_releases(engine):
+def test_a_database_without_a_catalog_has_no_releases():
+    engine = DuckDBEngine(duckdb.connect())
     assert releases.listing(engine) == []
     assert releases.find(engine, NAME) is None
     releases.delete(engine, "x")

@@ -51,6 +51,7 @@ def oracle(name: str, table: Table) -> Any:
     return import_module(f"tests.oracles.models.{name}").achieved(table, **arguments)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(tables)
 def test_the_figures_of_every_model(rows: list[tuple[Any, ...]]) -> None:
@@ -78,6 +79,7 @@ def test_the_figures_of_every_model(rows: list[tuple[Any, ...]]) -> None:
         assert _same(figures[name, None], figure), name
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(tables, tables)
 def test_the_journalist_looks_in_the_public_table(rows: list[tuple[Any, ...]], others: list[tuple[Any, ...]]) -> None:

@@ -94,6 +94,7 @@ def con() -> Connection:
 XY = "xy_anonymity(x => who, y => ill, k => 2)"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("statement", "words"),
     [

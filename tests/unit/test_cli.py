@@ -301,6 +301,7 @@ def test_hostile_values_do_not_drive_the_terminal() -> None:
     assert "a\\nb\\|c" in done.stdout
 
 
+@pytest.mark.long
 def test_colours_on_a_terminal_and_nowhere_else(tmp_path: Path) -> None:
     script = tmp_path / "s.sql"
     script.write_text("SELECT 1 AS one; SELEC;")
@@ -513,6 +514,7 @@ def test_read_only(tmp_path: Path) -> None:
     assert not (tmp_path / "y.duckdb").exists()
 
 
+@pytest.mark.long
 def test_many_readers_of_one_file(tmp_path: Path) -> None:
     database = tmp_path / "x.duckdb"
     run_script(RELEASE, "-d", database)

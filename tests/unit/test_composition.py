@@ -19,6 +19,7 @@ from sqlanon.catalog.digests import seal
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.terminal.presentation import Output
 from sqlanon.terminal.scripts import ScriptRun
+from tests.support.database import template
 
 TODAY = datetime.now(UTC).strftime("%Y-%m-")
 SETUP = """
@@ -34,8 +35,7 @@ CREATE TABLE other.patients AS FROM patients;
 
 @pytest.fixture
 def con() -> Iterator[Any]:
-    with sqlanon.connect() as connection:
-        connection.execute(SETUP)
+    with template(SETUP) as connection:
         yield connection
 
 

@@ -14,6 +14,7 @@ from sqlanon import PrivacyViolation, connect
 from sqlanon.catalog.digests import seal
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.releases.content import fingerprint_of, fingerprint_query
+from tests.support.database import template
 from tests.support.draws import draws
 
 # For each type values of which no two are the same.
@@ -60,14 +61,18 @@ def test_nested_values_are_told_apart(kind: str) -> None:
 
 
 LISTS = st.none() | st.lists(st.none() | st.lists(st.none() | st.integers(0, 1), max_size=2), max_size=3)
-ENGINE = DuckDBEngine(connect().duckdb)
+
+
+@pytest.fixture(scope="module")
+def engine() -> DuckDBEngine:
+    return DuckDBEngine(connect().duckdb)
 
 
 @pytest.mark.drawn
 @settings(max_examples=draws(20, long=300), deadline=None)
-@given(LISTS, LISTS)
-def test_lists_have_one_fingerprint_if_they_are_the_same(first: Any, second: Any) -> None:
-    one, other = (fingerprint(ENGINE, repr(each).replace("None", "NULL")) for each in (first, second))
+@given(first=LISTS, second=LISTS)
+def test_lists_have_one_fingerprint_if_they_are_the_same(engine: DuckDBEngine, first: Any, second: Any) -> None:
+    one, other = (fingerprint(engine, repr(each).replace("None", "NULL")) for each in (first, second))
     assert (one == other) == (first == second)
 
 
@@ -88,15 +93,13 @@ def test_tables_without_nested_columns_have_the_former_query() -> None:
 @pytest.fixture
 def release() -> Any:
     """A connection with a release of lists and structs."""
-    con = connect()
-    con.execute("""
+    return template("""
         CREATE TABLE t AS SELECT i % 2 AS w, []::INTEGER[] AS l, {'a': NULL::INTEGER} AS s, [[1], [2]] AS v, i AS d
         FROM range(8) AS t(i);
         CREATE POLICY p ON t (w QUASI IDENTIFIER, l INSENSITIVE, s INSENSITIVE, v INSENSITIVE, d SENSITIVE)
         REQUIRE k_anonymity(k => 2);
         CREATE ANONYMIZED TABLE r AS POLICY p;
     """)
-    return con
 
 
 CHANGES = ["l = NULL", "l = [NULL]", "s = NULL", "v = [[1, 2]]", "v = NULL"]
@@ -114,8 +117,7 @@ def test_a_changed_release_is_not_exported(release: Any, tmp_path: Path, change:
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_release_is_not_checked(change: str) -> None:
     """CHECK needs the rows that were made where it cannot count again, as of a public table."""
-    con = connect()
-    con.execute("""
+    con = template("""
         CREATE TABLE t AS SELECT i % 2 AS w, []::INTEGER[] AS l, {'a': NULL::INTEGER} AS s, [[1], [2]] AS v, i AS d
         FROM range(8) AS t(i);
         CREATE TABLE everybody AS SELECT i % 2 AS w FROM range(20) AS t(i);

@@ -14,6 +14,7 @@ import pytest
 import sqlanon
 from sqlanon import EngineError, PolicyError, SqlanonError, UserError
 from sqlanon.engines.duckdb import DuckDBEngine, in_use, translated
+from tests.support.database import template_file
 from tests.support.processes import running
 
 PEOPLE = "CREATE TABLE people AS SELECT i % 2 AS age, i AS person FROM range(10) AS t(i);"
@@ -24,10 +25,7 @@ VIEW = "CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization;"
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "people.duckdb"
-    with sqlanon.connect(path) as connection:
-        connection.sql(PEOPLE + POLICY + TABLE)
-    return path
+    return template_file(tmp_path / "people.duckdb", PEOPLE + POLICY + TABLE)
 
 
 def contents(path: Path) -> Any:

@@ -9,6 +9,7 @@ from sqlanon import Connection, connect
 from sqlanon.errors import InternalError, Position, PrivacyViolation, SqlanonError, UserError
 from sqlanon.syntax.parser import parse_script
 from sqlanon.terminal.scripts import as_sqlanon_error
+from tests.support.database import template
 
 POLICY = """CREATE POLICY p ON visits (
     age QUASI IDENTIFIER USING tens MAX LEVEL 2,
@@ -19,14 +20,12 @@ POLICY = """CREATE POLICY p ON visits (
 
 @pytest.fixture
 def con() -> Connection:
-    made = connect()
-    made.execute(
+    return template(
         "CREATE TABLE visits AS SELECT 20 + i % 30 AS age, ['F', 'M'][1 + i % 2] AS sex, "
-        "['Flu', 'Cold', 'Cough'][1 + i % 3] AS disease FROM range(120) AS t(i)"
+        "['Flu', 'Cold', 'Cough'][1 + i % 3] AS disease FROM range(120) AS t(i)",
+        "CREATE HIERARCHY tens AS INTERVALS (10)",
+        POLICY.replace("POLICY p", "POLICY good"),
     )
-    made.execute("CREATE HIERARCHY tens AS INTERVALS (10)")
-    made.execute(POLICY.replace("POLICY p", "POLICY good"))
-    return made
 
 
 def failure(con: Connection, script: str) -> SqlanonError:

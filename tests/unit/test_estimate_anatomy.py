@@ -10,6 +10,7 @@ import pytest
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError
 from sqlanon.estimates.sizes import sizes
+from tests.support.database import template
 from tests.support.estimates.figures import figures_of
 
 # Of 24 people of twelve ages all are in one bucket: each "dis ease" has 8, each value of the other column 6.
@@ -27,9 +28,7 @@ CREATE ANONYMIZED TABLE single AS POLICY one METHOD anatomy(l => 3);
 
 @pytest.fixture
 def con() -> Connection:
-    connection = connect(config={"threads": "1"})
-    connection.execute(SOURCE)
-    return connection
+    return template(SOURCE)
 
 
 def asked(con: Connection, query: str, release: str = '"re lease"') -> list[Any]:
@@ -89,6 +88,7 @@ def test_a_comparison_of_a_dealt_value_with_one_of_the_row_is_refused(con: Conne
         asked(con, 'SELECT count(*) FROM t WHERE length("dis ease") > "value"')
 
 
+@pytest.mark.long
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("format_", ["parquet", "csv"])
 def test_an_export_says_the_same(con: Connection, tmp_path: Path, format_: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, SqlanonError
 from sqlanon.estimates.sizes import sizes
+from tests.support.database import template
 from tests.support.estimates.figures import figures_of
 
 # Ages 0 to 11 twice, each with one of three diseases and one of four values; "group_1" is a column of the source.
@@ -26,12 +27,10 @@ FRAGMENTS = 'FRAGMENTS ("a ge", "group_1"), ("dis ease", bucket), ("select")'
 
 @pytest.fixture
 def con() -> Connection:
-    connection = connect(config={"threads": "1"})
-    connection.execute(
+    return template(
         f"{SOURCE}; CREATE ANONYMIZED TABLE apart AS POLICY p METHOD fragments {FRAGMENTS};"
         f"CREATE ANONYMIZED TABLE linked AS POLICY p METHOD loose(groups => (2, 1, 1), suppression => 0.5) {FRAGMENTS}"
     )
-    return connection
 
 
 def asked(con: Connection, query: str, release: str = "apart") -> list[Any]:
@@ -76,6 +75,7 @@ def test_one_fragment_is_exact_and_its_columns_are_known_together(con: Connectio
         ).replace("a ge, dis ease", "dis ease, a ge")
 
 
+@pytest.mark.long
 def test_groups_having_and_lookups(con: Connection) -> None:
     con.execute("CREATE TABLE names AS FROM (VALUES ('x', 'Flu'), ('y', 'Cold')) AS n(code, name)")
     query = (
@@ -180,6 +180,7 @@ QUERIES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_exported_files_say_the_same_without_the_source(con: Connection, tmp_path: Path, kind: str) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
+from tests.support.database import new_database
 from tests.support.estimates.figures import figures_of
 
 EDGE = 2**53
@@ -17,7 +18,7 @@ EDGE = 2**53
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with connect(config={"threads": "1"}) as connection:
+    with new_database() as connection:
         yield connection
 
 

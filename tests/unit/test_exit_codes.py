@@ -235,6 +235,7 @@ def test_a_medium_that_cannot_be_written(arguments: list[str]) -> None:
     assert "cannot be opened" in said
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("streams", "arguments", "code"),
     [

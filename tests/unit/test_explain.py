@@ -343,6 +343,7 @@ def test_hostile_names(con: Connection, name: str) -> None:
     assert not any("\n" in detail for _, detail in (*found["solve"], *found["explain"]))
 
 
+@pytest.mark.long
 def test_no_value_of_a_row_is_shown(con: Connection) -> None:
     """Whatever is kept as it is stays unnamed, at the nodes that were not chosen too; labels are all there is."""
     rows = [(f"{i % 3}name{i}", f"town{i % 5}", f"secret{i % 4}") for i in range(40)]
@@ -398,6 +399,7 @@ def test_a_release_needs_no_explanation(hospital: Connection) -> None:
     assert "explain" not in stages
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("required", ["l_diversity(l => 3)", "t_closeness(t => 0.3, distance => 'equal')"])
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_what_the_rows_left_out_have_in_common(con: Connection, required: str, recoding: str) -> None:

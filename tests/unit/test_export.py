@@ -295,6 +295,7 @@ def test_refuses_inside_a_transaction(own: Any, tmp_path: Path) -> None:
     export(own, tmp_path / "out")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "change",
     [

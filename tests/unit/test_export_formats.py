@@ -21,6 +21,7 @@ from sqlanon.export.formats.base import ExportFile, export_format
 from sqlanon.plugins import names
 from sqlanon.releases.content import fingerprint_of
 from sqlanon.sqlgen.build.names import column, relation
+from tests.support.database import new_database
 from tests.support.draws import draws
 
 FORMATS = names("sqlanon.export.formats")
@@ -70,7 +71,7 @@ def stored(connection: sqlanon.Connection) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_every_type(tmp_path: Path, format_: str) -> None:
-    connection = sqlanon.connect()
+    connection = new_database()
     columns = ", ".join(f'{value} AS "{name}"' for name, value in TYPED.items())
     roles = ", ".join(f'"{name}" INSENSITIVE' for name in TYPED)
     connection.sql(f"""

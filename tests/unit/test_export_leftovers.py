@@ -16,6 +16,7 @@ import pytest
 
 import sqlanon
 from sqlanon.export.leftovers import remove_leftovers, working_folder
+from tests.support.database import template
 from tests.support.processes import SECONDS, running
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there a folder has no lock")
@@ -53,8 +54,7 @@ def working(target: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
 
 @pytest.fixture
 def con() -> Iterator[sqlanon.Connection]:
-    with sqlanon.connect() as connection:
-        connection.execute(MADE)
+    with template(MADE) as connection:
         yield connection
 
 

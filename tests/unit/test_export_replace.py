@@ -59,6 +59,7 @@ def whole(path: Path) -> bool:
         return again.execute("SELECT count(*) FROM people").fetchall() == [(30,)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize(
     "name", ["house.duckdb", "./../house/house.duckdb", "linked/house.duckdb", "hard.duckdb", "link.duckdb"]

@@ -71,6 +71,7 @@ RELEASES = (
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("values", "differ", "spelled"),
     [

@@ -17,6 +17,7 @@ from sqlanon.errors import Position, StatementError
 from sqlanon.statements.frontier import make_frontier
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import Frontier
+from tests.support.database import template
 
 SETUP = """
 CREATE TABLE people AS SELECT
@@ -46,6 +47,7 @@ def rows(con: Connection, statement: str) -> list[dict[str, Any]]:
     return [dict(zip(answer.columns, row, strict=True)) for row in answer.fetchall()]
 
 
+@pytest.mark.long
 def test_every_combination_is_a_candidate_and_none_is_left(con: Connection) -> None:
     before = con.duckdb.execute(TABLES).fetchall()
     answer = rows(con, MADE)
@@ -69,6 +71,7 @@ def test_every_combination_is_a_candidate_and_none_is_left(con: Connection) -> N
     assert con.sql("SHOW FRONTIERS").fetchall()[0][:3] == ("the f", "p", 9)
 
 
+@pytest.mark.long
 def test_figures_are_those_of_the_release_that_the_advice_publishes(con: Connection) -> None:
     # No row of these is dealt at random.
     methods = "METHODS (generalization, mondrian)"
@@ -83,6 +86,7 @@ def test_figures_are_those_of_the_release_that_the_advice_publishes(con: Connect
     assert advice["workload w"] == pytest.approx(dict(row[2:] for row in loss)["mean_relative_error"], abs=1e-12)
 
 
+@pytest.mark.long
 def test_the_least_of_what_satisfies_the_condition_is_advised(con: Connection) -> None:
     answer = rows(
         con, "FRONTIER small ON POLICY p METHODS (generalization) SWEEP k IN (2, 12, 48) MEASURE p_loss, discernibility"
@@ -121,6 +125,7 @@ def test_without_a_sensitive_attribute_there_is_no_baseline(con: Connection) -> 
     assert [row["method"] for row in answer] == ["intact", "mondrian"]
 
 
+@pytest.mark.long
 def test_a_baseline_that_is_named_is_a_candidate_once(con: Connection) -> None:
     con.execute("CREATE POLICY named ON people (age QUASI IDENTIFIER, ward SENSITIVE) REQUIRE K_Anonymity(K => 2)")
     methods = "METHODS (mondrian, TRIVIAL, trivial(drop => 'sensitive'))"
@@ -137,6 +142,7 @@ def test_a_baseline_that_is_named_is_a_candidate_once(con: Connection) -> None:
     assert [requirement.lower() for requirement in of_trivial] == [f"k_anonymity(k => {k})" for k in (2, 2, 3, 3)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("comparison", "is_met"), [("<=", True), ("<", False)])
 def test_a_bound_may_be_strict(con: Connection, comparison: str, is_met: bool) -> None:
     answer = rows(con, "FRONTIER f ON POLICY p METHODS (mondrian) MEASURE discernibility")
@@ -149,6 +155,7 @@ def test_a_bound_may_be_strict(con: Connection, comparison: str, is_met: bool) -
             con.sql(advise)
 
 
+@pytest.mark.long
 def test_a_policy_that_changed_is_not_advised_on(con: Connection) -> None:
     con.sql("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain")
     con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 3)")
@@ -162,6 +169,7 @@ def test_a_policy_that_changed_is_not_advised_on(con: Connection) -> None:
     con.execute("ALTER POLICY p REQUIRE k_anonymity(k => 2)")
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("statement", "message", "hint"),
     [
@@ -222,6 +230,7 @@ def test_a_frontier_needs_its_own_transactions(con: Connection) -> None:
     con.execute("ROLLBACK")
 
 
+@pytest.mark.long
 def test_a_frontier_is_dropped(con: Connection) -> None:
     con.sql("FRONTIER gone ON POLICY p METHODS (mondrian) MEASURE gain")
     assert con.sql("DROP FRONTIER gone").fetchall()[0][2] == "dropped"
@@ -229,6 +238,7 @@ def test_a_frontier_is_dropped(con: Connection) -> None:
     assert con.duckdb.execute("SELECT count(*) FROM anon.candidate WHERE frontier = 'gone'").fetchall() == [(0,)]
 
 
+@pytest.mark.long
 def test_figures_of_all_columns_are_those_of_the_release(con: Connection) -> None:
     """The loss of the release, not that of its worst column."""
     asked = "METHODS (generalization) SWEEP k IN (12) MEASURE granularity_loss, precision"
@@ -243,6 +253,7 @@ def test_figures_of_all_columns_are_those_of_the_release(con: Connection) -> Non
     assert {name: answer[3][name] for name in of_all} == pytest.approx(of_all, abs=1e-12)
 
 
+@pytest.mark.long
 def test_candidates_whose_figures_differ_by_rounding_alone_are_efficient_together(con: Connection) -> None:
     """Three ways to publish the same classes, whose shares are added up in any order."""
     connection = sqlanon.connect()
@@ -266,6 +277,7 @@ def test_candidates_whose_figures_differ_by_rounding_alone_are_efficient_togethe
     assert "METHOD trivial" in advice["statement"]
 
 
+@pytest.mark.long
 def test_a_workload_that_is_not_answered_says_how_many_queries_are_not(con: Connection) -> None:
     con.execute("INSERT INTO anon.workload VALUES ('two', 1, 'SELECT count(*) FROM people')")
     con.execute("INSERT INTO anon.workload VALUES ('two', 2, 'SELECT count(*) FROM people WHERE length(ward) > age')")
@@ -273,6 +285,7 @@ def test_a_workload_that_is_not_answered_says_how_many_queries_are_not(con: Conn
     assert answer[-1]["reason"] == "workload two (1 of 2 results have no estimate) not defined of it"
 
 
+@pytest.mark.long
 def test_a_figure_of_several_statistics_is_that_which_takes_the_arguments(con: Connection) -> None:
     [*_, row] = rows(con, "FRONTIER f ON POLICY p METHODS (mondrian) MEASURE unique_rows")
     assert row["reason"] is None
@@ -294,6 +307,7 @@ con.sql("FRONTIER f ON POLICY p METHODS (mondrian) MEASURE gain")
 """
 
 
+@pytest.mark.long
 def test_a_process_that_ends_while_measuring_leaves_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "house.duckdb")
     with sqlanon.connect(path) as con:
@@ -309,6 +323,7 @@ def test_a_process_that_ends_while_measuring_leaves_nothing(tmp_path: Path) -> N
 POPULATIONS = "FRONTIER g ON POLICY p METHODS (generalization, mondrian) SWEEP k IN (2, 8) MEASURE u_loss"
 
 
+@pytest.mark.long
 def test_populations_of_candidates_are_those_of_releases_by_themselves(con: Connection) -> None:
     before = con.duckdb.execute(TABLES).fetchall()
     answer = rows(con, POPULATIONS)
@@ -318,6 +333,7 @@ def test_populations_of_candidates_are_those_of_releases_by_themselves(con: Conn
         assert row["u_loss"] == pytest.approx(_u_loss(con, k), abs=1e-12)
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("source", ["people", "(SELECT * FROM people)"])
 @pytest.mark.parametrize(
     "change",
@@ -329,9 +345,7 @@ def test_populations_of_candidates_are_those_of_releases_by_themselves(con: Conn
     ],
 )
 def test_candidates_of_rows_that_changed_meanwhile_are_not_compared(source: str, change: str) -> None:
-    connection = sqlanon.connect()
-    connection.execute(SETUP)
-    connection.execute(SWEPT.replace("FRONTIER g", "FRONTIER former"))
+    connection = template(SETUP, SWEPT.replace("FRONTIER g", "FRONTIER former"))
     attributes = '(age QUASI IDENTIFIER, "the ill""ness" SENSITIVE)'
     connection.execute(f"CREATE POLICY other ON {source} {attributes} REQUIRE k_anonymity(k => 2)")
 
@@ -347,6 +361,7 @@ def test_candidates_of_rows_that_changed_meanwhile_are_not_compared(source: str,
     assert {row[0] for row in connection.execute("SELECT policy FROM anon.candidate").fetchall()} == {"p"}
 
 
+@pytest.mark.long
 def test_rows_that_are_the_same_at_the_end_are_compared(con: Connection) -> None:
     """The order in which they stand is none of theirs."""
 
@@ -365,11 +380,11 @@ def any_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlanon.statements.frontier.require_same_rows", lambda engine, policy, before: None)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("any_rows")
 def test_a_source_that_changes_meanwhile_is_looked_at_again() -> None:
     """Populations that were found in other rows are not used."""
-    connection = sqlanon.connect()
-    connection.execute(SETUP)
+    connection = template(SETUP)
     changed = False
 
     def change(stage: str, done: int, total: int, detail: str | None = None) -> None:
@@ -425,8 +440,7 @@ def test_candidates_that_differ_in_numbers_alone_share_their_cells(con: Connecti
 
 @pytest.mark.usefixtures("any_rows")
 def test_cells_of_rows_that_have_changed_are_encoded_again() -> None:
-    connection = sqlanon.connect()
-    connection.execute(SETUP)
+    connection = template(SETUP)
 
     def change(stage: str, done: int, total: int, detail: str | None = None) -> None:
         if done == 3:
@@ -440,8 +454,7 @@ def test_cells_of_rows_that_have_changed_are_encoded_again() -> None:
 
 
 def test_an_error_meanwhile_leaves_no_table() -> None:
-    connection = sqlanon.connect()
-    connection.execute(SETUP)
+    connection = template(SETUP)
     before = connection.duckdb.execute(TABLES).fetchall()
 
     def stop(stage: str, done: int, total: int, detail: str | None = None) -> None:

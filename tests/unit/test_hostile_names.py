@@ -153,6 +153,7 @@ def test_objects(names: list[str]) -> None:
 NAME = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=30)
 
 
+@pytest.mark.long
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(NAME, NAME, NAME, NAME)
 def test_any_names(name: str, hierarchy: str, policy: str, release: str) -> None:

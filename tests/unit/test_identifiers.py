@@ -16,6 +16,7 @@ from sqlanon.domain.identifiers import fold, nearest, same_name
 LETTERS = "AaZzÄäÉéİ\u0131K\u212aΣ\u03c3ςẞß_1"
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(st.text(LETTERS, min_size=1, max_size=3), st.sampled_from((str.upper, str.lower, str.casefold, str.swapcase)))
 def test_two_spellings_are_one_name_where_duckdb_refuses_both(one: str, spelled: Callable[[str], str]) -> None:

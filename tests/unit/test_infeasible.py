@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PrivacyViolation
+from tests.support.database import template
 
 SOURCE = """
     CREATE TABLE t AS
@@ -17,9 +17,7 @@ ROLES = "age QUASI IDENTIFIER USING pairs{}, disease SENSITIVE, ward SENSITIVE"
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(SOURCE)
-    return connection
+    return template(SOURCE)
 
 
 def refused(con: Connection, method: str, requirements: str, levels: str = "") -> str:

@@ -16,6 +16,7 @@ from sqlanon.methods.itemsets.item_tree import LeafRow, item_tree
 from sqlanon.methods.itemsets.optimal import number_of_cuts
 from sqlanon.methods.itemsets.sizes import sizes
 from sqlanon.session import StatementEvent
+from tests.support.database import template
 from tests.support.reports import page_of
 
 SETUP = """
@@ -32,8 +33,7 @@ MAKE = "CREATE ANONYMIZED TABLE r AS POLICY {} METHOD itemsets"
 
 @pytest.fixture
 def con() -> Iterator[sqlanon.Connection]:
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
+    with template(SETUP) as connection:
         yield connection
 
 
@@ -426,6 +426,7 @@ def test_measure_gives_each_reason_once(con: sqlanon.Connection) -> None:
     assert said in events[1].remarks
 
 
+@pytest.mark.long
 def test_a_report_says_what_is_promised_of_lists(con: sqlanon.Connection) -> None:
     published(con)
     text = page_of(con, "r").text

@@ -33,13 +33,36 @@ EXPORT r TO 'out/' (REPLACE true);
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    return prepared(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the job has run once, which no test changes."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        prepared(folder)
+        assert outcome() == "done"
+    return folder
+
+
+@pytest.fixture
+def done(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the test's own, in which the job has run once. A copy is no change: `test_order_is_no_change`."""
+    monkeypatch.chdir(tmp_path)
+    return shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+
+
+def prepared(folder: Path) -> Path:
+    """The current folder, with a database and the script of the job."""
     change("""
         CREATE TABLE areas AS SELECT 'w' || i AS ward, ['North', 'South'][1 + i % 2] AS area FROM range(4) AS t(i);
         CREATE TABLE visits AS
         SELECT 20 + i % 40 AS age, 'w' || i % 4 AS ward, ['Flu', 'Cold'][1 + i % 2] AS ill FROM range(400) AS t(i);
     """)
-    (tmp_path / "night.sql").write_text(SCRIPT, encoding="utf-8")
-    return tmp_path
+    (folder / "night.sql").write_text(SCRIPT, encoding="utf-8")
+    return folder
 
 
 def change(script: str) -> None:
@@ -68,6 +91,7 @@ def release_id() -> str:
     return str(rows("SELECT release_id FROM anon.release")[0][0])
 
 
+@pytest.mark.long
 def test_there_is_nothing_to_do_twice(folder: Path) -> None:
     code, log = run()
     assert code == 0
@@ -97,9 +121,9 @@ CHANGES = {
 }
 
 
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", CHANGES)
-def test_whatever_changes_is_noticed(folder: Path, name: str) -> None:
-    assert outcome() == "done"
+def test_whatever_changes_is_noticed(done: Path, name: str) -> None:
     change(CHANGES[name])
     if name == "it is another release":
         assert outcome() == "failed"
@@ -108,19 +132,18 @@ def test_whatever_changes_is_noticed(folder: Path, name: str) -> None:
     assert outcome() == "unchanged"
 
 
-def test_order_is_no_change(folder: Path) -> None:
-    assert outcome() == "done"
+def test_order_is_no_change(done: Path) -> None:
     change("CREATE OR REPLACE TABLE visits AS FROM visits ORDER BY random()")
     assert outcome() == "unchanged"
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("how", ["gone", "certificate", "one byte", "certificate.md", "a file more", "older"])
-def test_files_are_looked_at(folder: Path, how: str) -> None:
-    assert outcome() == "done"
-    data, certificate = folder / "out" / "r.parquet", folder / "out" / "certificate.json"
+def test_files_are_looked_at(done: Path, how: str) -> None:
+    data, certificate = done / "out" / "r.parquet", done / "out" / "certificate.json"
     match how:
         case "gone":
-            for file in (folder / "out").iterdir():
+            for file in (done / "out").iterdir():
                 file.unlink()
         case "certificate":
             certificate.unlink()
@@ -128,25 +151,26 @@ def test_files_are_looked_at(folder: Path, how: str) -> None:
         case "one byte":
             data.write_bytes(data.read_bytes()[:-1] + b"x")
         case "certificate.md":
-            (folder / "out" / "certificate.md").unlink()
+            (done / "out" / "certificate.md").unlink()
         case "a file more":
-            (folder / "out" / "more.csv").touch()
+            (done / "out" / "more.csv").touch()
         case "older":
-            shutil.copytree(folder / "out", folder / "former")
+            shutil.copytree(done / "out", done / "former")
             assert outcome("--force") == "done"
-            shutil.rmtree(folder / "out")
-            (folder / "former").rename(folder / "out")
+            shutil.rmtree(done / "out")
+            (done / "former").rename(done / "out")
     # What was changed is no export any more, and is never replaced.
     assert outcome() == ("failed" if how in ("one byte", "a file more") else "done")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("script", ["CHECK r;", "EXPORT r TO 'again/' (REPLACE true);"])
-def test_a_release_of_another_script_is_looked_at_each_time(folder: Path, script: str) -> None:
-    assert outcome() == "done"
-    (folder / "night.sql").write_text(script, encoding="utf-8")
+def test_a_release_of_another_script_is_looked_at_each_time(done: Path, script: str) -> None:
+    (done / "night.sql").write_text(script, encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "done"]
 
 
+@pytest.mark.long
 def test_a_key_that_signs_is_part_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one.key", "other.key"):
         assert CliRunner().invoke(app, ["keygen", name, "--quiet"]).exit_code == 0
@@ -157,6 +181,7 @@ def test_a_key_that_signs_is_part_of_it(folder: Path, monkeypatch: pytest.Monkey
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("of_script", [True, False], ids=["policy of the script", "policy of another script"])
 @pytest.mark.parametrize("role", ["ENTITY", "IDENTIFIER"])
 def test_the_key_of_a_pseudonym_is_part_of_it(
@@ -191,6 +216,7 @@ def _words(folder: Path) -> set[str]:
     return {value for text in texts for line in text.splitlines() for value in line.split(",")}
 
 
+@pytest.mark.long
 def test_a_macro_that_a_query_calls_is_part_of_it(folder: Path) -> None:
     change("CREATE MACRO coarse(age) AS age // 10")
     text = SCRIPT.replace("ON visits", "ON (SELECT coarse(age) AS age, ward, ill FROM visits)")
@@ -200,6 +226,7 @@ def test_a_macro_that_a_query_calls_is_part_of_it(folder: Path) -> None:
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
+@pytest.mark.long
 def test_a_version_is_part_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of DuckDB, and of a package that has plug-ins."""
     assert [outcome(), outcome()] == ["done", "unchanged"]
@@ -220,32 +247,31 @@ def test_a_transaction_ends_with_its_job(folder: Path) -> None:
     assert rows("SELECT DISTINCT arguments FROM anon.hierarchy WHERE hierarchy = 'tens'")[0][0] == "[10]"
 
 
-def test_the_script_is_part_of_it(folder: Path) -> None:
-    assert outcome() == "done"
-    (folder / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 6"), encoding="utf-8")
+def test_the_script_is_part_of_it(done: Path) -> None:
+    (done / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 6"), encoding="utf-8")
     assert outcome() == "done"
     assert outcome() == "unchanged"
 
 
-def test_a_policy_of_another_script_is_part_of_it(folder: Path) -> None:
-    assert outcome() == "done"
-    (folder / "night.sql").write_text("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;", encoding="utf-8")
+def test_a_policy_of_another_script_is_part_of_it(done: Path) -> None:
+    (done / "night.sql").write_text("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;", encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("ALTER POLICY p REQUIRE k_anonymity(k => 7)")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("CREATE OR REPLACE HIERARCHY tens AS INTERVALS (10, 20)")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("DELETE FROM visits WHERE rowid < 10")
-    (folder / "night.sql").write_text("REFRESH ANONYMIZED TABLE r;", encoding="utf-8")
+    (done / "night.sql").write_text("REFRESH ANONYMIZED TABLE r;", encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("DELETE FROM visits WHERE rowid < 20")
     assert [outcome(), outcome()] == ["done", "unchanged"]
-    (folder / "night.sql").write_text("REFRESH ANONYMIZED TABLE r LEVELS FROM RELEASE r;", encoding="utf-8")
+    (done / "night.sql").write_text("REFRESH ANONYMIZED TABLE r LEVELS FROM RELEASE r;", encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "unchanged"]
     change("DELETE FROM visits WHERE rowid < 30")
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize(
     "more",
     [
@@ -263,26 +289,27 @@ def test_what_may_read_anything_is_run_each_time(folder: Path, more: str) -> Non
     assert [outcome(), outcome()] == ["done", "done"]
 
 
+@pytest.mark.long
 def test_a_query_that_is_never_the_same(folder: Path) -> None:
     text = SCRIPT.replace("ON visits", "ON (SELECT * FROM visits WHERE random() < 0.9)")
     (folder / "night.sql").write_text(text, encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "done"]
 
 
-def test_a_job_that_fails_leaves_what_was_there(folder: Path) -> None:
-    assert outcome() == "done"
-    made, files = release_id(), sorted(path.read_bytes() for path in (folder / "out").iterdir())
-    (folder / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
+def test_a_job_that_fails_leaves_what_was_there(done: Path) -> None:
+    made, files = release_id(), sorted(path.read_bytes() for path in (done / "out").iterdir())
+    (done / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
     code, log = run()
     assert code == 1
     (error,) = [line for line in log if line["event"] == "error"]
     assert error["kind"] == "PrivacyViolation"
     assert release_id() == made
-    assert sorted(path.read_bytes() for path in (folder / "out").iterdir()) == files
-    (folder / "night.sql").write_text(SCRIPT, encoding="utf-8")
+    assert sorted(path.read_bytes() for path in (done / "out").iterdir()) == files
+    (done / "night.sql").write_text(SCRIPT, encoding="utf-8")
     assert outcome() == "unchanged"
 
 
+@pytest.mark.long
 def test_one_that_fails_does_not_keep_the_next_from_running(folder: Path) -> None:
     (folder / "wrong.sql").write_text("CHECK nothing;", encoding="utf-8")
     (folder / "broken.sql").write_text("CREATE POLICY p ON (", encoding="utf-8")
@@ -295,6 +322,7 @@ def test_one_that_fails_does_not_keep_the_next_from_running(folder: Path) -> Non
     }
 
 
+@pytest.mark.long
 def test_the_log_has_no_rows(folder: Path) -> None:
     """Rows of a table of the user's are printed by a statement of DuckDB's, and stand in no log."""
     (folder / "night.sql").write_text(SCRIPT + "FROM visits;", encoding="utf-8")
@@ -315,6 +343,7 @@ def test_the_log_has_no_rows(folder: Path) -> None:
     assert "Flu" not in (folder / "jobs.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_metrics(folder: Path) -> None:
     (folder / "wrong.sql").write_text("CHECK nothing;", encoding="utf-8")
     for unchanged in (0, 1):
@@ -337,15 +366,15 @@ def test_metrics(folder: Path) -> None:
         assert not any("loss" in name for key in samples for name in key)
 
 
-def test_the_last_success_is_known_after_a_failure(folder: Path) -> None:
-    assert outcome() == "done"
-    (folder / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
+def test_the_last_success_is_known_after_a_failure(done: Path) -> None:
+    (done / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
     assert run("--metrics", "a.prom")[0] == 1
-    text = (folder / "a.prom").read_text(encoding="utf-8")
+    text = (done / "a.prom").read_text(encoding="utf-8")
     assert 'sqlanon_job_last_success_timestamp_seconds{job="night"}' in text
     assert 'sqlanon_release_rows{job="night",release="main.r"} 400.0' in text
 
 
+@pytest.mark.long
 def test_an_archive_has_the_latest_runs(folder: Path) -> None:
     (folder / "archive" / "night").mkdir(parents=True)
     (folder / "archive" / "night" / "notes.txt").touch()
@@ -364,6 +393,7 @@ def test_an_archive_has_the_latest_runs(folder: Path) -> None:
     assert {path.name for path in (folder / "archive" / "night").iterdir()} == left
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("keep", [1, 2, 3])
 def test_a_clock_that_was_set_back_costs_no_copy(folder: Path, keep: int) -> None:
     """Runs of a later moment were made before; they go first, and the run that was just archived never does."""
@@ -392,6 +422,7 @@ def test_a_single_file_is_archived_with_its_certificates(folder: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_another_process_has_the_database(folder: Path) -> None:
     holder = "import sqlanon, sys; con = sqlanon.connect('a.duckdb'); print('open', flush=True); sys.stdin.read()"
     with subprocess.Popen(
@@ -406,6 +437,7 @@ def test_another_process_has_the_database(folder: Path) -> None:
         assert run("--wait", "60")[0] == 0
 
 
+@pytest.mark.long
 def test_mistakes(folder: Path) -> None:
     (folder / "other").mkdir()
     (folder / "other" / "night.sql").write_text(SCRIPT, encoding="utf-8")

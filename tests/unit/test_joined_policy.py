@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-import sqlanon
 from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.catalog import policies
 from sqlanon.domain.policy import JoinedRelease
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
+from tests.support.database import template
 from tests.support.sequential_releases import SETUP
 
 XY = "xy_anonymity(x => name, y => disease, k => 2)"
@@ -29,9 +29,7 @@ def policy(columns: str = COLUMNS, joined: str = JOINED, required: str = f"k_ano
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
-        connection.execute(policy())
+    with template(SETUP, policy()) as connection:
         yield connection
 
 
@@ -59,6 +57,7 @@ def test_policies_that_are_refused(con: Connection, parts: dict[str, str], words
         con.execute(policy(**parts))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
@@ -102,6 +101,7 @@ def test_releases_that_cannot_be_joined(con: Connection, statement: str, words: 
     assert con.duckdb.execute("SELECT count(*) FROM anon.release").fetchall() == before
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
@@ -149,6 +149,7 @@ def test_a_row_that_was_written_by_hand(con: Connection) -> None:
         con.execute(MADE)
 
 
+@pytest.mark.long
 def test_check_asks_both_releases_as_they_are(con: Connection) -> None:
     con.execute(MADE)
     assert [row[1:] for row in con.execute("CHECK made").fetchall()] == [
@@ -163,6 +164,7 @@ def test_check_asks_both_releases_as_they_are(con: Connection) -> None:
         con.execute("CHECK made")
 
 
+@pytest.mark.long
 def test_check_tells_that_too_few_values_join(con: Connection) -> None:
     con.execute(policy(required="k_anonymity(k => 1), xy_anonymity(x => disease, y => name, k => 2)"))
     con.execute(MADE)
@@ -175,6 +177,7 @@ def test_check_tells_that_too_few_values_join(con: Connection) -> None:
         con.execute("CHECK made")
 
 
+@pytest.mark.long
 def test_another_release_of_the_name_is_not_the_one(con: Connection) -> None:
     con.execute(MADE)
     con.execute("CREATE OR REPLACE ANONYMIZED TABLE first AS POLICY first")
@@ -189,6 +192,7 @@ def test_another_release_of_the_name_is_not_the_one(con: Connection) -> None:
         con.execute("CHECK made")
 
 
+@pytest.mark.long
 def test_an_export_states_the_join(con: Connection, tmp_path: Path) -> None:
     con.execute(MADE)
     con.execute(f"EXPORT made TO '{tmp_path / 'out'}/'")
@@ -208,6 +212,7 @@ def test_an_export_states_the_join(con: Connection, tmp_path: Path) -> None:
         con.execute(f"CHECK '{tmp_path / 'out'}/'")
 
 
+@pytest.mark.long
 def test_explain_says_what_the_join_comes_to(con: Connection) -> None:
     text = "xy_anonymity(x => (name), y => disease, k => 2)"
     assert explained(con, "joined with main.first") == [f"{text} comes to 2"]
@@ -236,6 +241,7 @@ def test_a_candidate_that_tells_too_much_is_not_published(con: Connection, monke
     assert not con.duckdb.execute("SELECT 1 FROM duckdb_tables() WHERE table_name LIKE '%candidate_%'").fetchall()
 
 
+@pytest.mark.long
 def test_minimality_is_not_asked_of_it(con: Connection) -> None:
     con.execute(policy(COLUMNS.replace("class INSENSITIVE", "class SENSITIVE"), required=f"l_diversity(l => 2), {XY}"))
     con.execute(MADE)
@@ -243,6 +249,7 @@ def test_minimality_is_not_asked_of_it(con: Connection) -> None:
         con.execute("ATTACK made WITH minimality()")
 
 
+@pytest.mark.long
 def test_values_of_x_may_join_at_higher_levels(con: Connection) -> None:
     """Neither figure is monotone: Bob matches no row by his own job, and one disease by what it is a part of."""
     con.execute("""

@@ -113,6 +113,7 @@ def made(draw: st.DrawFn) -> tuple[Made, int]:
     return Made(of_bounds(low, high, bound), suppressed, excess, withheld, loss, floor, least), draw(few)
 
 
+@pytest.mark.long
 @given(given_case=made(), batch=st.integers(1, 6), few=st.sampled_from([0, 1000]), timed=st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_finds_the_best_node_and_asks_for_none_twice(
@@ -142,6 +143,7 @@ def test_finds_the_best_node_and_asks_for_none_twice(
     assert seen[-1].loss == (found.loss if found else None)
 
 
+@pytest.mark.long
 @given(given_case=made(), batch=st.integers(1, 6), looks=st.integers(0, 3))
 @settings(max_examples=200, deadline=None)
 def test_a_search_cut_short_says_how_far_the_best_may_be(given_case: tuple[Made, int], batch: int, looks: int) -> None:

@@ -34,6 +34,7 @@ def measured(con: Connection, arguments: str, release: str = "r") -> dict[str, f
     return {figure: value for _, figure, _, value in rows}
 
 
+@pytest.mark.long
 def test_it_answers_with_four_shares_of_each_model(con: Connection) -> None:
     figures = measured(con, "target => disease, folds => 3")
     kinds = ("u_max", "u_base", "u_san", "gain")
@@ -48,6 +49,7 @@ def test_it_answers_with_four_shares_of_each_model(con: Connection) -> None:
     assert dict(recorded) == figures
 
 
+@pytest.mark.long
 def test_the_same_seed_answers_the_same(con: Connection) -> None:
     con.execute("CREATE POLICY q ON people (\"select\" QUASI IDENTIFIER, disease SENSITIVE, ward INSENSITIVE) "
                 "REQUIRE k_anonymity(k => 2)")  # fmt: skip
@@ -126,6 +128,7 @@ def test_a_source_that_has_changed_is_refused(change: str, words: str) -> None:
         measured(con, "target => b")
 
 
+@pytest.mark.long
 def test_without_the_extra_it_says_what_to_install() -> None:
     program = (
         "import sys; sys.modules['sklearn'] = None; sys.modules['sklearn.tree'] = None\n"

@@ -17,6 +17,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.series import keys
 from sqlanon.sqlgen.build.sql_files import query_file
 from sqlanon.statements import series as statements
+from tests.support.database import template
 
 KEY = "a key that nobody knows"
 SETUP = """
@@ -37,18 +38,14 @@ def _key() -> Iterator[None]:
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
+    with template(SETUP) as connection:
         yield connection
 
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Connection]:
     """A series of three releases, from the second of which some are away."""
-    with sqlanon.connect(config={"threads": "1"}) as connection:
-        connection.execute(SETUP)
-        connection.execute(BEGUN)
-        make_three(connection)
+    with template(SETUP, BEGUN, make_three) as connection:
         yield connection
 
 
@@ -138,6 +135,7 @@ OTHER_ROWS = [
 ]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("statement", [MADE, "CHECK r IN SERIES monthly"])
 @pytest.mark.parametrize("change", OTHER_ROWS)
 def test_other_rows_are_noticed(series: Connection, change: str, statement: str) -> None:
@@ -149,9 +147,8 @@ def test_other_rows_are_noticed(series: Connection, change: str, statement: str)
         series.execute(statement)
 
 
-def test_nothing_is_published_then(con: Connection) -> None:
-    con.execute(BEGUN)
-    make_three(con)
+def test_nothing_is_published_then() -> None:
+    con = template(SETUP, BEGUN, make_three)
     released = con.duckdb.execute("SELECT * FROM r ORDER BY ALL").fetchall()
     con.duckdb.execute("UPDATE anon.series_member SET class_no = class_no + 1 WHERE position = 1")
     with pytest.raises(CatalogError, match="its ledger does not have the rows"):
@@ -192,9 +189,14 @@ def by_hmac(key: bytes, name: str = "pseudonym") -> str:
 
 
 @pytest.fixture
-def former(con: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
+def former() -> Iterator[Connection]:
+    with template(SETUP, as_formerly) as connection:
+        yield connection
+
+
+def as_formerly(con: Connection) -> None:
     """A series of a former version: respondents are HMACs, each class has its values, and there are no checksums."""
-    with monkeypatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(statements, "key_check", by_hmac)
         con.execute(BEGUN)
     make_three(con)
@@ -215,9 +217,9 @@ def former(con: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
         "ALTER TABLE anon.policy_related_table DROP COLUMN bound; "
         "DELETE FROM anon.schema_version WHERE version >= 15"
     )
-    return con
 
 
+@pytest.mark.long
 def test_a_series_of_a_former_version_goes_on(former: Connection) -> None:
     with pytest.raises(CatalogError, match="sqlanon migrate"):
         former.execute(MADE)
@@ -252,6 +254,7 @@ def test_a_series_of_a_former_version_goes_on(former: Connection) -> None:
     assert {respondent.hex for (respondent,) in respondents} == tokens
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("position", [1, 3])
 def test_other_rows_of_a_former_version_are_noticed(former: Connection, position: int) -> None:
     engine = DuckDBEngine(former.duckdb)
@@ -275,6 +278,7 @@ def test_respondents_are_keyed_digests(series: Connection) -> None:
     assert {respondent.hex for (respondent,) in respondents} == digests
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["series", "former"])
 def test_another_key_is_noticed(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     con: Connection = request.getfixturevalue(kind)
@@ -285,6 +289,7 @@ def test_another_key_is_noticed(kind: str, request: pytest.FixtureRequest, monke
         con.execute(MADE)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["VARCHAR", "INTEGER", "TIMESTAMPTZ"])
 def test_classes_are_numbered_whatever_columns_are_called(con: Connection, kind: str) -> None:
     name = {"VARCHAR": "'p' || i", "INTEGER": "i", "TIMESTAMPTZ": "TIMESTAMPTZ '2020-01-01' + INTERVAL (i) DAY"}[kind]

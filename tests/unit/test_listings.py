@@ -7,17 +7,18 @@ import pytest
 from sqlanon import Connection, PolicyError, UserError, connect
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy
+from tests.support.database import template
 
 POLICY = "CREATE POLICY p ON t (a QUASI IDENTIFIER USING tens, s SENSITIVE) REQUIRE k_anonymity(k => 3)"
 
 
 @pytest.fixture
 def con() -> Connection:
-    made = connect()
-    made.execute("CREATE TABLE t AS SELECT i % 5 AS a, i % 3 AS b, i % 4 AS s FROM range(120) AS r(i)")
-    made.execute("CREATE HIERARCHY tens AS INTERVALS (10)")
-    made.execute(POLICY)
-    return made
+    return template(
+        "CREATE TABLE t AS SELECT i % 5 AS a, i % 3 AS b, i % 4 AS s FROM range(120) AS r(i)",
+        "CREATE HIERARCHY tens AS INTERVALS (10)",
+        POLICY,
+    )
 
 
 @pytest.mark.parametrize("kind", ["POLICIES", "HIERARCHIES", "RELEASES", "WORKLOADS"])

@@ -13,15 +13,16 @@ from typing import Any
 
 import pytest
 
-from sqlanon import Connection, PolicyError, connect
+from sqlanon import Connection, PolicyError
 from sqlanon.methods.generalization.method import options
+from tests.support.database import new_database
 
 LOCAL = "METHOD generalization(suppression => {}, recoding => 'local', loss => '{}')"
 
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with connect(config={"threads": "1"}) as connection:
+    with new_database() as connection:
         yield connection
 
 
@@ -94,6 +95,7 @@ def test_what_a_class_of_two_rounds_costs(con: Connection) -> None:
     assert rounds(con) == [({"v": 2}, 11)]
 
 
+@pytest.mark.long
 def test_a_class_of_two_rounds_is_judged_as_one(con: Connection) -> None:
     """Neither round has a class that violates, but rows of the second break what one of the first asks for.
 
@@ -110,6 +112,7 @@ def test_a_class_of_two_rounds_is_judged_as_one(con: Connection) -> None:
     assert rounds(con) == [({"v": 3}, 13)]
 
 
+@pytest.mark.long
 def test_classes_whose_numbers_need_several_words(con: Connection) -> None:
     """Ten columns of 130 values each: 120 rows that occur twice, and ten that do not."""
     columns = [f"c{place}" for place in range(10)]
@@ -134,6 +137,7 @@ def test_classes_whose_numbers_need_several_words(con: Connection) -> None:
     assert sum(shown.values()) == 250
 
 
+@pytest.mark.long
 def test_values_and_labels_stand_in_one_column_as_text(con: Connection) -> None:
     """A column that is not at one level everywhere is VARCHAR; one that is keeps its type."""
     con.execute("CREATE TABLE t (day DATE, n DOUBLE, ok BOOLEAN, s INTEGER)")
@@ -171,6 +175,7 @@ def stored_labels(con: Connection) -> list[tuple[Any, ...]]:
     return [row for name in ("recoding", "taxonomy") for row in con.duckdb.execute(query.format(name)).fetchall()]
 
 
+@pytest.mark.long
 def test_a_snapshot_leaves_no_labels_behind_and_a_dropped_view_none_either(con: Connection) -> None:
     labels_that_repeat(con, "k_anonymity(k => 3)")
     fill(con, [(v, "x", None) for v in "pppqqrsruuu"])
@@ -206,6 +211,7 @@ def test_an_empty_table(con: Connection) -> None:
     assert made(con, "VIEW") == []
 
 
+@pytest.mark.long
 def test_what_no_round_can_place_is_within_the_budget(con: Connection) -> None:
     con.execute("CREATE TABLE t (v INTEGER, s INTEGER)")
     con.execute("CREATE POLICY p ON t (v QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
@@ -248,6 +254,7 @@ def shown(levels: Sequence[int]) -> str:
     return f"{min(levels)}-{max(levels)}" if min(levels) < max(levels) else str(min(levels))
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("suppression", ["0", "0.05"])
 def test_the_answer_has_the_lowest_and_the_highest_level_of_the_rows(
@@ -270,6 +277,7 @@ def test_the_answer_has_the_lowest_and_the_highest_level_of_the_rows(
         assert said["age"].startswith(f"level {shown(ages)} of 4 of h: ")
 
 
+@pytest.mark.long
 def test_what_a_certificate_says_of_several_levels(con: Connection, tmp_path: Path) -> None:
     people(con, 1)
     con.execute(f"CREATE ANONYMIZED TABLE out AS POLICY p {LOCAL.format(0, 'granularity_loss')}")
@@ -287,6 +295,7 @@ def test_what_a_certificate_says_of_several_levels(con: Connection, tmp_path: Pa
     assert all(row[-1] for row in con.fetchall())
 
 
+@pytest.mark.long
 def test_levels_that_rows_do_not_share_are_not_kept(con: Connection) -> None:
     people(con, 1)
     con.execute(f"CREATE ANONYMIZED TABLE out AS POLICY p {LOCAL.format(0, 'granularity_loss')}")
@@ -296,6 +305,7 @@ def test_levels_that_rows_do_not_share_are_not_kept(con: Connection) -> None:
         assert caught.value.hint
 
 
+@pytest.mark.long
 def test_one_round_has_levels_to_keep(con: Connection) -> None:
     labels_that_repeat(con, "k_anonymity(k => 3)")
     fill(con, [(v, "x", None) for v in "pppqqruuu"])

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, PolicyError, PrivacyViolation, connect
+from sqlanon import Connection, PolicyError, PrivacyViolation
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.losses.average_class_size import AverageClassSize
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.generalization.method import options
 from sqlanon.sqlgen.sizes import sizes
+from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.losses import ORACLES
 from tests.support.losses_laid_out import Laid, Places, laid
@@ -36,7 +37,7 @@ def test_every_loss_has_an_oracle() -> None:
 @pytest.mark.drawn
 @pytest.mark.parametrize("bits", [62, 5])
 @given(case=cases(), random=st.randoms(use_true_random=False))
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=8))
 def test_losses_and_their_bounds(case: Case, random: Random, bits: int) -> None:
     limit = random.randint(0, len(case.rows))
     with sizes.replaced(word_bits=bits), laid(case, limit) as over:
@@ -100,7 +101,7 @@ WORKED = {
 
 
 def table(*values: str) -> Connection:
-    con = connect(config={"threads": "1"})
+    con = new_database()
     con.execute("CREATE TABLE t (q VARCHAR, s VARCHAR)")
     for value in values:
         con.duckdb.execute("INSERT INTO t VALUES (?, ?)", [value, value])
@@ -133,6 +134,7 @@ NOTHING = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("loss", "value"), NOTHING.items())
 def test_nothing_is_published(loss: str, value: float) -> None:
     """Where all rows may be suppressed and none can be kept as it is."""

@@ -34,9 +34,12 @@ def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
 
 
 @pytest.fixture
-def begun(con: Connection) -> Connection:
+def begun(monkeypatch: pytest.MonkeyPatch) -> Connection:
+    return people_in_series(monkeypatch, POLICY, begin)
+
+
+def begin(con: Connection) -> None:
     publish(con, FIRST, "r1", CALL)
-    return con
 
 
 def totals(con: Connection, name: str) -> tuple[int, int, int]:
@@ -50,6 +53,7 @@ def tables(con: Connection) -> list[str]:
     return [name for (name,) in found.fetchall()]
 
 
+@pytest.mark.long
 def test_newcomers_fill_what_is_missing_and_counterfeits_the_rest(begun: Connection) -> None:
     rows = [row for row in FIRST if row[0] in ("Ann", "Eva", "Fay")]
     publish(begun, [*rows, ("Gus", 60, "cold")], "r2", CALL)
@@ -76,6 +80,7 @@ def test_what_is_published_shows_no_respondent_and_no_counterfeit(begun: Connect
     assert order == sorted(order)
 
 
+@pytest.mark.long
 def test_who_was_away_keeps_the_values_to_choose_from(begun: Connection) -> None:
     others = [(f"n{i}", i, f"d{i % 3}") for i in range(9)]
     publish(begun, others, "r2", CALL)
@@ -120,6 +125,7 @@ def test_a_series_that_requires_a_greater_m_is_named(con: Connection) -> None:
     assert "m => 2 is the largest that works; the series requires m_invariance(m => 3)" in str(error.value.hint)
 
 
+@pytest.mark.long
 def test_hints_at_changed_values_are_of_what_the_series_takes(con: Connection) -> None:
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 3)")
     publish(con, FIRST, "r1", CALL)
@@ -148,6 +154,7 @@ def test_a_new_value_among_those_to_choose_from_is_not_noticed(begun: Connection
     assert all(set(of) == {"flu", "cold", "asthma"} for of in values.values())
 
 
+@pytest.mark.long
 def test_with_new_signatures_a_release_says_of_how_many_nothing_is_promised(begun: Connection, tmp_path: Path) -> None:
     rows = [("Ann", 30, "ulcer"), *FIRST[1:]]
     call = "m_invariance(m => 3, changed => 'new_signature')"
@@ -168,6 +175,7 @@ def test_with_new_signatures_a_release_says_of_how_many_nothing_is_promised(begu
     assert "nothing is promised of them, nor of those who shared a bucket with them" in certificate
 
 
+@pytest.mark.long
 def test_a_series_that_requires_it_takes_no_new_signature(con: Connection) -> None:
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 3)")
     publish(con, FIRST, "r1", CALL)
@@ -272,6 +280,7 @@ def test_the_tables_are_compared_with_the_ledger(begun: Connection) -> None:
         begun.execute("CHECK r1 IN SERIES s")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "change",
     [
@@ -293,6 +302,7 @@ def test_changed_tables_keep_no_promise(begun: Connection, change: str) -> None:
         begun.execute("ESTIMATE SELECT count(*) AS n FROM r2 WHERE ill = 'flu' FROM RELEASE r2")
 
 
+@pytest.mark.long
 def test_estimates_of_a_release_and_of_its_export_leave_counterfeits_out(begun: Connection, tmp_path: Path) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     begun.execute(f"EXPORT r2 TO '{tmp_path / 'out'}'")
@@ -310,6 +320,7 @@ def test_estimates_of_a_release_and_of_its_export_leave_counterfeits_out(begun: 
     assert begun.execute(f"CHECK '{tmp_path / 'out' / 'certificate.json'}'").fetchall()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
 @pytest.mark.parametrize("changed", ["refuse", "new_signature"])
 def test_an_export_of_any_format_is_checked_and_estimated_from(
@@ -327,6 +338,7 @@ def test_an_export_of_any_format_is_checked_and_estimated_from(
     assert (pytest.approx(n), low, high) == (2 / 3, 0, 2)
 
 
+@pytest.mark.long
 def test_an_export_with_other_counterfeits_than_stated_keeps_no_promise(begun: Connection, tmp_path: Path) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     out = tmp_path / "out"
@@ -355,6 +367,7 @@ def test_an_export_of_three_databases_says_what_can_be_checked(begun: Connection
     assert "parquet or csv" in str(error.value.hint)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("pseudonym", ["PSEUDONYM", "PSEUDONYM KEY 'SERIES_KEY'"])
 def test_what_has_pseudonyms_is_explained(con: Connection, pseudonym: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERIES_KEY", KEY * 2)
@@ -370,6 +383,7 @@ def test_what_has_pseudonyms_is_explained(con: Connection, pseudonym: str, monke
         assert con.duckdb.execute(f"SELECT count(DISTINCT who) FROM r{number}_qi").fetchall() == [(6,)]
 
 
+@pytest.mark.long
 def test_certificates_and_reports_say_that_values_may_be_counterfeits(
     begun: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -388,6 +402,7 @@ def test_certificates_and_reports_say_that_values_may_be_counterfeits(
     assert "how many rows and counterfeits of a bucket have the value" in text
 
 
+@pytest.mark.long
 def test_a_release_with_counterfeits_is_measured_and_attacked(begun: Connection) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     begun.execute("MEASURE r2; CREATE WORKLOAD w ON POLICY p (queries => 5, seed => 1); MEASURE r2 WITH WORKLOAD w")
@@ -399,6 +414,7 @@ def test_a_release_with_counterfeits_is_measured_and_attacked(begun: Connection)
             begun.execute(f"ATTACK r2 WITH {attack}")
 
 
+@pytest.mark.long
 def test_what_counts_rows_does_not_count_counterfeits(begun: Connection) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     begun.execute("MEASURE r2 WITH FIGURES (class_sizes, membership)")
@@ -408,6 +424,7 @@ def test_what_counts_rows_does_not_count_counterfeits(begun: Connection) -> None
         begun.execute("ATTACK r2 WITH definetti")
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("kind", "values"),
     [

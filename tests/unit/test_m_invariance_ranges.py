@@ -35,9 +35,12 @@ def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
 
 
 @pytest.fixture
-def begun(con: Connection) -> Connection:
+def begun(monkeypatch: pytest.MonkeyPatch) -> Connection:
+    return people_in_series(monkeypatch, POLICY, begin)
+
+
+def begin(con: Connection) -> None:
     publish(con, FIRST, "r1", CALL)
-    return con
 
 
 def rows_of(con: Connection, name: str) -> Counter[tuple[object, ...]]:
@@ -66,6 +69,7 @@ def test_counterfeits_are_rows_like_the_others(begun: Connection) -> None:
     assert columns == {"rows": ["age", "ill", "bucket"], "counterfeits": ["bucket", "counterfeits"]}
 
 
+@pytest.mark.long
 def test_which_row_is_a_counterfeit_is_not_told_by_its_place(begun: Connection) -> None:
     """Ann alone has the flu: over many releases her value stands first, second and third in its class as often."""
     places = Counter[int]()
@@ -103,6 +107,7 @@ def test_values_and_quasi_identifiers_that_are_null(con: Connection) -> None:
     assert all(row[5] for row in con.execute("CHECK r2").fetchall())
 
 
+@pytest.mark.long
 def test_a_series_may_go_from_buckets_to_ranges_and_back(con: Connection) -> None:
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 3)")
     for number, call in enumerate(("m_invariance(m => 3)", CALL, "m_invariance(m => 3)")):
@@ -164,6 +169,7 @@ def test_a_table_of_its_name_is_not_replaced(con: Connection) -> None:
         publish(con, FIRST, "r1", CALL)
 
 
+@pytest.mark.long
 def test_a_requirement_of_sizes_does_not_count_counterfeits(con: Connection) -> None:
     con.execute(POLICY.replace("l_diversity(l => 2, variant => 'probabilistic')", "k_anonymity(k => 3)"))
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")
@@ -193,6 +199,7 @@ def test_counts_of_rows_are_those_of_people(begun: Connection) -> None:
     assert loss == pytest.approx(measured)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "change",
     [
@@ -216,6 +223,7 @@ def test_changed_tables_keep_no_promise(begun: Connection, change: str) -> None:
             begun.execute(statement)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "change",
     [
@@ -238,6 +246,7 @@ def test_no_estimate_is_made_of_more_counterfeits_than_rows(begun: Connection) -
         begun.execute("ESTIMATE SELECT count(*) AS n FROM r2 WHERE ill = 'flu' FROM RELEASE r2")
 
 
+@pytest.mark.long
 def test_estimates_of_a_release_and_of_its_export_leave_counterfeits_out(begun: Connection, tmp_path: Path) -> None:
     publish(begun, [*FIRST[:1], FIRST[4]], "r2", CALL)
     # Ann and Eva are of one class, [30, 42], whose third row is nobody's.
@@ -260,6 +269,7 @@ def test_estimates_of_a_release_and_of_its_export_leave_counterfeits_out(begun: 
     assert begun.execute(f"CHECK '{tmp_path / 'csv'}'").fetchall()
 
 
+@pytest.mark.long
 def test_an_export_with_other_counterfeits_than_stated_keeps_no_promise(begun: Connection, tmp_path: Path) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     out = tmp_path / "out"
@@ -277,6 +287,7 @@ def test_an_export_with_other_counterfeits_than_stated_keeps_no_promise(begun: C
         begun.execute(f"CHECK '{out}'")
 
 
+@pytest.mark.long
 def test_certificates_and_reports_say_that_rows_may_be_counterfeits(
     begun: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +308,7 @@ def test_certificates_and_reports_say_that_rows_may_be_counterfeits(
     assert "as the range of a bucket" in text
 
 
+@pytest.mark.long
 def test_a_release_is_measured_and_attacked_where_counterfeits_are_not_taken_for_people(begun: Connection) -> None:
     publish(begun, FIRST[:2], "r2", CALL)
     begun.execute("MEASURE r2; CREATE WORKLOAD w ON POLICY p (queries => 5, seed => 1); MEASURE r2 WITH WORKLOAD w")
@@ -324,6 +336,7 @@ def test_an_explanation_says_what_ranges_lose(begun: Connection) -> None:
     assert any(item == "granularity loss" for _, item, _ in explained)
 
 
+@pytest.mark.long
 def test_names_that_have_to_be_quoted(con: Connection) -> None:
     con.execute("DROP SERIES s; DROP POLICY p")
     con.duckdb.execute(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from sqlglot import exp
 
-import sqlanon
 from sqlanon import Connection, PolicyError, StatementError, UserError
 from sqlanon.domain.reading import Reading
 from sqlanon.releases.estimable import RecordedColumn, RecordedTable
@@ -16,7 +15,7 @@ from sqlanon.releases.membership import matching_of
 from sqlanon.releases.sizes import sizes
 from sqlanon.statements.measure_figures import figure_names
 from sqlanon.terminal.completion import STATEMENTS
-from tests.support.database import rows
+from tests.support.database import rows, template
 from tests.support.membership import measured
 
 SOURCE = """
@@ -35,9 +34,7 @@ FEW = "at_most_10", "11_to_20", "above_20"
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(SOURCE)
-    return connection
+    return template(SOURCE)
 
 
 def refused(con: Connection, release: str = "r") -> str:

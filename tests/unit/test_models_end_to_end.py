@@ -154,6 +154,7 @@ def test_several_sensitive_attributes(con: Connection, kind: str) -> None:
     assert isclose(float(oracle("equal_t_closeness").achieved(wards, t=Fraction(1))), rows[3][10])
 
 
+@pytest.mark.one_in(2)
 @both_kinds
 def test_a_hidden_requirement_does_not_hide_the_others(con: Connection, kind: str) -> None:
     policy(con, "k_anonymity", "personalized")

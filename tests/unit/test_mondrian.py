@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation
-from tests.support.database import rows, visits
+from tests.support.database import rows, template, visits
 
 SOURCE = visits("flu", "cold", "asthma", "ulcer", ward=False)
 POLICY = (
@@ -18,10 +15,8 @@ POLICY = (
 
 
 @pytest.fixture
-def con(tmp_path: Path) -> Connection:
-    connection = sqlanon.connect(tmp_path / "visits.duckdb")
-    connection.execute(f"{SOURCE}; CREATE HIERARCHY ages AS INTERVALS (5, 10, 20, 40); {POLICY}")
-    return connection
+def con() -> Connection:
+    return template(f"{SOURCE}; CREATE HIERARCHY ages AS INTERVALS (5, 10, 20, 40); {POLICY}")
 
 
 def release(con: Connection, method: str = "", kind: str = "TABLE", name: str = "r") -> None:
@@ -254,6 +249,7 @@ def test_regions_that_show_the_same_must_meet_what_is_asked_together(con: Connec
     assert rows(con, "SELECT count(*) FROM q") == [(13,)]
 
 
+@pytest.mark.long
 def test_regions_of_many_rows_that_are_all_done_at_once(con: Connection) -> None:
     """DuckDB 2.0 would lose them: so many rows at once are the first that a table gets."""
     con.execute("CREATE TABLE many AS SELECT hash(i) % 1000000 AS n, i % 7 AS s FROM range(250000) AS t(i)")

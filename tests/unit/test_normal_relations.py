@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,12 +55,16 @@ PREFIXES = HierarchyDefinition("p", "prefixes", (2, 1))
 PREFIXED = Taxonomy(attribute(hierarchy=PREFIXES, height=3))
 COUNTS = ("equivalence_class", "class_sensitive_value", "sensitive_value")
 
-con = duckdb.connect(config={"threads": 1})
+
+@functools.cache
+def con() -> duckdb.DuckDBPyConnection:
+    """The connection of all tests of this file."""
+    return duckdb.connect(config={"threads": 1})
 
 
 def made(steps: list[tuple[str, exp.Query]], name: str) -> list[tuple[object, ...]]:
     query = exp.select(exp.Star()).from_(relation(name))
-    return con.execute(to_sql(with_steps(query, steps))).fetchall()
+    return con().execute(to_sql(with_steps(query, steps))).fetchall()
 
 
 def table(rows: list[tuple[object, ...]], *columns: str) -> exp.Subquery:
@@ -94,12 +99,12 @@ def test_counts_of_classes_and_values(rows: list[tuple[object, ...]]) -> None:
 
 
 def test_a_value_stands_for_itself_whatever_the_session_says_of_nulls() -> None:
-    con.execute("SET default_null_order = 'nulls_first'")
+    con().execute("SET default_null_order = 'nulls_first'")
     try:
         rows = rows_of(table([("x", None), ("x", "b"), ("x", "a")], "q", "s"), ["q"], {"s": column("s")})
         found = made(relations_of(rows, [Reads(COUNTS, ("s",))]), "sensitive_code_0")
     finally:
-        con.execute("RESET default_null_order")
+        con().execute("RESET default_null_order")
     assert sorted(found, key=lambda row: row[1]) == [("a", 1), ("b", 2), (None, 3)]
 
 

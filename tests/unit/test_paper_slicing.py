@@ -91,6 +91,7 @@ def test_tuples_that_match_a_bucket_are_those_of_the_definition(con: sqlanon.Con
     assert membership.most_tuples(con, len(tables)) == (len(originals), matching.total())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("call", "read"),
     [

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlanon import Connection, PolicyError, StatementError, UserError, connect
+from sqlanon import Connection, PolicyError, StatementError, UserError
+from tests.support.database import template
 
 
 @pytest.fixture
 def con() -> Connection:
-    made = connect()
-    made.execute("CREATE TABLE t AS SELECT i % 5 AS a, i % 3 AS b, i % 4 AS s FROM range(120) AS r(i)")
-    made.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 3)")
-    return made
+    return template("""
+        CREATE TABLE t AS SELECT i % 5 AS a, i % 3 AS b, i % 4 AS s FROM range(120) AS r(i);
+        CREATE POLICY p ON t (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 3);
+    """)
 
 
 CHECKED = "CHECK t (a) REQUIRE k_anonymity(k => {})"

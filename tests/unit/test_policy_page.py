@@ -15,6 +15,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.report import charts
 from sqlanon.report.policy_page import policy_page
 from sqlanon.terminal.cli import app
+from tests.support.database import template
 from tests.support.html_page import Page
 
 SETUP = """
@@ -36,9 +37,7 @@ def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def connected() -> Connection:
-    con = sqlanon.connect(config={"threads": "1"})
-    con.execute(SETUP)
-    return con
+    return template(SETUP)
 
 
 def page_of(con: Connection, name: str) -> Page:

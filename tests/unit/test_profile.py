@@ -389,6 +389,7 @@ def test_no_value_is_in_the_answer(con: Connection) -> None:
     assert "4711" not in text
 
 
+@pytest.mark.long
 def test_queries_files_and_frames(con: Connection, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -432,6 +433,7 @@ def test_few_rows(rows: int) -> None:
     )
 
 
+@pytest.mark.one_in(11)
 @pytest.mark.parametrize("column_type", TYPES)
 def test_every_type(column_type: str) -> None:
     con = sqlanon.connect()
@@ -480,6 +482,7 @@ PANEL = (
 )
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("name", "number"),
     [

@@ -18,6 +18,7 @@ from sqlanon.sqlgen.classes.normal_relations import relations_of
 from sqlanon.sqlgen.classes.rows import rows_of
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy
+from tests.support.database import template
 from tests.support.reports import page_of
 
 ROLES = "zip QUASI IDENTIFIER, born QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE"
@@ -33,9 +34,7 @@ CREATE POLICY p ON people ({ROLES}) REQUIRE {SETS};
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": 1})
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import sqlanon
 from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, UserError
+from tests.support.database import template
 
 SETUP = """
 CREATE TABLE people AS SELECT i AS person, i % 20 AS age, ['F', 'M'][1 + i % 2] AS sex, 'd' || i % 3 AS ill
@@ -23,9 +23,7 @@ MORE = "INSERT INTO people SELECT 100 + i, i % 20, ['F', 'M'][1 + i % 2], 'd' ||
 @pytest.fixture
 def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
     monkeypatch.setenv("SERIES_KEY", "a key that nobody knows")
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 def released(con: Connection, name: str) -> tuple[Any, ...]:
@@ -165,10 +163,10 @@ MOVE = "UPDATE patients SET age = CASE WHEN name IN ('Ann', 'Dan') THEN 30 ELSE 
 
 
 @pytest.fixture
-def clinic(con: Connection) -> Connection:
+def clinic(monkeypatch: pytest.MonkeyPatch) -> Connection:
     """A release of a series, whose source stays as it is or becomes one that the series does not take."""
-    con.execute(MOVED)
-    return con
+    monkeypatch.setenv("SERIES_KEY", "a key that nobody knows")
+    return template(SETUP, MOVED)
 
 
 LEDGERS_WITHOUT_IT = [
@@ -222,6 +220,7 @@ def test_where_the_series_was_dropped_the_hint_makes_a_release_of_no_series(clin
     assert clinic.duckdb.execute("SELECT count(*) FROM anon.series_release").fetchone() == (0,)
 
 
+@pytest.mark.long
 def test_where_another_series_of_its_name_was_begun_the_hint_makes_a_release_of_that(clinic: Connection) -> None:
     clinic.execute("DROP SERIES monthly")
     clinic.execute("CREATE SERIES Monthly ON POLICY clinic KEY 'SERIES_KEY' REQUIRE composition(max => 0.7)")

@@ -314,6 +314,7 @@ def test_a_loss_of_all_columns_is_one_number_and_another_is_explained(method: st
     assert (loss == pytest.approx(figures[None])) != has_loss_of_its_own
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 def test_frontiers_of_its_policy_have_the_release_among_their_candidates() -> None:
     con = people("generalization")
@@ -336,6 +337,7 @@ def test_frontiers_of_its_policy_have_the_release_among_their_candidates() -> No
     assert [tuple(row[3:]) for row in candidates] == stored
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 def test_kinds_of_candidates_look_the_same_in_each_plot_and_what_is_not_there_is_said() -> None:
     con = people("generalization")
@@ -421,6 +423,7 @@ def test_no_plot_cuts_a_label() -> None:
     assert all(row["lines"].replace("\n", "") == row["label"] for row in named)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 def test_each_part_of_the_page_that_is_linked_to_is_there() -> None:
     con = people("generalization")
@@ -443,6 +446,7 @@ def test_a_missing_extra_says_what_to_install(package: str, monkeypatch: pytest.
     assert error.value.hint == "pip install 'sqlanon[report]'"
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 def test_the_command_writes_a_file_or_says_why_not(tmp_path: Path) -> None:
     database, report = tmp_path / "d.duckdb", tmp_path / "report.html"
@@ -472,6 +476,7 @@ def test_the_command_writes_a_file_or_says_why_not(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.duckdb", "report.html"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.usefixtures("_without_scripts")
 @pytest.mark.parametrize(("path", "report"), [("out/", "out.report.html"), ("out.csv", "out.csv.report.html")])
 def test_an_export_has_a_report_beside_it(tmp_path: Path, path: str, report: str) -> None:

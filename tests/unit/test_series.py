@@ -15,6 +15,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.series.together import measured_together
 from tests.support.command_line import run_script
+from tests.support.database import template
 
 KEY = "a key that nobody knows"
 SETUP = """
@@ -34,11 +35,11 @@ TELLING = "UPDATE people SET age = CASE WHEN name IN ('Ann', 'Dan') THEN 30 ELSE
 @pytest.fixture
 def con(monkeypatch: pytest.MonkeyPatch) -> Connection:
     monkeypatch.setenv("SERIES_KEY", KEY)
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(SETUP)
-    connection.execute("CREATE SERIES monthly ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.5)")
-    connection.execute("CREATE ANONYMIZED TABLE r1 AS POLICY p IN SERIES monthly")
-    return connection
+    return template(
+        SETUP,
+        "CREATE SERIES monthly ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.5)",
+        "CREATE ANONYMIZED TABLE r1 AS POLICY p IN SERIES monthly",
+    )
 
 
 def ledger(con: Connection) -> list[Any]:
@@ -130,6 +131,7 @@ def test_a_value_that_must_have_changed_is_refused_unless_it_is_ignored(
         assert "changed => 'ignored'" in str(error.value.hint)
 
 
+@pytest.mark.long
 def test_a_release_of_the_same_source_outside_the_series_is_warned_of(con: Connection) -> None:
     [row] = con.execute("CREATE ANONYMIZED TABLE outside AS POLICY p").fetchall()
     assert "main.r1 (in the series monthly) is made from the same source" in row[-2]
@@ -145,6 +147,7 @@ def test_a_release_of_the_same_source_outside_the_series_is_warned_of(con: Conne
     assert "main.r3 (in the series free)" in row[-2]
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("others", [2, 98])
 @pytest.mark.parametrize("leaves", [False, True])
 @pytest.mark.parametrize("value", ["d0", "new"])
@@ -172,6 +175,7 @@ def test_one_who_comes_or_leaves_is_the_difference_of_two_classes(
     assert checked(con, "april", "t")["composition"][2] < 0.9
 
 
+@pytest.mark.long
 def test_differences_of_differences_are_compared(con: Connection) -> None:
     """0 to 99 and 0 to 99, A and B: the difference is A and B. A, B, C and D less these are C and D."""
     con.execute(LARGE.format(100))
@@ -221,6 +225,7 @@ def explained_warning(con: Connection, create: str) -> list[str]:
     return [row[2] for row in con.execute(f"EXPLAIN {create}").fetchall() if row[:2] == ("bind", "warning")]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("before", "create"),
     [
@@ -339,6 +344,7 @@ def test_a_policy_without_an_entity_has_no_series(con: Connection) -> None:
         con.execute("CREATE SERIES t ON POLICY q KEY 'SERIES_KEY'")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("required", ["composition(max => 1, changed => 'ignored')", "m_invariance(m => 2)", ""])
 @pytest.mark.parametrize(
     ("change", "words"),
@@ -368,6 +374,7 @@ def test_columns_that_mean_something_else_are_refused(con: Connection, required:
     assert checked(con, "a", "s")["m_invariance"][0] == "disease"
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("kind", "is_known"),
     [

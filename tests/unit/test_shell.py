@@ -63,6 +63,7 @@ def test_a_failed_check_is_the_exit_code() -> None:
     assert "requirements are not met" in done.stderr
 
 
+@pytest.mark.long
 def test_forty_rows_and_a_note() -> None:
     done = piped("SELECT i FROM range(100) r(i);\n")
     assert done.stdout.count("\n") == 2 + 40 + 1
@@ -185,6 +186,7 @@ def test_a_completed_argument_says_what_it_is_for() -> None:
     assert found.display_meta_text == arguments_of(find_method("generalization").OPTIONS)["time_limit"].help
 
 
+@pytest.mark.long
 def test_help_on_methods() -> None:
     done = piped(".help method\n")
     assert piped(".help method mondrian\n").stdout == done.stdout
@@ -215,6 +217,7 @@ def test_help_on_one_method() -> None:
     assert "mondrian" not in said
 
 
+@pytest.mark.long
 def test_help_on_a_model_has_its_arguments() -> None:
     said = piped(".help km_anonymity\n").stdout
     assert said.startswith("REQUIRE km_anonymity(k, m)")
@@ -398,6 +401,7 @@ def test_a_statement_that_begins_like_a_word_of_the_shell_is_a_statement() -> No
     assert "quit" in piped("SELECT 'x' AS quit;\n").stdout
 
 
+@pytest.mark.long
 def test_tables_and_their_statements_without_the_catalogs() -> None:
     text = (
         "CREATE TABLE t AS SELECT 1 AS a; CREATE VIEW v AS FROM t;\n"
@@ -413,6 +417,7 @@ def test_tables_and_their_statements_without_the_catalogs() -> None:
     assert "there is no table or view nix" in piped(text + ".schema nix\n").stderr
 
 
+@pytest.mark.long
 def test_a_script_is_read_from_a_file(tmp_path: Path) -> None:
     script = tmp_path / "a script.sql"
     script.write_text("SELECT 41 + 1 AS answer;\nSELECT nix;", encoding="utf-8")

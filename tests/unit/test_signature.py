@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from sqlanon import PrivacyViolation, SqlanonError, StatementError, UserError, connect
 from sqlanon.terminal.cli import app
+from tests.support.database import template
 
 Certificate = dict[str, Any]
 
@@ -34,13 +35,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def export(options: str = "SIGN KEY 'KEY'", path: str = "out/", method: str = "generalization") -> None:
-    con = connect()
-    con.execute(f"""
+    con = template(f"""
         CREATE TABLE t AS SELECT i % 2 AS "größe", 1.5 + i % 4 AS d FROM range(8) AS t(i);
         CREATE POLICY p ON t ("größe" QUASI IDENTIFIER, d SENSITIVE) REQUIRE k_anonymity(k => 2);
         CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method};
-        EXPORT r TO '{path}' ({options});
     """)
+    con.execute(f"EXPORT r TO '{path}' ({options})")
 
 
 def check(key: str | None = "own.key.pub", path: str = "out/") -> dict[str, tuple[Any, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -21,7 +22,11 @@ from tests.oracles.slicing_columns import most_frequent_share, sums_of_distances
 from tests.support.draws import draws
 from tests.support.slicing_columns import CONTINGENCY, NAMES, PATIENTS, patients
 
-OF_PATIENTS = patients(duckdb.connect(config={"threads": 1}))
+
+@functools.cache
+def of_patients() -> Correlations:
+    """The correlations of the paper's table."""
+    return patients(duckdb.connect(config={"threads": 1}))
 
 
 def of_fractions(names: Sequence[str], pairs: dict[tuple[str, str], Fraction]) -> Correlations:
@@ -43,7 +48,7 @@ def two_diverse(names: tuple[str, ...]) -> bool:
 
 def test_two_columns_of_the_papers_table() -> None:
     """Any of four pairs of medoids gives the same columns; the next best sum is that of other ones."""
-    columns = found_columns(OF_PATIENTS, ["Disease"], NAMES[:3], 2, None, always)
+    columns = found_columns(of_patients(), ["Disease"], NAMES[:3], 2, None, always)
     assert columns.columns == (("Age", "Zipcode"), ("Sex", "Disease"))
     assert (columns.cost, columns.exhaustive, columns.medoids) == (pytest.approx(3 / 5), True, ("Age", "Sex"))
     exact = {frozenset(pair): value for pair, value in CONTINGENCY.items()}
@@ -57,16 +62,16 @@ def test_two_columns_of_the_papers_table() -> None:
 def test_sex_cannot_stand_with_the_disease() -> None:
     """Three of the four men have dyspepsia, so that sex goes to the other column."""
     assert most_frequent_share([row[1] for row in PATIENTS], [row[3] for row in PATIENTS]) == Fraction(3, 4)
-    columns = found_columns(OF_PATIENTS, ["Disease"], NAMES[:3], 2, None, two_diverse)
+    columns = found_columns(of_patients(), ["Disease"], NAMES[:3], 2, None, two_diverse)
     assert columns.columns == (("Age", "Sex", "Zipcode"), ("Disease",))
     assert columns.left_out == (("Sex", INFEASIBLE),)
 
 
 def test_the_zip_code_stands_with_the_disease_in_place_of_sex() -> None:
-    columns = found_columns(OF_PATIENTS, ["Disease"], NAMES[:3], 2, 2, two_diverse)
+    columns = found_columns(of_patients(), ["Disease"], NAMES[:3], 2, 2, two_diverse)
     assert columns.columns == (("Age", "Sex"), ("Zipcode", "Disease"))
     assert columns.left_out == (("Sex", INFEASIBLE),)
-    assert found_columns(OF_PATIENTS, ["Disease"], NAMES[:3], 2, 2, always).columns == (
+    assert found_columns(of_patients(), ["Disease"], NAMES[:3], 2, 2, always).columns == (
         ("Age", "Zipcode"),
         ("Sex", "Disease"),
     )
@@ -84,25 +89,28 @@ def test_what_is_left_out_goes_to_the_nearest_column() -> None:
 
 def test_a_column_for_everything() -> None:
     """What the requirements refuse is then a column by itself."""
-    one_column = found_columns(OF_PATIENTS, ["Disease"], NAMES[:3], 1, None, always)
+    one_column = found_columns(of_patients(), ["Disease"], NAMES[:3], 1, None, always)
     assert (one_column.columns, one_column.left_out) == ((NAMES,), ())
-    columns = found_columns(OF_PATIENTS, ["Disease"], NAMES[:3], 1, None, lambda names: "Sex" not in names).columns
+    columns = found_columns(of_patients(), ["Disease"], NAMES[:3], 1, None, lambda names: "Sex" not in names).columns
     assert columns == (("Sex",), ("Age", "Zipcode", "Disease"))
-    columns = found_columns(OF_PATIENTS, ["Disease"], NAMES[:3], 1, 2, always).columns
+    columns = found_columns(of_patients(), ["Disease"], NAMES[:3], 1, 2, always).columns
     assert columns == (("Age", "Zipcode"), ("Sex", "Disease"))
-    assert found_columns(OF_PATIENTS, ["Disease"], [], 3, None, always).columns == (("Disease",),)
-    assert found_columns(OF_PATIENTS, ["Disease"], [], 3, 2, always).columns == (("Disease",),)
+    assert found_columns(of_patients(), ["Disease"], [], 3, None, always).columns == (("Disease",),)
+    assert found_columns(of_patients(), ["Disease"], [], 3, 2, always).columns == (("Disease",),)
 
 
 def test_sensitive_attributes_stand_together() -> None:
     """The clusters of zip code and disease are united; with a number, what has most to do with either joins them."""
     both = ["Zipcode", "Disease"]
-    united = found_columns(OF_PATIENTS, both, ["Age", "Sex"], 2, None, always)
+    united = found_columns(of_patients(), both, ["Age", "Sex"], 2, None, always)
     assert united.columns == (NAMES,)
-    assert found_columns(OF_PATIENTS, both, ["Age", "Sex"], 3, None, always).columns[-1][-2:] == ("Zipcode", "Disease")
-    joined = found_columns(OF_PATIENTS, both, ["Age", "Sex"], 2, 2, always)
+    assert found_columns(of_patients(), both, ["Age", "Sex"], 3, None, always).columns[-1][-2:] == (
+        "Zipcode",
+        "Disease",
+    )
+    joined = found_columns(of_patients(), both, ["Age", "Sex"], 2, 2, always)
     assert joined.columns == (("Sex",), ("Age", "Zipcode", "Disease"))
-    assert found_columns(OF_PATIENTS, both, ["Age", "Sex"], 2, 1, always).columns == (("Age", "Sex"), tuple(both))
+    assert found_columns(of_patients(), both, ["Age", "Sex"], 2, 1, always).columns == (("Age", "Sex"), tuple(both))
 
 
 matrices = st.integers(1, 7).flatmap(
@@ -158,7 +166,7 @@ def test_pam_exchanges_a_medoid_for_a_better_one() -> None:
 
 def test_pam_finds_the_columns_of_the_papers_table() -> None:
     with sizes.replaced(max_medoid_sets=5):
-        columns = found_columns(OF_PATIENTS, ["Disease"], NAMES[:3], 2, None, always)
+        columns = found_columns(of_patients(), ["Disease"], NAMES[:3], 2, None, always)
     assert (columns.columns, columns.exhaustive) == ((("Age", "Zipcode"), ("Sex", "Disease")), False)
 
 

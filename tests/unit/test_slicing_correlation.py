@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import combinations
@@ -26,12 +27,16 @@ from tests.support.draws import draws
 from tests.support.names import HOSTILE
 from tests.support.slicing_columns import CONTINGENCY, NAMES, PATIENTS, contingency, contingency_of, patients
 
-con = duckdb.connect(config={"threads": 1})
+
+@functools.cache
+def con() -> duckdb.DuckDBPyConnection:
+    """The connection of all tests of this file."""
+    return duckdb.connect(config={"threads": 1})
 
 
 @pytest.mark.parametrize("intervals", [2, 3])
 def test_the_contingency_of_the_papers_table(intervals: int) -> None:
-    correlations = patients(con, intervals)
+    correlations = patients(con(), intervals)
     ages = in_intervals([row[0] for row in PATIENTS], intervals)
     rows = [(age, *row[1:]) for age, row in zip(ages, PATIENTS, strict=True)]
     for (first, second), value in CONTINGENCY.items():
@@ -64,7 +69,7 @@ MOMENTS: list[object] = [datetime.datetime(1969, 12, 31, 23, 59, 59, 999999), da
 
 def made(types: Sequence[str], rows: Sequence[Sequence[object]]) -> Correlations:
     """phi2 in a table of these rows, with numbers in three intervals."""
-    return contingency_of(con, 3, types, rows)
+    return contingency_of(con(), 3, types, rows)
 
 
 def number_of(value: object) -> Any:
@@ -97,7 +102,7 @@ def tables(draw: st.DrawFn) -> tuple[int, list[str], list[tuple[object, ...]]]:
 def test_contingency_of_random_tables(table: tuple[int, list[str], list[tuple[object, ...]]]) -> None:
     """Of all types, with NULLs, no rows, a single row, a single value, infinite numbers and what is no number."""
     intervals, types, rows = table
-    correlations = contingency_of(con, intervals, types, rows)
+    correlations = contingency_of(con(), intervals, types, rows)
     columns: list[list[Any]] = [[row[index] for row in rows] for index in range(len(types))]
     cut = [
         values if kind in OTHERS else in_intervals([number_of(value) for value in values], intervals)
@@ -149,8 +154,8 @@ def test_whole_numbers_beyond_those_of_a_double_are_told_apart() -> None:
 def test_every_type_of_column() -> None:
     """NULL is a value, and so is the date before or after all others; numbers are in two intervals."""
     described = ", ".join(f'CAST({value} AS {kind}) AS "c{i}"' for i, (kind, value) in enumerate(TYPES.items()))
-    con.execute(f"CREATE OR REPLACE TEMPORARY TABLE typed AS SELECT {described} FROM range(5) AS r(i)")
-    values = dict(zip(TYPES, contingency(con, "typed", 2).values, strict=True))
+    con().execute(f"CREATE OR REPLACE TEMPORARY TABLE typed AS SELECT {described} FROM range(5) AS r(i)")
+    values = dict(zip(TYPES, contingency(con(), "typed", 2).values, strict=True))
     assert {kind: count for kind, count in values.items() if count not in (2, 5)} == {"BOOLEAN": 3, "DATE": 4}
 
 
@@ -160,13 +165,13 @@ def test_columns_of_any_name() -> None:
     names = [*folded.values()]
     for at in range(0, len(names), 6):
         part = names[at : at + 6]
-        correlations = contingency_of(con, 3, ["INTEGER"] * len(part), [[1] * len(part), [2] * len(part)], part)
+        correlations = contingency_of(con(), 3, ["INTEGER"] * len(part), [[1] * len(part), [2] * len(part)], part)
         assert correlations.names == tuple(part)
         assert {*correlations.pairs.values()} == {1.0}
 
 
 def test_no_attributes_and_no_rows() -> None:
-    with Scratch(DuckDBEngine(con)) as scratch:
+    with Scratch(DuckDBEngine(con())) as scratch:
         nothing = mean_square_contingency(scratch.engine, scratch, relation("people"), [], 3)
     assert nothing == Correlations((), (), {})
     empty = made(["INTEGER", "DATE", "VARCHAR"], [])

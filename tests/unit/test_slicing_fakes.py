@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import PolicyError, PrivacyViolation
+from tests.support.database import template
 from tests.support.draws import draws
 
 # Li et al. 2012, Table 1.
@@ -30,9 +31,7 @@ SLICED = "COLUMNS (age, sex), (zip, disease)"
 
 @pytest.fixture
 def con() -> sqlanon.Connection:
-    connection = sqlanon.connect()
-    connection.execute(f"{PATIENTS}; {POLICY}")
-    return connection
+    return template(f"{PATIENTS}; {POLICY}")
 
 
 def publish(con: sqlanon.Connection, ratio: object, columns: str = SLICED) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation
+from tests.support.database import template
 from tests.support.methods import SETUP, SOURCE
 
 CALL = "slicing(l => 2, column_k => 20)"
@@ -25,16 +25,12 @@ COLUMNS = "COLUMNS (age, sex), (zip, disease)"
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 @pytest.fixture
 def eight() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(EIGHT)
-    return connection
+    return template(EIGHT)
 
 
 def test_the_table_of_the_paper(eight: Connection) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
+from tests.support.database import template
 
 PEOPLE = """
     CREATE TABLE people AS SELECT 30 + i % 4 AS age, i % 5 AS s FROM range(40) r(i);
@@ -34,8 +34,7 @@ WORDS = ("CREATE ANONYMIZED {} {}", "CREATE OR REPLACE ANONYMIZED {} {}", "CREAT
 
 @pytest.fixture
 def con() -> Iterator[Connection]:
-    with sqlanon.connect() as connection:
-        connection.execute(PEOPLE)
+    with template(PEOPLE) as connection:
         yield connection
 
 
@@ -49,11 +48,9 @@ def objects(con: Connection) -> list[str]:
 @pytest.mark.one_in(15)
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize(("made", "part"), PARTS)
-def test_a_release_of_which_something_was_dropped_is_made_again(
-    con: Connection, made: str, part: str, words: str
-) -> None:
+def test_a_release_of_which_something_was_dropped_is_made_again(made: str, part: str, words: str) -> None:
     kind, rest = made.split(maxsplit=1)
-    con.execute(f"CREATE ANONYMIZED {made}")
+    con = template(PEOPLE, f"CREATE ANONYMIZED {made}")
     before = objects(con)
     con.duckdb.execute(f"DROP {kind} {part}")
     with pytest.raises(UserError, match="is gone") as refused:
@@ -69,8 +66,8 @@ def test_a_release_of_which_something_was_dropped_is_made_again(
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("made", "part"), PARTS)
-def test_the_hint_makes_the_same_release_again(con: Connection, made: str, part: str) -> None:
-    con.execute(f"CREATE ANONYMIZED {made}")
+def test_the_hint_makes_the_same_release_again(made: str, part: str) -> None:
+    con = template(PEOPLE, f"CREATE ANONYMIZED {made}")
     before, method = objects(con), "SELECT kind, policy, method, method_arguments FROM anon.release"
     was = con.execute(method).fetchall()
     con.duckdb.execute(f"DROP {made.split()[0]} {part}")
@@ -83,9 +80,9 @@ def test_the_hint_makes_the_same_release_again(con: Connection, made: str, part:
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize(("made", "part"), PARTS)
-def test_what_has_taken_its_name_is_left_alone(con: Connection, made: str, part: str, words: str) -> None:
+def test_what_has_taken_its_name_is_left_alone(made: str, part: str, words: str) -> None:
     kind, rest = made.split(maxsplit=1)
-    con.execute(f"CREATE ANONYMIZED {made}")
+    con = template(PEOPLE, f"CREATE ANONYMIZED {made}")
     before = objects(con)
     con.duckdb.execute(f"DROP {kind} {part}; CREATE TABLE {part} AS SELECT 42 AS mine")
     with pytest.raises(PrivacyViolation, match=f"is not the {kind.lower()} that was released"):

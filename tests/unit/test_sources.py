@@ -19,6 +19,7 @@ import pytest
 
 from sqlanon import Connection, PolicyError, connect
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.sqlgen.build.sql_files import sql_file
 from tests.support.sources import FORMS, Form, database
 
 NUMBERS = count()
@@ -87,7 +88,7 @@ def columns_of(of: list[Any]) -> str:
     return COLUMNS if len(of[0]) > 1 else COLUMNS.split(",")[0]
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.one_in(45)
 def test_releases(con: Connection, form: Form) -> None:
     """A snapshot and a live view of it hold the rows that they must, and EXPLAIN can speak of them."""
     of, number = rows(con, form.query), next(NUMBERS)
@@ -117,7 +118,7 @@ def test_releases_through_a_view(con: Connection, form: Form, viewed: str) -> No
     require_view(con, form, f"v{number} AS POLICY p{number} METHOD generalization(suppression => 1)", released(of, 2))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 def test_checks(con: Connection, form: Form, viewed: str) -> None:
     """Of it, through a view too, and against it as the public table."""
     sizes = Counter(row[0] for row in rows(con, form.query))
@@ -170,7 +171,7 @@ PLACES = ("temp.main", "hospital.main", "hospital.ward", "clinic.main", "clinic.
 NAMES = ("t", "T", "main.t", "ward.t", "clinic.t", "hospital.t", "temp.t", "clinic.ward.t", "hospital.main.t")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("path", ["hospital", "hospital.ward", "clinic", "clinic.ward", "hospital.ward,clinic.ward"])
 def test_a_name_means_what_duckdb_takes_it_for(path: str) -> None:
     """Wherever tables of that name stand, alone and in views and macros: as DuckDB's own plan says."""
@@ -209,3 +210,22 @@ def put(con: duckdb.DuckDBPyConnection, stand: set[str], places: Sequence[str]) 
 def tables_planned(con: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
     planned = str(con.execute("SELECT json_serialize_plan(?)", [query]).fetchall()[0][0])
     return [tuple(json.loads(path)) for path in re.findall(r'"is_create_index".*?"path":(\[.*?\])', planned)]
+
+
+def test_the_columns_of_a_table_are_those_that_duckdb_describes() -> None:
+    """Of every type, of types with names, generated and with quotes; compared with DESCRIBE, which binds the table."""
+    with duckdb.connect() as con:
+        con.execute("CREATE SCHEMA s; CREATE TYPE mood AS ENUM ('a', 'b''c')")
+        con.execute('CREATE TYPE s.pair AS STRUCT(a INT, "b c" TEXT)')
+        con.execute(
+            """CREATE TABLE s."a ""table" (
+                a INT, b VARCHAR COLLATE nocase, c mood, d s.pair, e DECIMAL(10, 2), f INT[3], g VARCHAR[],
+                h MAP(TEXT, INT), i UNION(x INT, y TEXT), j JSON, k TIMESTAMPTZ, l BIT, m UUID,
+                "N n" ENUM ('x'), o INTERVAL, p TIMETZ, q VARIANT, r AS (a + 1),
+                s TEXT GENERATED ALWAYS AS (b || 'x'), t TIMESTAMP_NS, u BLOB
+            )"""
+        )
+        described = con.execute('DESCRIBE s."a ""table"').fetchall()
+        listed = con.execute(sql_file("statements", "table_columns"), ["memory", "s", 'a "table']).fetchall()
+    assert [(name, type_) for name, type_, *_ in described] == [(name, type_) for name, type_, _ in listed]
+    assert [name for name, _, is_generated in listed if is_generated] == ["r", "s"]

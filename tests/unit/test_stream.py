@@ -21,9 +21,10 @@ from sqlanon import (
     StatementError,
     UserError,
 )
-from sqlanon.dispatch import run_statement
+from sqlanon.dispatch.run import run_statement
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.syntax.parser import hint_for, parse_script
+from tests.support.database import template
 
 SETUP = """
 CREATE TABLE visits (arrived INTEGER, person VARCHAR, age INTEGER, disease VARCHAR);
@@ -34,9 +35,7 @@ CALL = "stream(k => 2, delay => 4)"
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect(config={"threads": "1"})
-    connection.execute(SETUP)
-    return connection
+    return template(SETUP)
 
 
 def begin(con: Connection, call: str = CALL, policy: str = "p") -> None:
@@ -185,6 +184,7 @@ def test_a_row_that_is_changed_after_it_was_read_is_not_published_twice(con: Con
     assert [disease for _, disease in published(con)] == ["d1", "d2", "d3", "d4"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("kind", "moment"), [("INTEGER", "{}"), ("TIMESTAMP WITH TIME ZONE", "make_timestamptz({} * 1000000)")]
 )
@@ -301,6 +301,7 @@ def test_a_delay_of_time_is_over_when_a_later_row_arrives_or_when_the_user_says_
     assert advance(con)["late_rows"] == 1
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"])
 def test_a_moment_that_is_none_or_still_to_come_is_refused(con: Connection, kind: str) -> None:
     con.execute(f"CREATE TABLE logs (arrived {kind}, person INTEGER, age INTEGER)")
@@ -404,6 +405,7 @@ def test_of_two_that_advance_at_once_one_does_nothing(tmp_path: Path) -> None:
         assert advance(second)["read_rows"] == 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -682,6 +684,7 @@ def test_a_table_that_has_taken_its_name_stays(con: Connection) -> None:
     assert con.execute("FROM s").fetchall() == [(1,)]
 
 
+@pytest.mark.long
 def test_a_release_of_the_same_source_is_warned_of_and_so_is_a_stream(con: Connection, tmp_path: Path) -> None:
     arrive(con, *FOUR)
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian")
@@ -739,6 +742,7 @@ def rows_in_order(con: Connection) -> Sequence[Any]:
     return con.duckdb.execute("SELECT disease FROM s").fetchall()
 
 
+@pytest.mark.long
 def test_rows_of_a_batch_are_in_an_order_that_nobody_can_draw_again() -> None:
     orders = set()
     for _ in range(3):

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, SqlanonError
+from tests.support.database import template
 
 NAMES = ('a "ge"', "it's", "é 中", "select")
 AGE, SEX, DISEASE, WARD = ('"' + name.replace('"', '""') + '"' for name in NAMES)
@@ -16,14 +16,16 @@ ROWS = [(i % 7 or None, "FM"[i % 2], f"d{i * 3 % 5}" if i % 11 else None, f"w{i 
 
 @pytest.fixture
 def con() -> Connection:
-    connection = sqlanon.connect()
+    return template(install)
+
+
+def install(connection: Connection) -> None:
     connection.execute(f"CREATE TABLE people ({AGE} INTEGER, {SEX} VARCHAR, {DISEASE} VARCHAR, {WARD} VARCHAR)")
     connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", [list(row) for row in ROWS])
     connection.execute(
         f"CREATE POLICY p ON people ({AGE} QUASI IDENTIFIER, {SEX} QUASI IDENTIFIER, {DISEASE} SENSITIVE, "
         f"{WARD} INSENSITIVE) REQUIRE k_anonymity(k => 60), l_diversity(l => 2)"
     )
-    return connection
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,18 @@ import sqlanon
 from sqlanon import Connection, PolicyError, UserError
 from sqlanon.figures import population_columns
 from sqlanon.session import StatementEvent
+from tests.support.database import template
 
 COLUMNS = "age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE"
 
 
 def connected(rows: str = "(21, 'F', 'flu'), (22, 'M', 'cold')") -> Connection:
-    con = sqlanon.connect()
-    con.execute("CREATE TABLE people (age INTEGER, sex VARCHAR, disease VARCHAR)")
-    if rows:
-        con.execute(f"INSERT INTO people VALUES {rows}")
-    con.execute(f"CREATE POLICY p ON people ({COLUMNS}) REQUIRE k_anonymity(k => 1)")
-    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
-    return con
+    return template(
+        "CREATE TABLE people (age INTEGER, sex VARCHAR, disease VARCHAR)",
+        *([f"INSERT INTO people VALUES {rows}"] if rows else []),
+        f"CREATE POLICY p ON people ({COLUMNS}) REQUIRE k_anonymity(k => 1)",
+        "CREATE ANONYMIZED TABLE r AS POLICY p",
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import sqlanon
 from sqlanon import Connection
 from tests.oracles import hierarchies as oracle
 from tests.support.command_line import invoke
+from tests.support.database import template
 
 TREE = """(FROM (VALUES ('A00.0', 'A00'), ('A00.1', 'A00'), ('A00', 'A'), ('B', 'all'), ('A', 'all'), ('all', NULL))
 AS t(node, parent))"""
@@ -94,9 +95,7 @@ def replaced(con: Connection, hierarchy: str) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def con() -> Connection:
-    con = sqlanon.connect()
-    con.script(f"CREATE HIERARCHY icd AS PARENTS {TREE}; {CLAIMS}; {POLICY}")
-    return con
+    return template(f"CREATE HIERARCHY icd AS PARENTS {TREE}; {CLAIMS}; {POLICY}")
 
 
 @pytest.mark.parametrize("hierarchy", [OTHERS, OTHER_TREE])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import sqlanon
 from sqlanon import Connection, PolicyError, UserError
 from sqlanon.catalog import workloads
 from sqlanon.domain.workload import WorkloadOptions
 from sqlanon.engines.duckdb import DuckDBEngine
+from tests.support.database import template
 
 SOURCE = """
 CREATE TABLE people AS SELECT
@@ -27,10 +26,8 @@ QUASI = ['"age"', '"z\'ip"', '"se""x"']
 
 
 @pytest.fixture
-def con(tmp_path: Path) -> Connection:
-    connection = sqlanon.connect(tmp_path / "people.duckdb")
-    connection.execute(SOURCE)
-    return connection
+def con() -> Connection:
+    return template(SOURCE)
 
 
 def queries(con: Connection, name: str = "w") -> dict[int, str]:

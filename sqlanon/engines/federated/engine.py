@@ -166,6 +166,13 @@ class FederatedEngine:
     def in_transaction(self) -> bool:
         return self.local.in_transaction()
 
+    def shadowing_macros(self) -> list[str]:
+        """Those of DuckDB."""
+        return self.local.shadowing_macros()
+
+    def end_statement(self) -> None:
+        self.local.end_statement()
+
     def version(self) -> str:
         return f"{self.spark.version()}, {self.local.version()}"
 

@@ -81,7 +81,7 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
     for placeholder in list(query.find_all(exp.Placeholder)):
         placeholder.replace(said[placeholder.name])
     # A Subquery is no Condition, and the compiled build of sqlglot refuses it as the only one of a WHERE.
-    return exp.Paren(this=query)
+    return exp.paren(query, copy=False)
 
 
 def hidden(names: Sequence[str]) -> str:

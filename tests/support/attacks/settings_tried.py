@@ -1,4 +1,4 @@
-"""The settings that a reader may try: those of the DuckDB that is installed, with values for each."""
+"""The settings of DuckDB that a reader may try, with values for each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ import duckdb
 
 from tests.support.attacks.settings import CHECKS, MACROS, QUERIES, READS
 
-__all__ = ["LIMITS", "MEANINGS", "REFUSED", "SKIPPED", "SOME_MACROS", "TRIED", "UNLISTED", "put", "values_of"]
+__all__ = [
+    "LIMITS",
+    "MEANINGS",
+    "REFUSED",
+    "SKIPPED",
+    "SOME_MACROS",
+    "TRIED",
+    "UNLISTED",
+    "kinds_of_settings",
+    "put",
+    "values_of",
+]
 
 # Settings that are not tried, by the reason.
 SKIPPED = {
@@ -125,15 +136,25 @@ REFUSED = {
 SOME_MACROS = ("ordered", "hierarchical", "value_ranges", "personalized")
 
 
-def _tried() -> list[tuple[str, str]]:
-    """Every setting of this DuckDB with its type, but for those that are skipped."""
+# All settings but those of SKIPPED; a test asks DuckDB whether any is missing.
+TRIED = """
+    Calendar TimeZone approximate_join_order_threshold asof_loop_join_threshold default_collation default_null_order
+    default_order dialect_compatibility_mode disable_timestamptz_casts disabled_optimizers dynamic_or_filter_threshold
+    enable_fsst_vectors enable_macro_dependencies enable_optimizer enable_view_dependencies http_retry_quota_throttled
+    http_retry_throttled_wait_ms ieee_floating_point_ops ignore_unknown_crs index_scan_max_count index_scan_percentage
+    integer_division late_materialization_max_rows logging_sink max_execution_time max_expression_depth
+    merge_join_threshold nested_loop_join_threshold null_order order_by_non_integer_literal
+    ordered_aggregate_threshold parquet_can_have_nan parquet_use_page_index perfect_ht_threshold
+    pivot_filter_threshold pivot_limit prefer_range_joins preserve_identifier_case preserve_insertion_order
+    scalar_subquery_error_on_multiple_rows""".split()
+
+
+def kinds_of_settings() -> dict[str, str]:
+    """Returns the type of each setting that is not skipped, as the installed DuckDB has them."""
     skipped = {name for names in SKIPPED.values() for name in names.split()}
     with duckdb.connect() as con:
-        found = con.execute("SELECT name, input_type FROM duckdb_settings() ORDER BY name").fetchall()
-    return [(name, kind) for name, kind in found if name not in skipped]
-
-
-TRIED = _tried()
+        found = con.execute("SELECT name, input_type FROM duckdb_settings()").fetchall()
+    return {name: kind for name, kind in found if name not in skipped}
 
 
 def values_of(con: Any, name: str, kind: str) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from tests.oracles.associations import Fragment
+from tests.support.database import new_database
 from tests.support.estimates.queries import CODES, COLUMNS, LISTED, NUMBERS, Row, quoted
 
 __all__ = ["METHODS", "Apart", "shown", "sources"]
@@ -51,7 +52,7 @@ class Apart:
         return self.release.startswith("sliced")
 
     def install(self) -> Connection:
-        con = connect(config={"threads": "1"})
+        con = new_database()
         kinds = {"number": "INTEGER", "value": "INTEGER"}
         columns = ", ".join(f"{quoted(name)} {kinds.get(name, 'VARCHAR')}" for name in COLUMNS)
         con.execute(f"CREATE TABLE t ({columns})")

@@ -8,7 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
+from tests.support.database import template
 
 __all__ = [
     "COLUMNS",
@@ -175,14 +176,16 @@ class Task:
     release: str
 
     def install(self) -> Connection:
-        con = connect(config={"threads": "1"})
+        listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in LISTED.items())
+        con = template(
+            f"CREATE HIERARCHY kinds AS LEVELS (FROM (VALUES {listed}) AS t)",
+            "CREATE HIERARCHY numbers AS INTERVALS (2, 4)",
+            "CREATE HIERARCHY codes AS PREFIXES (1)",
+        )
         columns = ", ".join(f"{quoted(name)} {KINDS.get(name, 'VARCHAR')}" for name in COLUMNS)
         con.execute(f"CREATE TABLE t ({columns})")
         for row in self.rows:
             con.duckdb.execute("INSERT INTO t VALUES (?, ?, ?, ?, ?)", [row[name] for name in COLUMNS])
-        listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in LISTED.items())
-        con.execute(f"CREATE HIERARCHY kinds AS LEVELS (FROM (VALUES {listed}) AS t)")
-        con.execute("CREATE HIERARCHY numbers AS INTERVALS (2, 4); CREATE HIERARCHY codes AS PREFIXES (1)")
         using = {"number": " USING numbers", "kind": " USING kinds", "code": " USING codes"}
         quasi = [
             f"{quoted(name)} QUASI IDENTIFIER" + ("" if self.release == "flat" else hierarchy)

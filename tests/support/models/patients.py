@@ -18,10 +18,11 @@ from typing import Any
 
 import pytest
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.domain.values import Value
 from sqlanon.questions.load import load_question, question_names
 from tests.oracles.models.support import Class, Table
+from tests.support.database import template
 from tests.support.models.drawn import exact
 
 __all__ = [
@@ -115,7 +116,10 @@ def levels(name: str, labels: Mapping[Any, Sequence[str]]) -> str:
 
 def database() -> Connection:
     """The patients with what the models ask about besides: hierarchies, voters, and ranges of shares."""
-    connection = connect(config={"threads": "1"})
+    return template(_install)
+
+
+def _install(connection: Connection) -> None:
     connection.execute(
         "CREATE TABLE source (id INTEGER, zip VARCHAR, age INTEGER, sex VARCHAR, disease VARCHAR, ward VARCHAR, "
         "wish VARCHAR)"
@@ -128,7 +132,6 @@ def database() -> Connection:
     )
     connection.duckdb.executemany("INSERT INTO ranges VALUES (?, ?, ?)", [[v, *ends] for v, ends in RANGES.items()])
     connection.execute(levels("zips", ZIPS) + levels("ages", AGES) + levels("diseases", DISEASES))
-    return connection
 
 
 def insert(con: Connection, rows: Sequence[Row]) -> None:

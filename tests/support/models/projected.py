@@ -16,11 +16,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection
 from sqlanon.questions.load import load_question
 from sqlanon.sqlgen.sizes import sizes
 from tests.oracles.lattice import nodes, recoded
 from tests.oracles.models.support import Table
+from tests.support.database import template
 from tests.support.losses import CLOSE, ORACLES
 from tests.support.models import search
 from tests.support.names import quoted
@@ -69,7 +70,8 @@ def projected(draw: st.DrawFn, question: str) -> Projected:
 
 
 def install(case: Projected) -> Connection:
-    con = connect(config={"threads": "1"})
+    listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in search.GROUPS.items())
+    con = template(f"CREATE HIERARCHY groups AS LEVELS (FROM (VALUES {listed}) AS t)")
     drawn = case.drawn
     columns = ", ".join(f"{quoted(name)} {q.type}" for name, q in zip(case.names, drawn.quasi, strict=True))
     con.execute(f"CREATE TABLE source ({columns}, s VARCHAR, g VARCHAR, e INTEGER)")
@@ -79,8 +81,6 @@ def install(case: Projected) -> Connection:
     for i, quasi in enumerate(drawn.quasi):
         if quasi.hierarchy:
             con.execute(f"CREATE HIERARCHY h{i} AS {quasi.hierarchy}")
-    listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in search.GROUPS.items())
-    con.execute(f"CREATE HIERARCHY groups AS LEVELS (FROM (VALUES {listed}) AS t)")
     con.execute("CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)")
     for value, bounds in search.RANGES.items():
         ends = [None if end is None else float(end) for end in bounds]

@@ -13,7 +13,7 @@ from typing import Any
 from hypothesis import event
 from hypothesis import strategies as st
 
-from sqlanon import Connection, PrivacyViolation, connect
+from sqlanon import Connection, PrivacyViolation
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.choice import Generalization
@@ -27,6 +27,7 @@ from sqlanon.syntax.parser import parse_script
 from tests.oracles.granularity_loss import granularity_loss
 from tests.oracles.lattice import nodes, recoded
 from tests.oracles.models.support import Table
+from tests.support.database import template
 from tests.support.policies import SUPPRESSIONS, Quasi, quasi_identifiers
 
 VALUES = ("a", "b", "c", "d")
@@ -85,7 +86,8 @@ def _argument(parameter: Parameter) -> st.SearchStrategy[Any]:
 
 
 def install(case: Drawn) -> Connection:
-    con = connect(config={"threads": "1"})
+    listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in GROUPS.items())
+    con = template(f"CREATE HIERARCHY groups AS LEVELS (FROM (VALUES {listed}) AS t)")
     columns = ", ".join(f"q{i} {q.type}" for i, q in enumerate(case.quasi))
     con.execute(f"CREATE TABLE source ({columns}, s VARCHAR, g VARCHAR)")
     con.execute(f"CREATE TABLE everybody ({columns})")
@@ -95,8 +97,6 @@ def install(case: Drawn) -> Connection:
     for i, quasi in enumerate(case.quasi):
         if quasi.hierarchy:
             con.execute(f"CREATE HIERARCHY h{i} AS {quasi.hierarchy}")
-    listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in GROUPS.items())
-    con.execute(f"CREATE HIERARCHY groups AS LEVELS (FROM (VALUES {listed}) AS t)")
     con.execute("CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)")
     for value, bounds in RANGES.items():
         ends = [None if end is None else float(end) for end in bounds]

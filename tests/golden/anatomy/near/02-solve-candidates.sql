@@ -2,10 +2,7 @@
 -- buckets, and then the next is taken.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_candidates_1" AS
-SELECT
-  CAST(ROW_NUMBER() OVER () - 1 AS INT) AS "number",
-  "label",
-  "best"
+SELECT CAST(ROW_NUMBER() OVER () - 1 AS INT) AS "number", "label", "best"
 FROM (
   SELECT
     "cut"."label",
@@ -13,88 +10,19 @@ FROM (
       {'narrow': -(
         CASE
           WHEN "cut"."dim" = 0
-          THEN CAST(1.0 AS DOUBLE) * (
-            (
-              "last_0"."position" - "first_0"."position"
-            ) / CAST(6828.0 AS DOUBLE)
-          )
+          THEN CAST(1.0 AS DOUBLE) * (("last_0"."position" - "first_0"."position") / CAST(6828.0 AS DOUBLE))
           WHEN "cut"."dim" = 1
-          THEN CAST(1.0 AS DOUBLE) * (
-            CAST((
-              (
-                "cut"."high" - "cut"."low"
-              ) + 1
-            ) AS DOUBLE) / CAST(2.0 AS DOUBLE)
-          )
+          THEN CAST(1.0 AS DOUBLE) * (CAST((("cut"."high" - "cut"."low") + 1) AS DOUBLE) / CAST(2.0 AS DOUBLE))
           WHEN "cut"."dim" = 2
-          THEN CAST(1.0 AS DOUBLE) * (
-            CAST((
-              (
-                "cut"."high" - "cut"."low"
-              ) + 1
-            ) AS DOUBLE) / CAST(14.0 AS DOUBLE)
-          )
+          THEN CAST(1.0 AS DOUBLE) * (CAST((("cut"."high" - "cut"."low") + 1) AS DOUBLE) / CAST(14.0 AS DOUBLE))
         END
       ), 'dim': "cut"."dim", 'apart': ABS((
         "cut"."rows" - "cut"."lower"
       ) - "cut"."lower"), 'lower': "cut"."lower", 'median': "cut"."value"}
     ) AS "best"
-  FROM (
-    SELECT
-      "label",
-      "dim",
-      "value",
-      CAST(SUM("n") OVER (PARTITION BY "label", "dim" ORDER BY "value" ASC NULLS LAST) AS BIGINT) AS "lower",
-      CAST(SUM("n") OVER (PARTITION BY "label", "dim") AS BIGINT) AS "rows",
-      MIN("value") OVER (PARTITION BY "label", "dim") AS "low",
-      MAX("value") OVER (PARTITION BY "label", "dim") AS "high"
-    FROM (
-      SELECT
-        "label",
-        "dim",
-        "value",
-        CAST(SUM("n") AS BIGINT) AS "n"
-      FROM (
-        SELECT
-          "label",
-          UNNEST([CAST(0 AS INT), CAST(1 AS INT), CAST(2 AS INT)]) AS "dim",
-          UNNEST(
-            [
-              CAST((
-                (
-                  "key_0" & 31
-                )
-              ) AS INT),
-              CAST((
-                (
-                  "key_0" & 32
-                ) >> 5
-              ) AS INT),
-              CAST((
-                (
-                  "key_0" & 960
-                ) >> 6
-              ) AS INT)
-            ]
-          ) AS "value",
-          CAST(1 AS BIGINT) AS "n"
-        FROM "__sqlanon_points_1"
-      ) AS "each"
-      GROUP BY
-        "label",
-        "dim",
-        "value"
-    ) AS "counted"
-  ) AS "cut"
-  LEFT JOIN "__sqlanon_ranked_1" AS "first_0"
-    ON "cut"."dim" = 0 AND "first_0"."rank_0" = "cut"."low"
-  LEFT JOIN "__sqlanon_ranked_1" AS "last_0"
-    ON "cut"."dim" = 0 AND "last_0"."rank_0" = "cut"."high"
-  WHERE
-    "cut"."lower" >= 3 AND (
-      "cut"."rows" - "cut"."lower"
-    ) >= 3
-  GROUP BY
-    "cut"."label",
-    "cut"."dim"
+  FROM ({cut}) AS "cut"
+  LEFT JOIN "__sqlanon_ranked_1" AS "first_0" ON "cut"."dim" = 0 AND "first_0"."rank_0" = "cut"."low"
+  LEFT JOIN "__sqlanon_ranked_1" AS "last_0" ON "cut"."dim" = 0 AND "last_0"."rank_0" = "cut"."high"
+  WHERE "cut"."lower" >= 3 AND ("cut"."rows" - "cut"."lower") >= 3
+  GROUP BY "cut"."label", "cut"."dim"
 ) AS "best_of_region";

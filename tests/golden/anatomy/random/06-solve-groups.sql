@@ -7,20 +7,12 @@ SELECT
   CAST(SUM("groups") OVER (ORDER BY "region" ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) - "groups" AS "base"
 FROM (
   SELECT
-    "region",
-    MAX("rows") AS "rows",
-    MAX("n") AS "most",
-    CAST(CASE
-      WHEN 1 IS NULL OR (
-        MAX("rows") // 3
-      ) IS NULL
-      THEN NULL
-      ELSE GREATEST(1, MAX("rows") // 3)
+    "region", MAX("rows") AS "rows", MAX("n") AS "most",
+    CAST(CASE WHEN 1 IS NULL OR (MAX("rows") // 3) IS NULL THEN NULL ELSE GREATEST(1, MAX("rows") // 3)
     END AS BIGINT) AS "groups"
   FROM (
     SELECT
-      "region",
-      "n",
+      "region", "n",
       ROW_NUMBER() OVER (PARTITION BY "region" ORDER BY "n" DESC NULLS LAST, "code" ASC NULLS LAST) AS "rank",
       CAST(SUM("n") OVER (
         PARTITION BY "region"
@@ -30,24 +22,13 @@ FROM (
       CAST(SUM("n") OVER (PARTITION BY "region") AS BIGINT) AS "rows"
     FROM "__sqlanon_value_counts_1"
   ) AS "ranked"
-  GROUP BY
-    "region"
+  GROUP BY "region"
 ) AS "by_region";
 
-SELECT
-  COUNT(*)
-FROM "__sqlanon_groups_1"
-WHERE
-  "most" > "groups";
+SELECT COUNT(*) FROM "__sqlanon_groups_1" WHERE "most" > "groups";
 
 SELECT
-  COALESCE(CAST(SUM("groups") AS BIGINT), 0),
-  COALESCE(MIN("rows" // "groups"), 0),
-  COALESCE(
-    MAX("rows" // "groups" + CASE WHEN (
-      "rows" % "groups"
-    ) > 0 THEN 1 ELSE 0 END),
-    0
-  ),
+  COALESCE(CAST(SUM("groups") AS BIGINT), 0), COALESCE(MIN("rows" // "groups"), 0),
+  COALESCE(MAX("rows" // "groups" + CASE WHEN ("rows" % "groups") > 0 THEN 1 ELSE 0 END), 0),
   COALESCE(CAST(SUM("rows") AS BIGINT), 0)
 FROM "__sqlanon_groups_1";

@@ -3,11 +3,7 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_starts_1" AS
 SELECT
-  "region",
-  "code",
-  "spread",
-  "groups",
-  "base",
+  "region", "code", "spread", "groups", "base",
   CAST(SUM("n") OVER (
     ORDER BY "region" ASC NULLS LAST, "code" ASC NULLS LAST
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
@@ -21,23 +17,12 @@ SELECT
     PARTITION BY "region"
     ORDER BY "draw" ASC NULLS LAST, "code" ASC NULLS LAST
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-  ) AS BIGINT) - (
-    "n" - "spread"
-  ) AS "behind"
+  ) AS BIGINT) - ("n" - "spread") AS "behind"
 FROM (
   SELECT
-    "value"."region",
-    "value"."code",
-    "value"."n",
-    "value"."draw",
-    "region"."groups",
-    "region"."base",
-    CASE
-      WHEN "value"."n" IS NULL OR "region"."groups" IS NULL
-      THEN NULL
-      ELSE LEAST("value"."n", "region"."groups")
+    "value"."region", "value"."code", "value"."n", "value"."draw", "region"."groups", "region"."base",
+    CASE WHEN "value"."n" IS NULL OR "region"."groups" IS NULL THEN NULL ELSE LEAST("value"."n", "region"."groups")
     END AS "spread"
   FROM "__sqlanon_value_counts_1" AS "value"
-  JOIN "__sqlanon_groups_1" AS "region"
-    ON "value"."region" = "region"."region"
+  JOIN "__sqlanon_groups_1" AS "region" ON "value"."region" = "region"."region"
 ) AS "joined";

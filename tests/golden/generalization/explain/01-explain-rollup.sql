@@ -2,60 +2,20 @@
 -- first in the struct, so that MIN finds it; the nodes are rolled up anew from the same cells, by the text of the
 -- search.
 
-WITH "node_row" AS (
-  SELECT
-    "node"."index" AS "tag",
-    "fine".*
-    EXCLUDE ("tag")
-  FROM "__sqlanon_rollup_2" AS "fine"
-  JOIN (
-    SELECT
-      UNNEST(CAST($1 AS BIGINT[])) AS "of",
-      UNNEST(CAST($2 AS BIGINT[])) AS "index"
-  ) AS "node"
-    ON "fine"."tag" = "node"."of"
-), "equivalence_class" AS (
-  SELECT
-    (
-      "tag" << 10
-    ) + "key_0" AS "class_id",
-    "n" AS "size",
-    "n" AS "entities"
+WITH "node_row" AS ({node_row("__sqlanon_rollup_2")}), "equivalence_class" AS (
+  SELECT ("tag" << 10) + "key_0" AS "class_id", "n" AS "size", "n" AS "entities"
   FROM "node_row"
 )
 SELECT
-  "requirement",
-  "index",
-  "rows",
-  "classes",
-  "excess",
-  "smallest"."entities",
-  "smallest"."size",
-  "smallest"."class_id"
+  "requirement", "index", "rows", "classes", "excess", "smallest"."entities", "smallest"."size", "smallest"."class_id"
 FROM (
   SELECT
-    0 AS "requirement",
-    "class_id" >> 10 AS "index",
-    CAST(COALESCE(SUM("size"), 0) AS INT128) AS "rows",
-    COUNT(*) AS "classes",
-    SUM("excess") AS "excess",
+    0 AS "requirement", "class_id" >> 10 AS "index", CAST(COALESCE(SUM("size"), 0) AS INT128) AS "rows",
+    COUNT(*) AS "classes", SUM("excess") AS "excess",
     MIN({'entities': "entities", 'size': "size", 'class_id': "class_id"}) AS "smallest"
   FROM (
-    SELECT
-      "violation"."class_id",
-      "violation"."size",
-      "violation"."excess",
-      CAST(0 AS BIGINT) AS "entities"
-    FROM (
-      SELECT
-        "class_id",
-        "size",
-        CAST("size" AS DOUBLE) AS "excess"
-      FROM "equivalence_class"
-      WHERE
-        "entities" < 4
-    ) AS "violation"
+    SELECT "violation"."class_id", "violation"."size", "violation"."excess", CAST(0 AS BIGINT) AS "entities"
+    FROM ({violation(4)}) AS "violation"
   ) AS "violations"
-  GROUP BY
-    "class_id" >> 10
+  GROUP BY "class_id" >> 10
 ) AS "violated";

@@ -3,84 +3,26 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_classes_1" AS
 WITH "node_row" AS (
-  SELECT
-    "tag" - 13 AS "tag",
-    *
-    EXCLUDE ("tag")
+  SELECT "tag" - 13 AS "tag", * EXCLUDE ("tag")
   FROM "__sqlanon_rollup_1"
-  WHERE
-    "tag" BETWEEN 13 AND 13
+  WHERE "tag" BETWEEN 13 AND 13
 ), "equivalence_class" AS (
-  SELECT
-    (
-      "tag" << 5
-    ) + "key_0" AS "class_id",
-    "n" AS "size",
-    "n" AS "entities"
+  SELECT ("tag" << 5) + "key_0" AS "class_id", "n" AS "size", "n" AS "entities"
   FROM "node_row"
-), "withheld" AS (
-  SELECT
-    "class_id" >> 5 AS "index",
-    "class_id",
-    "size"
-  FROM (
-    SELECT
-      "class_id",
-      "size",
-      CAST("size" AS DOUBLE) AS "excess"
-    FROM "equivalence_class"
-    WHERE
-      "entities" < 2
-  ) AS "violation"
-)
-SELECT
-  "class_id" AS "key_0"
+), "withheld" AS ({withheld(5, 2)})
+SELECT "class_id" AS "key_0"
 FROM "equivalence_class"
-WHERE
-  NOT "class_id" IN (
-    SELECT
-      "class_id"
-    FROM "withheld"
-  );
+WHERE NOT "class_id" IN (SELECT "class_id" FROM "withheld");
 
 CREATE TEMPORARY TABLE "__sqlanon_classes_2" AS
 WITH "node_row" AS (
-  SELECT
-    "tag" - 2 AS "tag",
-    *
-    EXCLUDE ("tag")
+  SELECT "tag" - 2 AS "tag", * EXCLUDE ("tag")
   FROM "__sqlanon_rollup_2"
-  WHERE
-    "tag" BETWEEN 2 AND 2
+  WHERE "tag" BETWEEN 2 AND 2
 ), "equivalence_class" AS (
-  SELECT
-    (
-      "tag" << 5
-    ) + "key_0" AS "class_id",
-    "n" AS "size",
-    "n" AS "entities"
+  SELECT ("tag" << 5) + "key_0" AS "class_id", "n" AS "size", "n" AS "entities"
   FROM "node_row"
-), "withheld" AS (
-  SELECT
-    "class_id" >> 5 AS "index",
-    "class_id",
-    "size"
-  FROM (
-    SELECT
-      "class_id",
-      "size",
-      CAST("size" AS DOUBLE) AS "excess"
-    FROM "equivalence_class"
-    WHERE
-      "entities" < 2
-  ) AS "violation"
-)
-SELECT
-  "class_id" AS "key_0"
+), "withheld" AS ({withheld(5, 2)})
+SELECT "class_id" AS "key_0"
 FROM "equivalence_class"
-WHERE
-  NOT "class_id" IN (
-    SELECT
-      "class_id"
-    FROM "withheld"
-  );
+WHERE NOT "class_id" IN (SELECT "class_id" FROM "withheld");

@@ -3,61 +3,14 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_withheld_1" AS
 WITH "node_row" AS (
-  SELECT
-    CAST(0 AS BIGINT) AS "tag",
-    "class_0" AS "key_0",
-    CAST(SUM("n") AS BIGINT) AS "n"
+  SELECT CAST(0 AS BIGINT) AS "tag", "class_0" AS "key_0", CAST(SUM("n") AS BIGINT) AS "n"
   FROM "__sqlanon_round_cells_1"
-  GROUP BY
-    "class_0"
+  GROUP BY "class_0"
 ), "equivalence_class" AS (
-  SELECT
-    (
-      "tag" << 7
-    ) + "key_0" AS "class_id",
-    "n" AS "size",
-    "n" AS "entities"
+  SELECT ("tag" << 7) + "key_0" AS "class_id", "n" AS "size", "n" AS "entities"
   FROM "node_row"
-), "kept" AS (
-  SELECT
-    "class_id"
-  FROM "equivalence_class"
-  WHERE
-    NOT "class_id" IN (
-      SELECT
-        "class_id"
-      FROM (
-        SELECT
-          "class_id",
-          "size",
-          CAST("size" AS DOUBLE) AS "excess"
-        FROM "equivalence_class"
-        WHERE
-          "entities" < 2
-      ) AS "violations"
-    )
-), "withheld" AS (
-  SELECT
-    CAST(0 AS BIGINT) AS "index",
-    "class_id",
-    "size"
-  FROM "equivalence_class"
-  WHERE
-    NOT "class_id" IN (
-      SELECT
-        "class_id"
-      FROM "kept"
-    )
-)
-SELECT
-  "class_id" AS "key_0",
-  "size",
-  FALSE AS "still"
+), "kept" AS ({kept-2(2)}), "withheld" AS ({withheld-4})
+SELECT "class_id" AS "key_0", "size", FALSE AS "still"
 FROM "withheld";
 
-SELECT
-  "still"
-FROM "__sqlanon_withheld_1"
-WHERE
-  "still"
-LIMIT 1;
+SELECT "still" FROM "__sqlanon_withheld_1" WHERE "still" LIMIT 1;

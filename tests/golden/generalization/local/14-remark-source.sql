@@ -4,60 +4,18 @@
 WITH "hashed" AS MATERIALIZED (
   SELECT
     CASE WHEN NOT "disease" IS NULL THEN hash("disease") END AS "value_0",
-    CASE WHEN NOT "dob" IS NULL THEN hash("dob") END AS "value_1",
-    hash("sex") AS "quasi_0",
-    hash("zip") AS "quasi_1"
+    CASE WHEN NOT "dob" IS NULL THEN hash("dob") END AS "value_1", hash("sex") AS "quasi_0", hash("zip") AS "quasi_1"
   FROM "memory"."main"."patients"
   LIMIT 20000
-), "values_0" AS MATERIALIZED (
-  SELECT
-    COUNT(*) AS "n",
-    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
-    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
-    MIN("quasi_0") AS "first_0",
-    MIN("quasi_1") AS "first_1"
-  FROM "hashed"
-  WHERE
-    NOT "value_0" IS NULL
-  GROUP BY
-    "value_0"
-), "values_1" AS MATERIALIZED (
-  SELECT
-    COUNT(*) AS "n",
-    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
-    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
-    MIN("quasi_0") AS "first_0",
-    MIN("quasi_1") AS "first_1"
-  FROM "hashed"
-  WHERE
-    NOT "value_1" IS NULL
-  GROUP BY
-    "value_1"
-)
+), "values_0" AS MATERIALIZED ({values_0-2("value_0")}), "values_1" AS MATERIALIZED ({values_0-2("value_1")})
 SELECT
-  0 AS "number",
-  COUNT(*) AS "values",
-  COALESCE(SUM("n"), 0) AS "rows",
-  COUNT(*) FILTER(WHERE
-    "n" = 1) AS "alone",
-  COUNT(*) FILTER(WHERE
-    "n" > 1) AS "repeating",
-  COUNT(*) FILTER(WHERE
-    "n" > 1 AND "same_0") AS "same_0",
-  COUNT(*) FILTER(WHERE
-    "n" > 1 AND "same_1") AS "same_1"
+  0 AS "number", COUNT(*) AS "values", COALESCE(SUM("n"), 0) AS "rows", COUNT(*) FILTER(WHERE "n" = 1) AS "alone",
+  COUNT(*) FILTER(WHERE "n" > 1) AS "repeating", COUNT(*) FILTER(WHERE "n" > 1 AND "same_0") AS "same_0",
+  COUNT(*) FILTER(WHERE "n" > 1 AND "same_1") AS "same_1"
 FROM "values_0"
 UNION ALL
 SELECT
-  1 AS "number",
-  COUNT(*) AS "values",
-  COALESCE(SUM("n"), 0) AS "rows",
-  COUNT(*) FILTER(WHERE
-    "n" = 1) AS "alone",
-  COUNT(*) FILTER(WHERE
-    "n" > 1) AS "repeating",
-  COUNT(*) FILTER(WHERE
-    "n" > 1 AND "same_0") AS "same_0",
-  COUNT(*) FILTER(WHERE
-    "n" > 1 AND "same_1") AS "same_1"
+  1 AS "number", COUNT(*) AS "values", COALESCE(SUM("n"), 0) AS "rows", COUNT(*) FILTER(WHERE "n" = 1) AS "alone",
+  COUNT(*) FILTER(WHERE "n" > 1) AS "repeating", COUNT(*) FILTER(WHERE "n" > 1 AND "same_0") AS "same_0",
+  COUNT(*) FILTER(WHERE "n" > 1 AND "same_1") AS "same_1"
 FROM "values_1";

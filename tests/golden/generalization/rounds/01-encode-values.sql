@@ -2,27 +2,5 @@
 -- t-closeness needs them in the key.
 
 CREATE TEMPORARY TABLE "__sqlanon_values_1" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
-FROM (
-  SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf"
-  FROM (
-    SELECT
-      "value",
-      "n"
-    FROM (
-      SELECT
-        "disease" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "disease"
-    ) AS "occurring"
-  ) AS "generalized"
-) AS "spans";
+SELECT "value", "n", "leaf", CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
+FROM ({spans("disease", "memory", "patients")}) AS "spans";

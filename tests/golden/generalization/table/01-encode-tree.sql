@@ -4,16 +4,9 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_1" AS
 SELECT
-  "value",
-  "n",
-  "leaf",
-  "rank_0",
-  "rank_1",
-  "rank_2",
+  "value", "n", "leaf", "rank_0", "rank_1", "rank_2",
   CAST(DENSE_RANK() OVER (ORDER BY "low_3" ASC NULLS LAST, "level_3" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_3",
-  "leaves_1",
-  "leaves_2",
-  "leaves_3"
+  "leaves_1", "leaves_2", "leaves_3"
 FROM (
   SELECT
     *,
@@ -60,56 +53,34 @@ FROM (
           ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
         ) AS BIGINT) AS "leaves_1"
       FROM (
-        SELECT
-          "value",
-          "n",
-          CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf",
-          "level_1",
-          "level_2",
-          "level_3"
+        SELECT "value", "n", CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf", "level_1", "level_2", "level_3"
         FROM (
           SELECT
-            "value",
-            "n",
+            "value", "n",
             CASE
-              WHEN "value" = CAST('infinity' AS DATE)
-              THEN 'infinity'
-              WHEN "value" = CAST('-infinity' AS DATE)
-              THEN '-infinity'
-              ELSE (
-                CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
-                  REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
-                )
-              ) || '-' || (
+              WHEN "value" = CAST('infinity' AS DATE) THEN 'infinity'
+              WHEN "value" = CAST('-infinity' AS DATE) THEN '-infinity'
+              ELSE (CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
+                REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
+              )) || '-' || (
                 REPEAT('0', 2 - LENGTH(CAST(EXTRACT(MONTH FROM "value") AS TEXT))) || CAST(EXTRACT(MONTH FROM "value") AS TEXT)
               )
             END AS "level_1",
             CASE
-              WHEN "value" = CAST('infinity' AS DATE)
-              THEN 'infinity'
-              WHEN "value" = CAST('-infinity' AS DATE)
-              THEN '-infinity'
+              WHEN "value" = CAST('infinity' AS DATE) THEN 'infinity'
+              WHEN "value" = CAST('-infinity' AS DATE) THEN '-infinity'
               ELSE CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
                 REPEAT('0', 4 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) AS TEXT)
               )
             END AS "level_2",
             CASE
-              WHEN "value" = CAST('infinity' AS DATE)
-              THEN 'infinity'
-              WHEN "value" = CAST('-infinity' AS DATE)
-              THEN '-infinity'
+              WHEN "value" = CAST('infinity' AS DATE) THEN 'infinity'
+              WHEN "value" = CAST('-infinity' AS DATE) THEN '-infinity'
               ELSE CASE WHEN EXTRACT(YEAR FROM "value") < 0 THEN '-' ELSE '' END || (
                 REPEAT('0', 3 - LENGTH(CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT))) || CAST(ABS(EXTRACT(YEAR FROM "value")) // 10 AS TEXT)
               ) || '*'
             END AS "level_3"
-          FROM (
-            SELECT
-              "dob" AS "value",
-              COUNT(*) AS "n"
-            FROM "memory"."main"."patients"
-            GROUP BY
-              "dob"
-          ) AS "occurring"
+          FROM (SELECT "dob" AS "value", COUNT(*) AS "n" FROM "memory"."main"."patients" GROUP BY "dob") AS "occurring"
         ) AS "generalized"
       ) AS "spans"
     ) AS "spans"
@@ -117,43 +88,14 @@ FROM (
 ) AS "spans";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_2" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
-FROM (
-  SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf"
-  FROM (
-    SELECT
-      "value",
-      "n"
-    FROM (
-      SELECT
-        "sex" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "sex"
-    ) AS "occurring"
-  ) AS "generalized"
-) AS "spans";
+SELECT "value", "n", "leaf", CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
+FROM ({spans("sex", "memory", "patients")}) AS "spans";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_3" AS
 SELECT
-  "value",
-  "n",
-  "leaf",
-  "rank_0",
-  "rank_1",
-  "rank_2",
+  "value", "n", "leaf", "rank_0", "rank_1", "rank_2",
   CAST(DENSE_RANK() OVER (ORDER BY "low_3" ASC NULLS LAST, "level_3" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_3",
-  "leaves_1",
-  "leaves_2",
-  "leaves_3"
+  "leaves_1", "leaves_2", "leaves_3"
 FROM (
   SELECT
     *,
@@ -200,28 +142,13 @@ FROM (
           ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
         ) AS BIGINT) AS "leaves_1"
       FROM (
-        SELECT
-          "value",
-          "n",
-          CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf",
-          "level_1",
-          "level_2",
-          "level_3"
+        SELECT "value", "n", CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf", "level_1", "level_2", "level_3"
         FROM (
           SELECT
-            "value",
-            "n",
-            LEFT(CAST("value" AS TEXT), 4) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 4) AS "level_1",
+            "value", "n", LEFT(CAST("value" AS TEXT), 4) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 4) AS "level_1",
             LEFT(CAST("value" AS TEXT), 3) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 3) AS "level_2",
             LEFT(CAST("value" AS TEXT), 2) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 2) AS "level_3"
-          FROM (
-            SELECT
-              "zip" AS "value",
-              COUNT(*) AS "n"
-            FROM "memory"."main"."patients"
-            GROUP BY
-              "zip"
-          ) AS "occurring"
+          FROM (SELECT "zip" AS "value", COUNT(*) AS "n" FROM "memory"."main"."patients" GROUP BY "zip") AS "occurring"
         ) AS "generalized"
       ) AS "spans"
     ) AS "spans"
@@ -231,56 +158,26 @@ FROM (
 SELECT
   0 AS "tree",
   [
-    CAST(SUM("leaf") AS INT128),
-    CAST(SUM("n") AS INT128),
-    CAST(MAX("rank_0") + 1 AS INT128),
-    CAST(MAX("rank_1") + 1 AS INT128),
-    CAST(MAX("rank_2") + 1 AS INT128),
-    CAST(MAX("rank_3") + 1 AS INT128),
-    CAST(SUM("n" * (
-      "leaves_1" - 1
-    )) AS INT128),
-    CAST(SUM("n" * (
-      "leaves_2" - 1
-    )) AS INT128),
-    CAST(SUM("n" * (
-      "leaves_3" - 1
-    )) AS INT128),
-    CAST(MAX("leaves_1") - 1 AS INT128),
-    CAST(MAX("leaves_2") - 1 AS INT128),
-    CAST(MAX("leaves_3") - 1 AS INT128)
+    CAST(SUM("leaf") AS INT128), CAST(SUM("n") AS INT128), CAST(MAX("rank_0") + 1 AS INT128),
+    CAST(MAX("rank_1") + 1 AS INT128), CAST(MAX("rank_2") + 1 AS INT128), CAST(MAX("rank_3") + 1 AS INT128),
+    CAST(SUM("n" * ("leaves_1" - 1)) AS INT128), CAST(SUM("n" * ("leaves_2" - 1)) AS INT128),
+    CAST(SUM("n" * ("leaves_3" - 1)) AS INT128), CAST(MAX("leaves_1") - 1 AS INT128),
+    CAST(MAX("leaves_2") - 1 AS INT128), CAST(MAX("leaves_3") - 1 AS INT128)
   ] AS "figures"
 FROM "__sqlanon_tree_1"
 UNION ALL
 SELECT
-  1 AS "tree",
-  [
-    CAST(SUM("leaf") AS INT128),
-    CAST(SUM("n") AS INT128),
-    CAST(MAX("rank_0") + 1 AS INT128)
+  1 AS "tree", [ CAST(SUM("leaf") AS INT128), CAST(SUM("n") AS INT128), CAST(MAX("rank_0") + 1 AS INT128)
   ] AS "figures"
 FROM "__sqlanon_tree_2"
 UNION ALL
 SELECT
   2 AS "tree",
   [
-    CAST(SUM("leaf") AS INT128),
-    CAST(SUM("n") AS INT128),
-    CAST(MAX("rank_0") + 1 AS INT128),
-    CAST(MAX("rank_1") + 1 AS INT128),
-    CAST(MAX("rank_2") + 1 AS INT128),
-    CAST(MAX("rank_3") + 1 AS INT128),
-    CAST(SUM("n" * (
-      "leaves_1" - 1
-    )) AS INT128),
-    CAST(SUM("n" * (
-      "leaves_2" - 1
-    )) AS INT128),
-    CAST(SUM("n" * (
-      "leaves_3" - 1
-    )) AS INT128),
-    CAST(MAX("leaves_1") - 1 AS INT128),
-    CAST(MAX("leaves_2") - 1 AS INT128),
-    CAST(MAX("leaves_3") - 1 AS INT128)
+    CAST(SUM("leaf") AS INT128), CAST(SUM("n") AS INT128), CAST(MAX("rank_0") + 1 AS INT128),
+    CAST(MAX("rank_1") + 1 AS INT128), CAST(MAX("rank_2") + 1 AS INT128), CAST(MAX("rank_3") + 1 AS INT128),
+    CAST(SUM("n" * ("leaves_1" - 1)) AS INT128), CAST(SUM("n" * ("leaves_2" - 1)) AS INT128),
+    CAST(SUM("n" * ("leaves_3" - 1)) AS INT128), CAST(MAX("leaves_1") - 1 AS INT128),
+    CAST(MAX("leaves_2") - 1 AS INT128), CAST(MAX("leaves_3") - 1 AS INT128)
   ] AS "figures"
 FROM "__sqlanon_tree_3";

@@ -2,46 +2,23 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_item_1" AS
 SELECT
-  COALESCE("occurring"."value", "listed"."value") AS "value",
-  COALESCE("occurring"."n", 0) AS "n",
-  "listed"."level_1",
+  COALESCE("occurring"."value", "listed"."value") AS "value", COALESCE("occurring"."n", 0) AS "n", "listed"."level_1",
   NOT "listed"."listed" IS NULL AS "listed"
 FROM (
-  SELECT
-    "item" AS "value",
-    COUNT(*) AS "n"
-  FROM (
-    SELECT DISTINCT
-      "list_id",
-      UNNEST("list") AS "item"
-    FROM "__sqlanon_row_1" AS "listed"
-  ) AS "occurring"
-  GROUP BY
-    "item"
+  SELECT "item" AS "value", COUNT(*) AS "n"
+  FROM (SELECT DISTINCT "list_id", UNNEST("list") AS "item" FROM "__sqlanon_row_1" AS "listed") AS "occurring"
+  GROUP BY "item"
 ) AS "occurring"
 FULL JOIN (
-  SELECT
-    TRY_CAST("value" AS TEXT) AS "value",
-    MAX("label") FILTER(WHERE
-      "level" = 1) AS "level_1",
-    TRUE AS "listed"
+  SELECT TRY_CAST("value" AS TEXT) AS "value", MAX("label") FILTER(WHERE "level" = 1) AS "level_1", TRUE AS "listed"
   FROM "anon"."hierarchy_value"
-  WHERE
-    "hierarchy" = 'chapters'
-    AND (
-      "value" IS NULL OR NOT TRY_CAST("value" AS TEXT) IS NULL
-    )
-  GROUP BY
-    TRY_CAST("value" AS TEXT)
-) AS "listed"
-  ON "occurring"."value" IS NOT DISTINCT FROM "listed"."value";
+  WHERE "hierarchy" = 'chapters' AND ("value" IS NULL OR NOT TRY_CAST("value" AS TEXT) IS NULL)
+  GROUP BY TRY_CAST("value" AS TEXT)
+) AS "listed" ON "occurring"."value" IS NOT DISTINCT FROM "listed"."value";
 
-SELECT
-  COUNT(*)
+SELECT COUNT(*)
 FROM (
-  SELECT
-    CAST("value" AS TEXT) AS "value"
+  SELECT CAST("value" AS TEXT) AS "value"
   FROM "__sqlanon_item_1"
-  WHERE
-    NOT "listed" AND NOT "value" IS NULL
+  WHERE NOT "listed" AND NOT "value" IS NULL
 ) AS "missing";

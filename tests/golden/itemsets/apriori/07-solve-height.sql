@@ -2,6 +2,5 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_height_1" AS
 SELECT
-  UNNEST(CAST($1 AS BIGINT[])) AS "code",
-  UNNEST(CAST($2 AS BIGINT[])) AS "height_0",
+  UNNEST(CAST($1 AS BIGINT[])) AS "code", UNNEST(CAST($2 AS BIGINT[])) AS "height_0",
   UNNEST(CAST($3 AS BIGINT[])) AS "height_1";

@@ -1,164 +1,72 @@
 -- Look for: the candidate's lists alone are read, and no table of the search. coded_item is MATERIALIZED: lists and items are numbered in no
 -- order, so it must not be computed twice. class_itemset has a row for each number of items and support, not for each set.
 
-SELECT
-  COUNT(*)
-FROM (
-  SELECT
-    "codes" AS "list"
-  FROM "memory"."main"."__sqlanon_candidate_1"
-) AS "listed"
+SELECT COUNT(*)
+FROM (SELECT "codes" AS "list" FROM "memory"."main"."__sqlanon_candidate_1") AS "listed"
 WHERE
   "list" IS NULL
   OR LENGTH("list") <> LENGTH(LIST_DISTINCT("list")) + CASE WHEN NOT list_position("list", NULL) IS NULL THEN 1 ELSE 0 END;
 
-SELECT
-  "place",
-  "achieved",
-  "violating"
+SELECT "place", "achieved", "violating"
 FROM (
   WITH "equivalence_class" AS (
-    SELECT
-      0 AS "class_id",
-      COUNT(*) AS "size",
-      COUNT(*) AS "entities"
+    SELECT 0 AS "class_id", COUNT(*) AS "size", COUNT(*) AS "entities"
     FROM "memory"."main"."__sqlanon_candidate_1"
-    HAVING
-      COUNT(*) > 0
+    HAVING COUNT(*) > 0
   ), "item_list_0" AS (
-    SELECT
-      0 AS "class_id",
-      ROW_NUMBER() OVER () AS "list_id",
-      "codes" AS "list"
+    SELECT 0 AS "class_id", ROW_NUMBER() OVER () AS "list_id", "codes" AS "list"
     FROM "memory"."main"."__sqlanon_candidate_1"
   ), "list_class_0" AS (
-    SELECT
-      "class_id",
-      ROW_NUMBER() OVER (ORDER BY "class_id" ASC NULLS LAST) AS "class"
-    FROM (
-      SELECT DISTINCT
-        "class_id"
-      FROM "item_list_0"
-    ) AS "occurring"
-  ), "list_item_0" AS (
-    SELECT
-      "class_id",
-      "list_id",
-      UNNEST("list") AS "item"
-    FROM "item_list_0"
-  ), "item_code_0" AS (
-    SELECT
-      "item",
-      ROW_NUMBER() OVER () AS "code"
-    FROM (
-      SELECT DISTINCT
-        "item"
-      FROM "list_item_0"
-    ) AS "occurring"
+    SELECT "class_id", ROW_NUMBER() OVER (ORDER BY "class_id" ASC NULLS LAST) AS "class"
+    FROM (SELECT DISTINCT "class_id" FROM "item_list_0") AS "occurring"
+  ), "list_item_0" AS (SELECT "class_id", "list_id", UNNEST("list") AS "item" FROM "item_list_0"), "item_code_0" AS (
+    SELECT "item", ROW_NUMBER() OVER () AS "code"
+    FROM (SELECT DISTINCT "item" FROM "list_item_0") AS "occurring"
   ), "coded_item_0" AS MATERIALIZED (
-    SELECT DISTINCT
-      "of_class"."class",
-      "listed"."list_id",
-      "coded"."code"
+    SELECT DISTINCT "of_class"."class", "listed"."list_id", "coded"."code"
     FROM "list_item_0" AS "listed"
-    JOIN "list_class_0" AS "of_class"
-      ON "listed"."class_id" IS NOT DISTINCT FROM "of_class"."class_id"
-    JOIN "item_code_0" AS "coded"
-      ON "listed"."item" IS NOT DISTINCT FROM "coded"."item"
+    JOIN "list_class_0" AS "of_class" ON "listed"."class_id" IS NOT DISTINCT FROM "of_class"."class_id"
+    JOIN "item_code_0" AS "coded" ON "listed"."item" IS NOT DISTINCT FROM "coded"."item"
   ), "class_itemset_0" AS (
-    SELECT
-      "of_class"."class_id",
-      "size"."items",
-      "size"."n",
-      "size"."sets"
+    SELECT "of_class"."class_id", "size"."items", "size"."n", "size"."sets"
     FROM (
-      SELECT
-        "class",
-        1 AS "items",
-        "n",
-        COUNT(*) AS "sets"
-      FROM (
-        SELECT
-          "item_0"."class",
-          "item_0"."code" AS "code_0",
-          COUNT(*) AS "n"
-        FROM "coded_item_0" AS "item_0"
-        GROUP BY
-          "item_0"."class",
-          "item_0"."code"
-      ) AS "counted"
-      GROUP BY
-        "class",
-        "n"
+      SELECT "class", 1 AS "items", "n", COUNT(*) AS "sets"
+      FROM ({counted-2("coded_item_0")}) AS "counted"
+      GROUP BY "class", "n"
       UNION ALL
-      SELECT
-        "class",
-        2 AS "items",
-        "n",
-        COUNT(*) AS "sets"
-      FROM (
-        SELECT
-          "item_0"."class",
-          "item_0"."code" AS "code_0",
-          "item_1"."code" AS "code_1",
-          COUNT(*) AS "n"
-        FROM "coded_item_0" AS "item_0"
-        JOIN "coded_item_0" AS "item_1"
-          ON "item_1"."list_id" = "item_0"."list_id" AND "item_1"."code" > "item_0"."code"
-        GROUP BY
-          "item_0"."class",
-          "item_0"."code",
-          "item_1"."code"
-      ) AS "counted"
-      GROUP BY
-        "class",
-        "n"
+      SELECT "class", 2 AS "items", "n", COUNT(*) AS "sets"
+      FROM ({counted("coded_item_0")}) AS "counted"
+      GROUP BY "class", "n"
     ) AS "size"
-    JOIN "list_class_0" AS "of_class"
-      ON "size"."class" = "of_class"."class"
+    JOIN "list_class_0" AS "of_class" ON "size"."class" = "of_class"."class"
   )
-  SELECT
-    *
+  SELECT *
   FROM (
     SELECT
       0 AS "place",
       CAST((
-        SELECT
-          MIN("n") AS "achieved"
+        SELECT MIN("n") AS "achieved"
         FROM (
-          SELECT
-            "size" AS "n"
+          SELECT "size" AS "n"
           FROM "equivalence_class"
           UNION ALL
-          SELECT
-            "n"
+          SELECT "n"
           FROM "class_itemset_0" AS "class_itemset"
-          WHERE
-            "items" <= 2
+          WHERE "items" <= 2
         ) AS "support"
       ) AS DOUBLE) AS "achieved",
       (
-        SELECT
-          COUNT(*)
+        SELECT COUNT(*)
         FROM (
-          SELECT
-            "equivalence_class"."class_id",
-            "equivalence_class"."size",
-            CAST(0 AS DOUBLE) AS "excess"
+          SELECT "equivalence_class"."class_id", "equivalence_class"."size", CAST(0 AS DOUBLE) AS "excess"
           FROM "equivalence_class"
           LEFT JOIN (
-            SELECT
-              "class_id",
-              MIN("n") AS "n"
+            SELECT "class_id", MIN("n") AS "n"
             FROM "class_itemset_0" AS "class_itemset"
-            WHERE
-              "items" <= 2
-            GROUP BY
-              "class_id"
-          ) AS "rarest"
-            ON "rarest"."class_id" = "equivalence_class"."class_id"
-          WHERE
-            "equivalence_class"."size" < 2 OR "rarest"."n" < 2
+            WHERE "items" <= 2
+            GROUP BY "class_id"
+          ) AS "rarest" ON "rarest"."class_id" = "equivalence_class"."class_id"
+          WHERE "equivalence_class"."size" < 2 OR "rarest"."n" < 2
         ) AS "violations"
       ) AS "violating"
   ) AS "report"

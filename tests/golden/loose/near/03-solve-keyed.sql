@@ -2,27 +2,10 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_keyed_1" AS
 SELECT
-  "rows"."row",
-  udf(0) AS "draw",
-  "near_0"."bits" + "near_1"."bits" + "near_2"."bits" AS "position",
+  "rows"."row", udf(0) AS "draw", "near_0"."bits" + "near_1"."bits" + "near_2"."bits" AS "position",
   COALESCE("key_0"."number", -1 - "rows"."row") AS "key_0"
-FROM (
-  SELECT
-    "source"."rowid" AS "row",
-    "source"."dob" AS "value_0",
-    "source"."sex" AS "value_1",
-    "source"."zip" AS "value_2",
-    "source"."disease" AS "value_3",
-    "source"."dob" AS "near_0",
-    "source"."sex" AS "near_1",
-    "source"."zip" AS "near_2"
-  FROM "memory"."main"."patients" AS "source"
-) AS "rows"
-JOIN "__sqlanon_spread_1" AS "near_0"
-  ON "rows"."near_0" IS NOT DISTINCT FROM "near_0"."value"
-JOIN "__sqlanon_spread_2" AS "near_1"
-  ON "rows"."near_1" IS NOT DISTINCT FROM "near_1"."value"
-JOIN "__sqlanon_spread_3" AS "near_2"
-  ON "rows"."near_2" IS NOT DISTINCT FROM "near_2"."value"
-LEFT JOIN "__sqlanon_repeated_1" AS "key_0"
-  ON hash("rows"."value_3") = "key_0"."digest";
+FROM ({rows-2}) AS "rows"
+JOIN "__sqlanon_spread_1" AS "near_0" ON "rows"."near_0" IS NOT DISTINCT FROM "near_0"."value"
+JOIN "__sqlanon_spread_2" AS "near_1" ON "rows"."near_1" IS NOT DISTINCT FROM "near_1"."value"
+JOIN "__sqlanon_spread_3" AS "near_2" ON "rows"."near_2" IS NOT DISTINCT FROM "near_2"."value"
+LEFT JOIN "__sqlanon_repeated_1" AS "key_0" ON hash("rows"."value_3") = "key_0"."digest";

@@ -2,29 +2,11 @@
 -- order.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
-SELECT
-  "row",
-  "block"
+SELECT "row", "block"
 FROM "__sqlanon_placed_1"
-ORDER BY
-  "block" ASC NULLS LAST,
-  "position" ASC NULLS LAST,
-  udf(0) ASC NULLS LAST;
+ORDER BY "block" ASC NULLS LAST, "position" ASC NULLS LAST, udf(0) ASC NULLS LAST;
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_2" AS
-SELECT
-  "row",
-  "block"
-FROM (
-  SELECT
-    *,
-    "rowid" - (
-      SELECT
-        MIN("rowid")
-      FROM "__sqlanon_cells_1"
-    ) AS "number"
-  FROM "__sqlanon_cells_1"
-) AS "cell"
-ORDER BY
-  "number" // 2 ASC NULLS LAST,
-  udf(0) ASC NULLS LAST;
+SELECT "row", "block"
+FROM (SELECT *, "rowid" - (SELECT MIN("rowid") FROM "__sqlanon_cells_1") AS "number" FROM "__sqlanon_cells_1") AS "cell"
+ORDER BY "number" // 2 ASC NULLS LAST, udf(0) ASC NULLS LAST;

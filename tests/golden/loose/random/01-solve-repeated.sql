@@ -2,45 +2,14 @@
 -- needs none.
 
 CREATE TEMPORARY TABLE "__sqlanon_repeated_1" AS
-SELECT
-  "digest",
-  ROW_NUMBER() OVER () AS "number"
-FROM (
-  SELECT
-    hash("value_3") AS "digest"
-  FROM (
-    SELECT
-      "source"."rowid" AS "row",
-      "source"."dob" AS "value_0",
-      "source"."sex" AS "value_1",
-      "source"."zip" AS "value_2",
-      "source"."disease" AS "value_3"
-    FROM "memory"."main"."patients" AS "source"
-  ) AS "counted_row"
-  GROUP BY
-    1
-  HAVING
-    COUNT(*) > 1
-) AS "counted";
+SELECT "digest", ROW_NUMBER() OVER () AS "number"
+FROM (SELECT hash("value_3") AS "digest" FROM ({row}) AS "counted_row" GROUP BY 1 HAVING COUNT(*) > 1) AS "counted";
 
 CREATE TEMPORARY TABLE "__sqlanon_repeated_2" AS
-SELECT
-  "digest",
-  ROW_NUMBER() OVER () AS "number"
+SELECT "digest", ROW_NUMBER() OVER () AS "number"
 FROM (
-  SELECT
-    hash("value_0", "value_1", "value_2") AS "digest"
-  FROM (
-    SELECT
-      "source"."rowid" AS "row",
-      "source"."dob" AS "value_0",
-      "source"."sex" AS "value_1",
-      "source"."zip" AS "value_2",
-      "source"."disease" AS "value_3"
-    FROM "memory"."main"."patients" AS "source"
-  ) AS "counted_row"
-  GROUP BY
-    1
-  HAVING
-    COUNT(*) > 1
+  SELECT hash("value_0", "value_1", "value_2") AS "digest"
+  FROM ({row}) AS "counted_row"
+  GROUP BY 1
+  HAVING COUNT(*) > 1
 ) AS "counted";

@@ -6,41 +6,22 @@ SELECT
   CASE WHEN "value" = 0 THEN 1 ELSE "n" END AS "n",
   CAST(SUM(CASE WHEN "value" = 0 THEN "n" ELSE 1 END) AS BIGINT) AS "values"
 FROM "__sqlanon_counts_1"
-GROUP BY
-  1;
+GROUP BY 1;
 
-SELECT
-  MAX("n"),
-  CAST(SUM("values") AS BIGINT)
-FROM "__sqlanon_frequencies_1";
+SELECT MAX("n"), CAST(SUM("values") AS BIGINT) FROM "__sqlanon_frequencies_1";
 
 WITH "tried" AS (
-  SELECT
-    "blocks",
-    (
-      17 - "blocks" * 4
-    ) AS "left_out",
-    (
-      17 - "blocks" * 4
-    ) // 4 AS "alike"
-  FROM (
-    SELECT
-      UNNEST(GENERATE_SERIES(1, 4, 1)) AS "blocks"
-  ) AS "numbered"
+  SELECT "blocks", (17 - "blocks" * 4) AS "left_out", (17 - "blocks" * 4) // 4 AS "alike"
+  FROM (SELECT UNNEST(GENERATE_SERIES(1, 4, 1)) AS "blocks") AS "numbered"
 ), "fitting_0" AS (
-  SELECT
-    "tried"."blocks"
+  SELECT "tried"."blocks"
   FROM "tried"
   CROSS JOIN "__sqlanon_frequencies_1" AS "frequency"
-  GROUP BY
-    "tried"."blocks",
-    "tried"."left_out",
-    "tried"."alike"
+  GROUP BY "tried"."blocks", "tried"."left_out", "tried"."alike"
   HAVING
     CAST(SUM(
       CASE
-        WHEN "frequency"."n" IS NULL OR "tried"."blocks" IS NULL
-        THEN NULL
+        WHEN "frequency"."n" IS NULL OR "tried"."blocks" IS NULL THEN NULL
         ELSE LEAST("frequency"."n", "tried"."blocks")
       END * "frequency"."values"
     ) AS BIGINT) >= "tried"."blocks" * 4
@@ -50,20 +31,13 @@ WITH "tried" AS (
         MAX("frequency"."n") <= "tried"."blocks" + "tried"."alike"
         AND CAST(SUM(
           CASE
-            WHEN "frequency"."n" IS NULL OR "tried"."alike" IS NULL
-            THEN NULL
+            WHEN "frequency"."n" IS NULL OR "tried"."alike" IS NULL THEN NULL
             ELSE LEAST("frequency"."n", "tried"."alike")
           END * "frequency"."values"
         ) AS BIGINT) >= "tried"."left_out"
       )
     )
 )
-SELECT
-  MAX("blocks")
+SELECT MAX("blocks")
 FROM "tried"
-WHERE
-  "blocks" IN (
-    SELECT
-      "blocks"
-    FROM "fitting_0"
-  );
+WHERE "blocks" IN (SELECT "blocks" FROM "fitting_0");

@@ -2,38 +2,20 @@
 -- there must be none.
 
 CREATE TEMPORARY TABLE "__sqlanon_free_1" AS
-SELECT
-  "row",
-  "draw",
-  "position",
-  "key_0"
+SELECT "row", "draw", "position", "key_0"
 FROM "__sqlanon_filled_blocks_1"
-WHERE
-  "block" IS NULL;
+WHERE "block" IS NULL;
 
-INSERT INTO "__sqlanon_free_1"
-DEFAULT VALUES;
-
+INSERT INTO "__sqlanon_free_1" DEFAULT VALUES;
 DELETE FROM "__sqlanon_free_1";
 
 CREATE TEMPORARY TABLE "__sqlanon_lacking_1" AS
-SELECT
-  *
+SELECT *
 FROM (
-  SELECT
-    0 AS "key",
-    "key_0" AS "value",
-    COUNT(*) * 4 - 5 AS "lack"
+  SELECT 0 AS "key", "key_0" AS "value", COUNT(*) * 4 - 5 AS "lack"
   FROM "__sqlanon_aside_1"
-  GROUP BY
-    "key_0"
-  HAVING
-    (
-      COUNT(*) * 4 - 5
-    ) > 0
+  GROUP BY "key_0"
+  HAVING (COUNT(*) * 4 - 5) > 0
 ) AS "lacking";
 
-SELECT
-  COUNT(*),
-  MAX("lack")
-FROM "__sqlanon_lacking_1";
+SELECT COUNT(*), MAX("lack") FROM "__sqlanon_lacking_1";

@@ -2,10 +2,6 @@
 -- dealt.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
-SELECT
-  "row",
-  "block"
+SELECT "row", "block"
 FROM "__sqlanon_placed_1"
-ORDER BY
-  "block" ASC NULLS LAST,
-  udf(0) ASC NULLS LAST;
+ORDER BY "block" ASC NULLS LAST, udf(0) ASC NULLS LAST;

@@ -2,36 +2,15 @@
 -- number in another.
 
 CREATE TEMPORARY TABLE "__sqlanon_numbers_1" AS
-SELECT
-  "block"
-FROM (
-  SELECT
-    *,
-    "rowid" - (
-      SELECT
-        MIN("rowid")
-      FROM "__sqlanon_cells_1"
-    ) AS "number"
-  FROM "__sqlanon_cells_1"
-) AS "cell"
-WHERE
-  "number" % 4 = 0
-ORDER BY
-  udf(0) ASC NULLS LAST;
+SELECT "block"
+FROM (SELECT *, "rowid" - (SELECT MIN("rowid") FROM "__sqlanon_cells_1") AS "number" FROM "__sqlanon_cells_1") AS "cell"
+WHERE "number" % 4 = 0
+ORDER BY udf(0) ASC NULLS LAST;
 
 CREATE TEMPORARY TABLE "__sqlanon_numbers_2" AS
-SELECT
-  "block",
-  "number" AS "number_0"
+SELECT "block", "number" AS "number_0"
 FROM (
-  SELECT
-    *,
-    "rowid" - (
-      SELECT
-        MIN("rowid")
-      FROM "__sqlanon_numbers_1"
-    ) AS "number"
+  SELECT *, "rowid" - (SELECT MIN("rowid") FROM "__sqlanon_numbers_1") AS "number"
   FROM "__sqlanon_numbers_1"
 ) AS "numbered"
-ORDER BY
-  udf(0) ASC NULLS LAST;
+ORDER BY udf(0) ASC NULLS LAST;

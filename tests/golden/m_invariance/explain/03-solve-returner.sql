@@ -2,21 +2,10 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_returner_1" AS
 SELECT
-  "m"."respondent" AS "token",
-  ANY_VALUE("f"."respondent") AS "respondent",
-  MAX("m"."position") AS "position",
+  "m"."respondent" AS "token", ANY_VALUE("f"."respondent") AS "respondent", MAX("m"."position") AS "position",
   ARG_MAX("m"."class_no", "m"."position") AS "class_no"
 FROM "anon"."series_member" AS "m"
-JOIN (
-  SELECT
-    "respondent",
-    "token"
-  FROM "__sqlanon_former_1" AS "former"
-  WHERE
-    "former_class" IS NULL
-) AS "f"
+JOIN (SELECT "respondent", "token" FROM "__sqlanon_former_1" AS "former" WHERE "former_class" IS NULL) AS "f"
   ON "f"."token" = "m"."respondent"
-WHERE
-  "m"."series_id" = $1 AND "m"."position" < $2
-GROUP BY
-  "m"."respondent";
+WHERE "m"."series_id" = $1 AND "m"."position" < $2
+GROUP BY "m"."respondent";

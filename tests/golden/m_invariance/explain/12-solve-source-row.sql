@@ -2,19 +2,12 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_source_row_1" AS
 SELECT
-  ROW_NUMBER() OVER () AS "row_no",
-  "coded"."code" AS "code",
-  "known"."signature" AS "signature",
-  NOT "former"."signature" IS NULL AND "known"."signature" IS NULL AS "changed",
-  "source"."dob" AS "column_0",
-  "source"."sex" AS "column_1",
-  "source"."zip" AS "column_2",
-  "source"."number" AS "__sqlanon_respondent"
+  ROW_NUMBER() OVER () AS "row_no", "coded"."code" AS "code", "known"."signature" AS "signature",
+  NOT "former"."signature" IS NULL AND "known"."signature" IS NULL AS "changed", "source"."dob" AS "column_0",
+  "source"."sex" AS "column_1", "source"."zip" AS "column_2", "source"."number" AS "__sqlanon_respondent"
 FROM "temp"."main"."__sqlanon_source_2" AS "source"
-JOIN "__sqlanon_value_code_1" AS "coded"
-  ON "source"."disease" IS NOT DISTINCT FROM "coded"."value"
-LEFT JOIN "__sqlanon_signature_member_1" AS "former"
-  ON "source"."number" = "former"."entity"
+JOIN "__sqlanon_value_code_1" AS "coded" ON "source"."disease" IS NOT DISTINCT FROM "coded"."value"
+LEFT JOIN "__sqlanon_signature_member_1" AS "former" ON "source"."number" = "former"."entity"
 LEFT JOIN "__sqlanon_signature_code_1" AS "known"
   ON "former"."signature" = "known"."signature" AND "coded"."code" = "known"."code";
 

@@ -2,120 +2,76 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_region_1" AS
 SELECT
-  "each"."row_no",
-  "each"."signature",
-  "each"."code",
-  "each"."draw",
-  CAST("each"."region" AS BIGINT) AS "region",
-  "row"."position_0",
-  "row"."position_1",
-  "row"."position_2"
+  "each"."row_no", "each"."signature", "each"."code", "each"."draw", CAST("each"."region" AS BIGINT) AS "region",
+  "row"."position_0", "row"."position_1", "row"."position_2"
 FROM (
   WITH "known" AS (
     SELECT
-      "region",
-      "row_no",
+      "region", "row_no",
       ROW_NUMBER() OVER (PARTITION BY "region" ORDER BY "draw" ASC NULLS LAST, "row_no" ASC NULLS LAST) - 1 AS "number",
       COUNT(*) OVER (PARTITION BY "region") AS "n"
     FROM "__sqlanon_near_row_1" AS "near_row"
-    WHERE
-      NOT "row_no" IS NULL
+    WHERE NOT "row_no" IS NULL
   ), "counterfeit" AS (
     SELECT
-      "signature",
-      "code",
-      "region",
-      "draw",
+      "signature", "code", "region", "draw",
       ROW_NUMBER() OVER (PARTITION BY "region" ORDER BY "draw" ASC NULLS LAST, "code" ASC NULLS LAST) - 1 AS "number"
     FROM "__sqlanon_near_row_1" AS "near_row"
-    WHERE
-      "row_no" IS NULL
+    WHERE "row_no" IS NULL
   )
-  SELECT
-    "row_no",
-    "signature",
-    "code",
-    "region",
-    "draw",
-    "row_no" AS "lies_at"
+  SELECT "row_no", "signature", "code", "region", "draw", "row_no" AS "lies_at"
   FROM "__sqlanon_near_row_1" AS "near_row"
-  WHERE
-    NOT "row_no" IS NULL
+  WHERE NOT "row_no" IS NULL
   UNION ALL
-  SELECT
-    NULL AS "row_no",
-    "c"."signature",
-    "c"."code",
-    "c"."region",
-    "c"."draw",
-    "k"."row_no" AS "lies_at"
+  SELECT NULL AS "row_no", "c"."signature", "c"."code", "c"."region", "c"."draw", "k"."row_no" AS "lies_at"
   FROM "counterfeit" AS "c"
-  JOIN "known" AS "k"
-    ON "k"."region" = "c"."region" AND "k"."number" = "c"."number" % "k"."n"
+  JOIN "known" AS "k" ON "k"."region" = "c"."region" AND "k"."number" = "c"."number" % "k"."n"
 ) AS "each"
-JOIN "__sqlanon_source_row_1" AS "row"
-  ON "each"."lies_at" = "row"."row_no";
+JOIN "__sqlanon_source_row_1" AS "row" ON "each"."lies_at" = "row"."row_no";
 
 CREATE TEMPORARY TABLE "__sqlanon_region_2" AS
 SELECT
-  "row"."row_no",
-  "row"."signature",
-  "row"."code",
-  "row"."draw",
+  "row"."row_no", "row"."signature", "row"."code", "row"."draw",
   "row"."region" * 2 + CAST((
     (
       ROW_NUMBER() OVER (
         PARTITION BY "row"."region", "row"."code"
         ORDER BY CASE
-          WHEN "turn"."attribute" = 0
-          THEN "row"."position_0"
-          WHEN "turn"."attribute" = 1
-          THEN "row"."position_1"
-          WHEN "turn"."attribute" = 2
-          THEN "row"."position_2"
+          WHEN "turn"."attribute" = 0 THEN "row"."position_0"
+          WHEN "turn"."attribute" = 1 THEN "row"."position_1"
+          WHEN "turn"."attribute" = 2 THEN "row"."position_2"
         END ASC NULLS LAST, "row"."draw" ASC NULLS LAST, "row"."row_no" ASC NULLS LAST
       ) * 2
     ) > COUNT(*) OVER (PARTITION BY "row"."region", "row"."code")
   ) AS BIGINT) AS "region",
-  "row"."position_0",
-  "row"."position_1",
-  "row"."position_2"
+  "row"."position_0", "row"."position_1", "row"."position_2"
 FROM "__sqlanon_region_1" AS "row"
 JOIN (
   SELECT
     "region",
     CASE
       WHEN "variance_0" >= CASE
-        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL
-        THEN NULL
+        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL THEN NULL
         ELSE GREATEST("variance_0", "variance_1", "variance_2")
       END * CAST(0.999999999 AS DOUBLE)
       THEN 0
       WHEN "variance_1" >= CASE
-        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL
-        THEN NULL
+        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL THEN NULL
         ELSE GREATEST("variance_0", "variance_1", "variance_2")
       END * CAST(0.999999999 AS DOUBLE)
       THEN 1
       WHEN "variance_2" >= CASE
-        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL
-        THEN NULL
+        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL THEN NULL
         ELSE GREATEST("variance_0", "variance_1", "variance_2")
       END * CAST(0.999999999 AS DOUBLE)
       THEN 2
     END AS "attribute"
   FROM (
     SELECT
-      "region",
-      var_pop("position_0") FILTER(WHERE
-        NOT "row_no" IS NULL) AS "variance_0",
-      var_pop("position_1") FILTER(WHERE
-        NOT "row_no" IS NULL) AS "variance_1",
-      var_pop("position_2") FILTER(WHERE
-        NOT "row_no" IS NULL) AS "variance_2"
+      "region", var_pop("position_0") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_0",
+      var_pop("position_1") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_1",
+      var_pop("position_2") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_2"
     FROM "__sqlanon_region_1"
-    GROUP BY
-      "region"
+    GROUP BY "region"
   ) AS "span"
-) AS "turn"
-  ON "row"."region" = "turn"."region";
+) AS "turn" ON "row"."region" = "turn"."region";

@@ -2,45 +2,14 @@
 -- have all columns in one word.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
-SELECT
-  "code_0"."key_0" + "code_1"."key_0" + "code_2"."key_0" + "code_3"."key_0" AS "key_0",
-  COUNT(*) AS "n"
+SELECT "code_0"."key_0" + "code_1"."key_0" + "code_2"."key_0" + "code_3"."key_0" AS "key_0", COUNT(*) AS "n"
 FROM "memory"."main"."patients" AS "source"
-JOIN (
-  SELECT
-    "value",
-    (
-      "rank_0" << 0
-    ) AS "key_0"
-  FROM "__sqlanon_ranked_1"
-) AS "code_0"
+JOIN (SELECT "value", ("rank_0" << 0) AS "key_0" FROM "__sqlanon_ranked_1") AS "code_0"
   ON "source"."dob" IS NOT DISTINCT FROM "code_0"."value"
-JOIN (
-  SELECT
-    "value",
-    (
-      "rank_0" << 5
-    ) AS "key_0"
-  FROM "__sqlanon_ranked_2"
-) AS "code_1"
+JOIN (SELECT "value", ("rank_0" << 5) AS "key_0" FROM "__sqlanon_ranked_2") AS "code_1"
   ON "source"."sex" IS NOT DISTINCT FROM "code_1"."value"
-JOIN (
-  SELECT
-    "value",
-    (
-      "rank_0" << 6
-    ) AS "key_0"
-  FROM "__sqlanon_ranked_3"
-) AS "code_2"
+JOIN (SELECT "value", ("rank_0" << 6) AS "key_0" FROM "__sqlanon_ranked_3") AS "code_2"
   ON "source"."zip" IS NOT DISTINCT FROM "code_2"."value"
-JOIN (
-  SELECT
-    "value",
-    (
-      "rank_0" << 10
-    ) AS "key_0"
-  FROM "__sqlanon_values_1"
-) AS "code_3"
+JOIN (SELECT "value", ("rank_0" << 10) AS "key_0" FROM "__sqlanon_values_1") AS "code_3"
   ON "source"."disease" IS NOT DISTINCT FROM "code_3"."value"
-GROUP BY
-  "code_0"."key_0" + "code_1"."key_0" + "code_2"."key_0" + "code_3"."key_0";
+GROUP BY "code_0"."key_0" + "code_1"."key_0" + "code_2"."key_0" + "code_3"."key_0";

@@ -2,46 +2,17 @@
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_regions_1" AS
 SELECT
-  CAST(0 AS BIGINT) AS "region",
-  [CAST(0 AS INT)] AS "labels",
-  COUNT(*) AS "rows",
-  CAST(0 AS BIGINT) AS "tried",
-  CAST((
-    MIN("key_0" & 31)
-  ) AS INT) AS "low_0",
-  CAST((
-    MAX("key_0" & 31)
-  ) AS INT) AS "high_0",
-  CAST((
-    MIN("key_0" & 32) >> 5
-  ) AS INT) AS "low_1",
-  CAST((
-    MAX("key_0" & 32) >> 5
-  ) AS INT) AS "high_1",
-  CAST((
-    MIN("key_0" & 960) >> 6
-  ) AS INT) AS "low_2",
-  CAST((
-    MAX("key_0" & 960) >> 6
-  ) AS INT) AS "high_2"
+  CAST(0 AS BIGINT) AS "region", [CAST(0 AS INT)] AS "labels", COUNT(*) AS "rows", CAST(0 AS BIGINT) AS "tried",
+  CAST((MIN("key_0" & 31)) AS INT) AS "low_0", CAST((MAX("key_0" & 31)) AS INT) AS "high_0",
+  CAST((MIN("key_0" & 32) >> 5) AS INT) AS "low_1", CAST((MAX("key_0" & 32) >> 5) AS INT) AS "high_1",
+  CAST((MIN("key_0" & 960) >> 6) AS INT) AS "low_2", CAST((MAX("key_0" & 960) >> 6) AS INT) AS "high_2"
 FROM "__sqlanon_points_1"
-HAVING
-  COUNT(*) > 0;
+HAVING COUNT(*) > 0;
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_regions_1" AS
 SELECT
-  "region"."region",
-  "region"."labels",
-  "region"."rows",
-  "region"."tried",
-  "region"."low_0",
-  "region"."high_0",
-  "region"."low_1",
-  "region"."high_1",
-  "region"."low_2",
-  "region"."high_2",
-  "ranked"."dim",
-  "ranked"."median"
+  "region"."region", "region"."labels", "region"."rows", "region"."tried", "region"."low_0", "region"."high_0",
+  "region"."low_1", "region"."high_1", "region"."low_2", "region"."high_2", "ranked"."dim", "ranked"."median"
 FROM "__sqlanon_regions_1" AS "region"
 LEFT JOIN (
   SELECT
@@ -51,163 +22,40 @@ LEFT JOIN (
       ORDER BY "gain" DESC NULLS LAST, "width" DESC NULLS LAST, "dim" ASC NULLS LAST
     ) AS "rank"
   FROM "__sqlanon_gained_1"
-) AS "ranked"
-  ON "region"."region" = "ranked"."region" AND "ranked"."rank" = 1;
+) AS "ranked" ON "region"."region" = "ranked"."region" AND "ranked"."rank" = 1;
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_points_1" AS
 SELECT
   CAST((
-    (
-      "attempt"."region" * 3
-    ) + SIGN(
-      (
-        CAST((
-          (
-            "point"."key_0" >> "attempt"."shift"
-          ) & "attempt"."mask"
-        ) AS INT) - "middle"."median"
-      )
-    ) + 1
+    ("attempt"."region" * 3) + SIGN((
+      CAST((("point"."key_0" >> "attempt"."shift") & "attempt"."mask") AS INT) - "middle"."median"
+    )) + 1
   ) AS INT) AS "label",
   "point"."key_0"
 FROM "__sqlanon_points_1" AS "point"
-JOIN (
-  SELECT
-    UNNEST("turn"."labels") AS "label",
-    "turn"."region",
-    list_extract([CAST(0 AS BIGINT), CAST(5 AS BIGINT), CAST(6 AS BIGINT)], "turn"."dim" + 1) AS "shift",
-    list_extract([CAST(31 AS BIGINT), CAST(1 AS BIGINT), CAST(15 AS BIGINT)], "turn"."dim" + 1) AS "mask"
-  FROM "__sqlanon_regions_1" AS "turn"
-  WHERE
-    NOT "turn"."dim" IS NULL
-) AS "attempt"
-  ON "point"."label" = "attempt"."label"
-JOIN "__sqlanon_regions_1" AS "middle"
-  ON "attempt"."region" = "middle"."region";
+JOIN ({attempt-2}) AS "attempt" ON "point"."label" = "attempt"."label"
+JOIN "__sqlanon_regions_1" AS "middle" ON "attempt"."region" = "middle"."region";
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_regions_1" AS
 WITH "half" AS (
   SELECT
     CAST("part"."label" // 3 AS BIGINT) AS "region",
-    CAST(CASE WHEN "part"."label" % 3 < 2 THEN 0 ELSE 1 END AS BIGINT) AS "side",
-    ARRAY_AGG("part"."label") AS "labels",
-    CAST(SUM("part"."rows") AS BIGINT) AS "rows",
-    MIN("low_0") AS "low_0",
-    MAX("high_0") AS "high_0",
-    MIN("low_1") AS "low_1",
-    MAX("high_1") AS "high_1",
-    MIN("low_2") AS "low_2",
-    MAX("high_2") AS "high_2"
+    CAST(CASE WHEN "part"."label" % 3 < 2 THEN 0 ELSE 1 END AS BIGINT) AS "side", ARRAY_AGG("part"."label") AS "labels",
+    CAST(SUM("part"."rows") AS BIGINT) AS "rows", MIN("low_0") AS "low_0", MAX("high_0") AS "high_0",
+    MIN("low_1") AS "low_1", MAX("high_1") AS "high_1", MIN("low_2") AS "low_2", MAX("high_2") AS "high_2"
   FROM "__sqlanon_parts_1" AS "part"
-  GROUP BY
-    CAST("part"."label" // 3 AS BIGINT),
-    CAST(CASE WHEN "part"."label" % 3 < 2 THEN 0 ELSE 1 END AS BIGINT)
+  GROUP BY CAST("part"."label" // 3 AS BIGINT), CAST(CASE WHEN "part"."label" % 3 < 2 THEN 0 ELSE 1 END AS BIGINT)
 ), "equivalence_class" AS (
-  SELECT
-    (
-      "child"."region" * 2
-    ) + "child"."side" AS "class_id",
-    "child"."rows" AS "size",
-    "child"."rows" AS "entities"
+  SELECT ("child"."region" * 2) + "child"."side" AS "class_id", "child"."rows" AS "size", "child"."rows" AS "entities"
   FROM "half" AS "child"
-), "failing" AS (
-  SELECT DISTINCT
-    "class_id" // 2 AS "region"
-  FROM (
-    SELECT
-      "class_id",
-      "size",
-      CAST("size" AS DOUBLE) AS "excess"
-    FROM "equivalence_class"
-    WHERE
-      "entities" < 3
-  ) AS "violation"
-)
-SELECT
-  CAST(ROW_NUMBER() OVER () - 1 AS BIGINT) AS "region",
-  *
-FROM (
-  SELECT
-    "labels",
-    "rows",
-    CAST(0 AS BIGINT) AS "tried",
-    "low_0",
-    "high_0",
-    "low_1",
-    "high_1",
-    "low_2",
-    "high_2"
-  FROM "half"
-  WHERE
-    NOT "region" IN (
-      SELECT
-        "region"
-      FROM "failing"
-    )
-  UNION ALL
-  SELECT
-    [
-      CAST((
-        (
-          "region" * 3
-        ) + 0
-      ) AS INT),
-      CAST((
-        (
-          "region" * 3
-        ) + 1
-      ) AS INT),
-      CAST((
-        (
-          "region" * 3
-        ) + 2
-      ) AS INT)
-    ] AS "labels",
-    "rows",
-    "tried" | (
-      CAST(1 AS BIGINT) << "dim"
-    ) AS "tried",
-    "low_0",
-    "high_0",
-    "low_1",
-    "high_1",
-    "low_2",
-    "high_2"
-  FROM "__sqlanon_regions_1"
-  WHERE
-    "region" IN (
-      SELECT
-        "region"
-      FROM "failing"
-    )
-) AS "both";
+), "failing" AS ({failing})
+SELECT CAST(ROW_NUMBER() OVER () - 1 AS BIGINT) AS "region", *
+FROM ({both}) AS "both";
 
 INSERT INTO "__sqlanon_points_done_1"
 SELECT
-  "done"."region" + $1 AS "region",
-  CAST((
-    (
-      "point"."key_0" & 31
-    )
-  ) AS INT) AS "r_0",
-  CAST((
-    (
-      "point"."key_0" & 32
-    ) >> 5
-  ) AS INT) AS "r_1",
-  CAST((
-    (
-      "point"."key_0" & 960
-    ) >> 6
-  ) AS INT) AS "r_2",
+  "done"."region" + $1 AS "region", CAST((("point"."key_0" & 31)) AS INT) AS "r_0",
+  CAST((("point"."key_0" & 32) >> 5) AS INT) AS "r_1", CAST((("point"."key_0" & 960) >> 6) AS INT) AS "r_2",
   CAST(1 AS BIGINT) AS "n"
 FROM "__sqlanon_points_1" AS "point"
-JOIN (
-  SELECT
-    "region",
-    UNNEST("labels") AS "label"
-  FROM "__sqlanon_regions_1"
-  WHERE
-    "dim" IS NULL
-) AS "done"
-  ON "point"."label" = "done"."label";
+JOIN ({done}) AS "done" ON "point"."label" = "done"."label";

@@ -1,41 +1,12 @@
 -- Look for: a bucket is a class: exact quasi-identifiers have no part in it.
 
-SELECT
-  "place",
-  "achieved",
-  "violating"
+SELECT "place", "achieved", "violating"
 FROM (
   WITH "equivalence_class" AS (
-    SELECT
-      {'bucket': "bucket"} AS "class_id",
-      COUNT(*) AS "size",
-      COUNT(*) AS "entities"
+    SELECT {'bucket': "bucket"} AS "class_id", COUNT(*) AS "size", COUNT(*) AS "entities"
     FROM "memory"."main"."__sqlanon_candidate_1"
-    GROUP BY
-      "bucket"
+    GROUP BY "bucket"
   )
-  SELECT
-    *
-  FROM (
-    SELECT
-      0 AS "place",
-      CAST((
-        SELECT
-          MIN("entities") AS "achieved"
-        FROM "equivalence_class"
-      ) AS DOUBLE) AS "achieved",
-      (
-        SELECT
-          COUNT(*)
-        FROM (
-          SELECT
-            "class_id",
-            "size",
-            CAST("size" AS DOUBLE) AS "excess"
-          FROM "equivalence_class"
-          WHERE
-            "entities" < 3
-        ) AS "violations"
-      ) AS "violating"
-  ) AS "report"
+  SELECT *
+  FROM ({report(3)}) AS "report"
 ) AS "reported";

@@ -2,80 +2,24 @@
 -- generalization.
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_1" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
-FROM (
-  SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf"
-  FROM (
-    SELECT
-      "value",
-      "n"
-    FROM (
-      SELECT
-        "dob" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "dob"
-    ) AS "occurring"
-  ) AS "generalized"
-) AS "spans";
+SELECT "value", "n", "leaf", CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
+FROM ({spans("dob", "memory", "patients")}) AS "spans";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_3" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
-FROM (
-  SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf"
-  FROM (
-    SELECT
-      "value",
-      "n"
-    FROM (
-      SELECT
-        "zip" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "zip"
-    ) AS "occurring"
-  ) AS "generalized"
-) AS "spans";
+SELECT "value", "n", "leaf", CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
+FROM ({spans("zip", "memory", "patients")}) AS "spans";
 
 SELECT
-  0 AS "tree",
-  [
-    CAST(SUM("leaf") AS INT128),
-    CAST(SUM("n") AS INT128),
-    CAST(MAX("rank_0") + 1 AS INT128)
+  0 AS "tree", [ CAST(SUM("leaf") AS INT128), CAST(SUM("n") AS INT128), CAST(MAX("rank_0") + 1 AS INT128)
   ] AS "figures"
 FROM "__sqlanon_tree_1"
 UNION ALL
 SELECT
-  1 AS "tree",
-  [
-    CAST(SUM("leaf") AS INT128),
-    CAST(SUM("n") AS INT128),
-    CAST(MAX("rank_0") + 1 AS INT128)
+  1 AS "tree", [ CAST(SUM("leaf") AS INT128), CAST(SUM("n") AS INT128), CAST(MAX("rank_0") + 1 AS INT128)
   ] AS "figures"
 FROM "__sqlanon_tree_2"
 UNION ALL
 SELECT
-  2 AS "tree",
-  [
-    CAST(SUM("leaf") AS INT128),
-    CAST(SUM("n") AS INT128),
-    CAST(MAX("rank_0") + 1 AS INT128)
+  2 AS "tree", [ CAST(SUM("leaf") AS INT128), CAST(SUM("n") AS INT128), CAST(MAX("rank_0") + 1 AS INT128)
   ] AS "figures"
 FROM "__sqlanon_tree_3";

@@ -3,17 +3,12 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_ranked_1" AS
 SELECT
-  "value",
-  "n",
-  "leaf",
-  "rank" AS "rank_0",
+  "value", "n", "leaf", "rank" AS "rank_0",
   CASE
     WHEN COALESCE(
-      isfinite(
-        (
-          MAX(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () - MIN(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER ()
-        )
-      ),
+      isfinite((
+        MAX(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () - MIN(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER ()
+      )),
       TRUE
     )
     AND COALESCE(
@@ -29,32 +24,15 @@ SELECT
         WHEN COUNT(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () > 1
         THEN (
           MAX(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () - MIN(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER ()
-        ) / (
-          COUNT(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () - 1
-        )
+        ) / (COUNT(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () - 1)
         ELSE 1
       END,
       CAST(0 AS DOUBLE)
     )
     ELSE CAST("rank" AS DOUBLE)
   END AS "position"
-FROM (
-  SELECT
-    *,
-    CAST(ROW_NUMBER() OVER (ORDER BY "value" IS NULL ASC NULLS LAST, "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank"
-  FROM "__sqlanon_tree_1"
-) AS "numbered";
+FROM ({numbered-2("__sqlanon_tree_1")}) AS "numbered";
 
 CREATE TEMPORARY TABLE "__sqlanon_ranked_2" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  "rank" AS "rank_0",
-  CAST("rank" AS DOUBLE) AS "position"
-FROM (
-  SELECT
-    *,
-    CAST(ROW_NUMBER() OVER (ORDER BY "value" IS NULL ASC NULLS LAST, "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank"
-  FROM "__sqlanon_tree_2"
-) AS "numbered";
+SELECT "value", "n", "leaf", "rank" AS "rank_0", CAST("rank" AS DOUBLE) AS "position"
+FROM ({numbered-2("__sqlanon_tree_2")}) AS "numbered";

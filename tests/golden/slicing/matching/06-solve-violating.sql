@@ -2,91 +2,29 @@
 -- match; beside these the regions that violate the policy's own requirement.
 
 CREATE TEMPORARY TABLE "__sqlanon_violating_1" AS
-SELECT
-  *
+SELECT *
 FROM (
-  SELECT
-    "tuple"
-  FROM (
-    SELECT
-      "match"."tuple",
-      "candidate"."value",
-      SUM("match"."weight" * (
-        "candidate"."n" / "match"."n_1"
-      )) AS "share"
-    FROM "__sqlanon_matches_1" AS "match"
-    JOIN (
-      SELECT
-        "region",
-        "part_1",
-        "subject_0" AS "value",
-        CAST(CAST(SUM("n") AS BIGINT) AS DOUBLE) AS "n"
-      FROM "__sqlanon_state_1"
-      GROUP BY
-        "region",
-        "part_1",
-        "subject_0"
-    ) AS "candidate"
-      ON "match"."region" = "candidate"."region"
-      AND "match"."part_1" = "candidate"."part_1"
-    GROUP BY
-      "match"."tuple",
-      "candidate"."value"
-  ) AS "candidate"
-  GROUP BY
-    "tuple"
-  HAVING
-    MAX("share") * 2 > SUM("share") * 1.000000001
+  SELECT "tuple"
+  FROM ({candidate("__sqlanon_matches_1", "__sqlanon_state_1")}) AS "candidate"
+  GROUP BY "tuple"
+  HAVING MAX("share") * 2 > SUM("share") * 1.000000001
 ) AS "broken";
 
 CREATE TEMPORARY TABLE "__sqlanon_violating_2" AS
-SELECT
-  *
+SELECT *
 FROM (
   WITH "half_row" AS (
     SELECT
-      "slot"."region" AS "class_id",
-      "row"."r_0",
-      "row"."r_1",
-      "row"."r_2",
-      "row"."subject_0",
-      "row"."part_0",
-      "row"."part_1",
-      "row"."other_0",
-      "row"."n"
+      "slot"."region" AS "class_id", "row"."r_0", "row"."r_1", "row"."r_2", "row"."subject_0", "row"."part_0",
+      "row"."part_1", "row"."other_0", "row"."n"
     FROM "__sqlanon_rows_in_slots_1" AS "row"
-    JOIN "__sqlanon_slots_1" AS "slot"
-      ON "row"."slot" = "slot"."slot"
-    WHERE
-      "slot"."is_new"
-  ), "equivalence_class" AS (
-    SELECT
-      "class_id",
-      CAST(SUM("n") AS BIGINT) AS "size",
-      CAST(SUM("n") AS BIGINT) AS "entities"
-    FROM "half_row"
-    GROUP BY
-      "class_id"
-  )
-  SELECT DISTINCT
-    "class_id" AS "region"
-  FROM (
-    SELECT
-      "class_id",
-      "size",
-      CAST("size" AS DOUBLE) AS "excess"
-    FROM "equivalence_class"
-    WHERE
-      "entities" < 10
-  ) AS "violation"
+    JOIN "__sqlanon_slots_1" AS "slot" ON "row"."slot" = "slot"."slot"
+    WHERE "slot"."is_new"
+  ), "equivalence_class" AS ({part_class_0("half_row")})
+  SELECT DISTINCT "class_id" AS "region"
+  FROM ({violation(10)}) AS "violation"
   UNION ALL
-  SELECT DISTINCT
-    "region"
+  SELECT DISTINCT "region"
   FROM "__sqlanon_matches_1"
-  WHERE
-    "tuple" IN (
-      SELECT
-        "tuple"
-      FROM "__sqlanon_violating_1"
-    )
+  WHERE "tuple" IN (SELECT "tuple" FROM "__sqlanon_violating_1")
 ) AS "broken";

@@ -1,26 +1,7 @@
 -- Look for: the buckets' numbers follow a draw for each region, and neither its order nor its size.
 
 CREATE TEMPORARY TABLE "__sqlanon_numbers_1" AS
-SELECT
-  "region",
-  ROW_NUMBER() OVER (ORDER BY "draw" ASC NULLS LAST) AS "bucket",
-  "rows"
-FROM (
-  SELECT
-    *,
-    udf(0) AS "draw"
-  FROM (
-    SELECT
-      "region",
-      CAST(SUM("n") AS BIGINT) AS "rows"
-    FROM "__sqlanon_points_done_1"
-    GROUP BY
-      "region"
-  ) AS "counted"
-) AS "drawn";
+SELECT "region", ROW_NUMBER() OVER (ORDER BY "draw" ASC NULLS LAST) AS "bucket", "rows"
+FROM (SELECT *, udf(0) AS "draw" FROM ({counted-3("__sqlanon_points_done_1")}) AS "counted") AS "drawn";
 
-SELECT
-  COUNT(*),
-  COALESCE(MIN("rows"), 0),
-  COALESCE(MAX("rows"), 0)
-FROM "__sqlanon_numbers_1";
+SELECT COUNT(*), COALESCE(MIN("rows"), 0), COALESCE(MAX("rows"), 0) FROM "__sqlanon_numbers_1";

@@ -1,168 +1,36 @@
 -- Look for: each bucket has as many rows in both tables; then the classes of the published table: bucket, and the value beside the
 -- disease.
 
-SELECT
-  COALESCE(COUNT(*), 0)
+SELECT COALESCE(COUNT(*), 0)
 FROM (
-  SELECT
-    "bucket"
+  SELECT "bucket"
   FROM (
-    SELECT
-      "bucket",
-      0 AS "table_index",
-      COUNT(*) AS "n"
+    SELECT "bucket", 0 AS "table_index", COUNT(*) AS "n"
     FROM "memory"."main"."__sqlanon_candidate_1"
-    GROUP BY
-      "bucket"
+    GROUP BY "bucket"
     UNION ALL
-    SELECT
-      "bucket",
-      1 AS "table_index",
-      COUNT(*) AS "n"
+    SELECT "bucket", 1 AS "table_index", COUNT(*) AS "n"
     FROM "memory"."main"."__sqlanon_candidate_2"
-    GROUP BY
-      "bucket"
+    GROUP BY "bucket"
   ) AS "counted"
-  GROUP BY
-    "bucket"
-  HAVING
-    MIN("n") <> MAX("n") OR COUNT(*) <> 2 OR "bucket" IS NULL
+  GROUP BY "bucket"
+  HAVING MIN("n") <> MAX("n") OR COUNT(*) <> 2 OR "bucket" IS NULL
 ) AS "broken";
 
-SELECT
-  "place",
-  "achieved",
-  "violating"
+SELECT "place", "achieved", "violating"
 FROM (
   WITH "class_value_0" AS (
-    SELECT
-      {'bucket': "bucket", 'sex': "sex"} AS "class_id",
-      "disease" AS "value_0",
-      COUNT(*) AS "n"
+    SELECT {'bucket': "bucket", 'sex': "sex"} AS "class_id", "disease" AS "value_0", COUNT(*) AS "n"
     FROM "memory"."main"."__sqlanon_candidate_2"
-    GROUP BY
-      "bucket",
-      "sex",
-      "disease"
-  ), "equivalence_class" AS (
-    SELECT
-      "class_id",
-      CAST(SUM("n") AS BIGINT) AS "size",
-      CAST(SUM("n") AS BIGINT) AS "entities"
-    FROM "class_value_0"
-    GROUP BY
-      "class_id"
-  ), "sensitive_code_0" AS (
-    SELECT
-      "value_0",
-      ROW_NUMBER() OVER (ORDER BY "value_0" IS NULL ASC NULLS LAST, "value_0" ASC NULLS LAST) AS "code"
-    FROM (
-      SELECT DISTINCT
-        "value_0"
-      FROM "class_value_0"
-    ) AS "occurring"
-  ), "class_sensitive_value_0" AS (
-    SELECT
-      "counted"."class_id",
-      "coded"."code" AS "value",
-      "counted"."n"
-    FROM "class_value_0" AS "counted"
-    JOIN "sensitive_code_0" AS "coded"
-      ON "counted"."value_0" IS NOT DISTINCT FROM "coded"."value_0"
-  )
-  SELECT
-    *
+    GROUP BY "bucket", "sex", "disease"
+  ), "equivalence_class" AS ({part_class_0("class_value_0")}), "sensitive_code_0" AS (
+    SELECT "value_0", ROW_NUMBER() OVER (ORDER BY "value_0" IS NULL ASC NULLS LAST, "value_0" ASC NULLS LAST) AS "code"
+    FROM (SELECT DISTINCT "value_0" FROM "class_value_0") AS "occurring"
+  ), "class_sensitive_value_0" AS ({class_sensitive_value_0-2})
+  SELECT *
   FROM (
-    SELECT
-      0 AS "place",
-      CAST((
-        SELECT
-          MIN(CAST("equivalence_class"."size" AS DOUBLE) / "most") AS "achieved"
-        FROM "equivalence_class"
-        INNER JOIN (
-          SELECT
-            "class_id",
-            CAST(MAX("n") AS DOUBLE) AS "most",
-            CAST(COUNT(*) AS DOUBLE) AS "distinct_values"
-          FROM "class_sensitive_value_0" AS "class_sensitive_value"
-          GROUP BY
-            "class_id"
-        ) AS "class"
-          ON "class"."class_id" = "equivalence_class"."class_id"
-      ) AS DOUBLE) AS "achieved",
-      (
-        SELECT
-          COUNT(*)
-        FROM (
-          SELECT
-            "equivalence_class"."class_id",
-            "equivalence_class"."size",
-            CASE
-              WHEN CAST("distinct_values" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0)) < CAST('2' AS DECIMAL(38, 0))
-              THEN CAST("equivalence_class"."size" AS DOUBLE)
-              ELSE (
-                "most" * CAST('2' AS DECIMAL(38, 0)) - CAST("equivalence_class"."size" AS DOUBLE) * CAST('1' AS DECIMAL(38, 0))
-              ) / NULLIF(CAST('2' AS DECIMAL(38, 0)) - CAST('1' AS DECIMAL(38, 0)), 0)
-            END AS "excess"
-          FROM "equivalence_class"
-          INNER JOIN (
-            SELECT
-              "class_id",
-              CAST(MAX("n") AS DOUBLE) AS "most",
-              CAST(COUNT(*) AS DOUBLE) AS "distinct_values"
-            FROM "class_sensitive_value_0" AS "class_sensitive_value"
-            GROUP BY
-              "class_id"
-          ) AS "class"
-            ON "class"."class_id" = "equivalence_class"."class_id"
-          WHERE
-            CAST("most" AS DECIMAL(38, 0)) * CAST('2' AS DECIMAL(38, 0)) > CAST("equivalence_class"."size" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0))
-        ) AS "violations"
-      ) AS "violating"
+    SELECT 0 AS "place", CAST(({equivalence_class-8}) AS DOUBLE) AS "achieved", ({violating-5('2')}) AS "violating"
   ) AS "report"
 ) AS "reported";
 
-SELECT
-  "place",
-  "achieved",
-  "violating"
-FROM (
-  WITH "equivalence_class" AS (
-    SELECT
-      "class_id",
-      COUNT(*) AS "size",
-      COUNT(*) AS "entities"
-    FROM (
-      SELECT
-        "bucket" AS "class_id",
-        "disease" AS "value"
-      FROM "memory"."main"."__sqlanon_candidate_2"
-    ) AS "bucket_row"
-    GROUP BY
-      "class_id"
-  )
-  SELECT
-    *
-  FROM (
-    SELECT
-      0 AS "place",
-      CAST((
-        SELECT
-          MIN("entities") AS "achieved"
-        FROM "equivalence_class"
-      ) AS DOUBLE) AS "achieved",
-      (
-        SELECT
-          COUNT(*)
-        FROM (
-          SELECT
-            "class_id",
-            "size",
-            CAST("size" AS DOUBLE) AS "excess"
-          FROM "equivalence_class"
-          WHERE
-            "entities" < 3
-        ) AS "violations"
-      ) AS "violating"
-  ) AS "report"
-) AS "reported";
+SELECT "place", "achieved", "violating" FROM ({reported(3)}) AS "reported";

@@ -2,58 +2,7 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_rows_in_slots_1" AS
 SELECT
-  CAST("number" % "slots" AS BIGINT) AS "slot",
-  CAST((
-    (
-      "key_0" & 31
-    )
-  ) AS INT) AS "r_0",
-  CAST((
-    (
-      "key_0" & 32
-    ) >> 5
-  ) AS INT) AS "r_1",
-  CAST((
-    (
-      "key_0" & 960
-    ) >> 6
-  ) AS INT) AS "r_2",
-  (
-    (
-      "key_0" & 15360
-    ) >> 10
-  ) AS "subject_0",
-  (
-    (
-      "key_0" & 15360
-    ) >> 10
-  ) AS "other_0",
-  CAST(1 AS BIGINT) AS "n"
-FROM (
-  SELECT
-    *,
-    ROW_NUMBER() OVER (ORDER BY "draw" ASC NULLS LAST) - 1 AS "number",
-    CASE
-      WHEN 1 IS NULL OR (
-        COUNT(*) OVER () // 8
-      ) IS NULL
-      THEN NULL
-      ELSE GREATEST(1, COUNT(*) OVER () // 8)
-    END AS "slots"
-  FROM (
-    SELECT
-      *,
-      udf(0) AS "draw"
-    FROM (
-      SELECT
-        CAST(0 AS INT) AS "label",
-        "key_0"
-      FROM (
-        SELECT
-          *,
-          UNNEST(range("n")) AS "copy"
-        FROM "__sqlanon_cells_1"
-      ) AS "repeated"
-    ) AS "point"
-  ) AS "drawn"
-) AS "numbered";
+  CAST("number" % "slots" AS BIGINT) AS "slot", CAST((("key_0" & 31)) AS INT) AS "r_0",
+  CAST((("key_0" & 32) >> 5) AS INT) AS "r_1", CAST((("key_0" & 960) >> 6) AS INT) AS "r_2",
+  (("key_0" & 15360) >> 10) AS "subject_0", (("key_0" & 15360) >> 10) AS "other_0", CAST(1 AS BIGINT) AS "n"
+FROM ({numbered-3}) AS "numbered";

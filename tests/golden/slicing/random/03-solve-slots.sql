@@ -2,33 +2,16 @@
 -- only such regions are asked again.
 
 CREATE TEMPORARY TABLE "__sqlanon_slots_1" AS
-SELECT DISTINCT
-  "slot",
-  "slot" AS "region",
-  TRUE AS "is_new"
+SELECT DISTINCT "slot", "slot" AS "region", TRUE AS "is_new"
 FROM "__sqlanon_rows_in_slots_1";
 
 CREATE TEMPORARY TABLE "__sqlanon_slots_2" AS
 SELECT
-  "slot"."slot",
-  CASE
-    WHEN "hit"."block" IS NULL
-    THEN "slot"."region"
-    ELSE (
-      "slot"."slot" >> 1
-    ) << 1
-  END AS "region",
+  "slot"."slot", CASE WHEN "hit"."block" IS NULL THEN "slot"."region" ELSE ("slot"."slot" >> 1) << 1 END AS "region",
   NOT "hit"."block" IS NULL AS "is_new"
 FROM "__sqlanon_slots_1" AS "slot"
 LEFT JOIN (
-  SELECT DISTINCT
-    (
-      "slot"."region" >> 1
-    ) AS "block"
+  SELECT DISTINCT ("slot"."region" >> 1) AS "block"
   FROM "__sqlanon_slots_1" AS "slot"
-  JOIN "__sqlanon_violating_1" AS "violating"
-    ON "slot"."region" = "violating"."region"
-) AS "hit"
-  ON (
-    "slot"."slot" >> 1
-  ) = "hit"."block";
+  JOIN "__sqlanon_violating_1" AS "violating" ON "slot"."region" = "violating"."region"
+) AS "hit" ON ("slot"."slot" >> 1) = "hit"."block";

@@ -2,22 +2,14 @@
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_cut_2" AS
 SELECT
-  "turn"."region",
-  "turn"."label",
-  "turn"."median",
+  "turn"."region", "turn"."label", "turn"."median",
   list_extract([CAST(0 AS BIGINT), CAST(6 AS BIGINT)], "turn"."dim" + 1) AS "shift",
   list_extract([CAST(31 AS BIGINT), CAST(15 AS BIGINT)], "turn"."dim" + 1) AS "mask"
 FROM (
   SELECT
-    "number" AS "region",
-    "label",
-    STRUCT_EXTRACT("best", 'dim') AS "dim",
-    STRUCT_EXTRACT("best", 'median') AS "median"
+    "number" AS "region", "label", STRUCT_EXTRACT("best", 'dim') AS "dim", STRUCT_EXTRACT("best", 'median') AS "median"
   FROM (
-    SELECT
-      CAST(ROW_NUMBER() OVER () - 1 AS INT) AS "number",
-      "label",
-      "best"
+    SELECT CAST(ROW_NUMBER() OVER () - 1 AS INT) AS "number", "label", "best"
     FROM (
       SELECT
         "cut"."label",
@@ -25,19 +17,9 @@ FROM (
           {'narrow': -(
             CASE
               WHEN "cut"."dim" = 0
-              THEN CAST(1.0 AS DOUBLE) * (
-                (
-                  "last_0"."position" - "first_0"."position"
-                ) / CAST(6828.0 AS DOUBLE)
-              )
+              THEN CAST(1.0 AS DOUBLE) * (("last_0"."position" - "first_0"."position") / CAST(6828.0 AS DOUBLE))
               WHEN "cut"."dim" = 1
-              THEN CAST(1.0 AS DOUBLE) * (
-                CAST((
-                  (
-                    "cut"."high" - "cut"."low"
-                  ) + 1
-                ) AS DOUBLE) / CAST(14.0 AS DOUBLE)
-              )
+              THEN CAST(1.0 AS DOUBLE) * (CAST((("cut"."high" - "cut"."low") + 1) AS DOUBLE) / CAST(14.0 AS DOUBLE))
             END
           ), 'dim': "cut"."dim", 'apart': ABS((
             "cut"."rows" - "cut"."lower"
@@ -45,78 +27,40 @@ FROM (
         ) AS "best"
       FROM (
         SELECT
-          "label",
-          "dim",
-          "value",
+          "label", "dim", "value",
           CAST(SUM("n") OVER (PARTITION BY "label", "dim" ORDER BY "value" ASC NULLS LAST) AS BIGINT) AS "lower",
           CAST(SUM("n") OVER (PARTITION BY "label", "dim") AS BIGINT) AS "rows",
           MIN("value") OVER (PARTITION BY "label", "dim") AS "low",
           MAX("value") OVER (PARTITION BY "label", "dim") AS "high"
         FROM (
-          SELECT
-            "label",
-            "dim",
-            "value",
-            CAST(SUM("n") AS BIGINT) AS "n"
+          SELECT "label", "dim", "value", CAST(SUM("n") AS BIGINT) AS "n"
           FROM (
             SELECT
-              "label",
-              UNNEST([CAST(0 AS INT), CAST(1 AS INT)]) AS "dim",
-              UNNEST(
-                [
-                  CAST((
-                    (
-                      "key_0" & 31
-                    )
-                  ) AS INT),
-                  CAST((
-                    (
-                      "key_0" & 960
-                    ) >> 6
-                  ) AS INT)
-                ]
-              ) AS "value",
+              "label", UNNEST([CAST(0 AS INT), CAST(1 AS INT)]) AS "dim",
+              UNNEST([ CAST((("key_0" & 31)) AS INT), CAST((("key_0" & 960) >> 6) AS INT) ]) AS "value",
               CAST(1 AS BIGINT) AS "n"
             FROM "__sqlanon_points_2"
           ) AS "each"
-          GROUP BY
-            "label",
-            "dim",
-            "value"
+          GROUP BY "label", "dim", "value"
         ) AS "counted"
       ) AS "cut"
-      LEFT JOIN "__sqlanon_ranked_1" AS "first_0"
-        ON "cut"."dim" = 0 AND "first_0"."rank_0" = "cut"."low"
-      LEFT JOIN "__sqlanon_ranked_1" AS "last_0"
-        ON "cut"."dim" = 0 AND "last_0"."rank_0" = "cut"."high"
-      WHERE
-        "cut"."lower" >= 5 AND (
-          "cut"."rows" - "cut"."lower"
-        ) >= 5
-      GROUP BY
-        "cut"."label"
+      LEFT JOIN "__sqlanon_ranked_1" AS "first_0" ON "cut"."dim" = 0 AND "first_0"."rank_0" = "cut"."low"
+      LEFT JOIN "__sqlanon_ranked_1" AS "last_0" ON "cut"."dim" = 0 AND "last_0"."rank_0" = "cut"."high"
+      WHERE "cut"."lower" >= 5 AND ("cut"."rows" - "cut"."lower") >= 5
+      GROUP BY "cut"."label"
     ) AS "best_of_region"
   ) AS "candidate"
 ) AS "turn";
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_cut_3" AS
 SELECT
-  "turn"."region",
-  "turn"."label",
-  "turn"."median",
-  list_extract([CAST(5 AS BIGINT)], "turn"."dim" + 1) AS "shift",
+  "turn"."region", "turn"."label", "turn"."median", list_extract([CAST(5 AS BIGINT)], "turn"."dim" + 1) AS "shift",
   list_extract([CAST(1 AS BIGINT)], "turn"."dim" + 1) AS "mask"
 FROM (
   SELECT
-    "number" AS "region",
-    "label",
-    STRUCT_EXTRACT("best", 'dim') AS "dim",
-    STRUCT_EXTRACT("best", 'median') AS "median"
+    "number" AS "region", "label", STRUCT_EXTRACT("best", 'dim') AS "dim", STRUCT_EXTRACT("best", 'median') AS "median"
   FROM (
-    SELECT
-      CAST(ROW_NUMBER() OVER () - 1 AS INT) AS "number",
-      "label",
-      "best"
+    SELECT CAST(ROW_NUMBER() OVER () - 1 AS INT) AS "number", "label", "best"
     FROM (
       SELECT
         "cut"."label",
@@ -124,13 +68,7 @@ FROM (
           {'narrow': -(
             CASE
               WHEN "cut"."dim" = 0
-              THEN CAST(1.0 AS DOUBLE) * (
-                CAST((
-                  (
-                    "cut"."high" - "cut"."low"
-                  ) + 1
-                ) AS DOUBLE) / CAST(2.0 AS DOUBLE)
-              )
+              THEN CAST(1.0 AS DOUBLE) * (CAST((("cut"."high" - "cut"."low") + 1) AS DOUBLE) / CAST(2.0 AS DOUBLE))
             END
           ), 'dim': "cut"."dim", 'apart': ABS((
             "cut"."rows" - "cut"."lower"
@@ -138,43 +76,24 @@ FROM (
         ) AS "best"
       FROM (
         SELECT
-          "label",
-          "dim",
-          "value",
+          "label", "dim", "value",
           CAST(SUM("n") OVER (PARTITION BY "label", "dim" ORDER BY "value" ASC NULLS LAST) AS BIGINT) AS "lower",
           CAST(SUM("n") OVER (PARTITION BY "label", "dim") AS BIGINT) AS "rows",
           MIN("value") OVER (PARTITION BY "label", "dim") AS "low",
           MAX("value") OVER (PARTITION BY "label", "dim") AS "high"
         FROM (
-          SELECT
-            "label",
-            "dim",
-            "value",
-            CAST(SUM("n") AS BIGINT) AS "n"
+          SELECT "label", "dim", "value", CAST(SUM("n") AS BIGINT) AS "n"
           FROM (
             SELECT
-              "label",
-              UNNEST([CAST(0 AS INT)]) AS "dim",
-              UNNEST([CAST((
-                  (
-                    "key_0" & 32
-                  ) >> 5
-              ) AS INT)]) AS "value",
+              "label", UNNEST([CAST(0 AS INT)]) AS "dim", UNNEST([CAST((("key_0" & 32) >> 5) AS INT)]) AS "value",
               CAST(1 AS BIGINT) AS "n"
             FROM "__sqlanon_points_3"
           ) AS "each"
-          GROUP BY
-            "label",
-            "dim",
-            "value"
+          GROUP BY "label", "dim", "value"
         ) AS "counted"
       ) AS "cut"
-      WHERE
-        "cut"."lower" >= 5 AND (
-          "cut"."rows" - "cut"."lower"
-        ) >= 5
-      GROUP BY
-        "cut"."label"
+      WHERE "cut"."lower" >= 5 AND ("cut"."rows" - "cut"."lower") >= 5
+      GROUP BY "cut"."label"
     ) AS "best_of_region"
   ) AS "candidate"
 ) AS "turn";

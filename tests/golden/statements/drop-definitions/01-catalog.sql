@@ -2,13 +2,10 @@
 -- hierarchy; releases keep what they were made of.
 
 DELETE FROM "anon"."workload"
-WHERE
-  translate("workload", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
+WHERE translate("workload", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
 
 DELETE FROM "anon"."query_error"
-WHERE
-  translate("workload", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
+WHERE translate("workload", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
 
 DELETE FROM "anon"."hierarchy_value"
-WHERE
-  translate("hierarchy", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
+WHERE translate("hierarchy", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;

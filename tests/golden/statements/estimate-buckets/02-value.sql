@@ -2,31 +2,17 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_value_1" AS
 SELECT
-  "bucket_0"."label",
-  "bucket_0"."weight",
-  TRUE AS "listed",
+  "bucket_0"."label", "bucket_0"."weight", TRUE AS "listed",
   TRY(
     CASE
       WHEN "bucket_0"."bucketed_0" IS NULL OR NOT "bucket_0"."bucketed_0" IS NULL
-      THEN CAST((
-        "bucket_0"."bucketed_0" = 'Pneumonia'
-      ) AS BOOLEAN)
+      THEN CAST(("bucket_0"."bucketed_0" = 'Pneumonia') AS BOOLEAN)
     END
   ) AS "part_0"
 FROM (
-  SELECT
-    "bucket" AS "label",
-    "bucketed_0",
-    "weight"
+  SELECT "bucket" AS "label", "bucketed_0", "weight"
   FROM (
-    SELECT
-      "bucket" AS "bucket",
-      "value" AS "bucketed_0",
-      CAST("count" AS DOUBLE) AS "weight"
-    FROM (
-      SELECT
-        *
-      FROM "memory"."main"."hospital_release_sensitive"
-    ) AS "published"
+    SELECT "bucket" AS "bucket", "value" AS "bucketed_0", CAST("count" AS DOUBLE) AS "weight"
+    FROM (SELECT * FROM "memory"."main"."hospital_release_sensitive") AS "published"
   ) AS "bucket"
 ) AS "bucket_0";

@@ -2,63 +2,25 @@
 -- number, else the release was changed.
 
 CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
-SELECT
-  ROW_NUMBER() OVER () AS "id",
-  *
+SELECT ROW_NUMBER() OVER () AS "id", *
 FROM (
-  SELECT
-    "bucket",
-    "part_0",
-    CAST(SUM("weight") AS BIGINT) AS "n"
+  SELECT "bucket", "part_0", CAST(SUM("weight") AS BIGINT) AS "n"
   FROM (
-    SELECT
-      "content"."bucket",
-      "content"."part_0",
-      1 * "alike"."copies" AS "weight"
+    SELECT "content"."bucket", "content"."part_0", 1 * "alike"."copies" AS "weight"
     FROM "__sqlanon_labelled_1" AS "content"
-    JOIN "__sqlanon_alike_1" AS "alike"
-      ON "content"."bucket" = "alike"."bucket"
+    JOIN "__sqlanon_alike_1" AS "alike" ON "content"."bucket" = "alike"."bucket"
   ) AS "labelled"
-  GROUP BY
-    "bucket",
-    "part_0"
+  GROUP BY "bucket", "part_0"
 ) AS "counted";
 
-SELECT
-  BOOL_OR(CAST("part_0" IS NULL AS BOOLEAN))
-FROM "__sqlanon_class_1";
+SELECT BOOL_OR(CAST("part_0" IS NULL AS BOOLEAN)) FROM "__sqlanon_class_1";
 
-SELECT
-  COUNT(*)
-FROM (
-  SELECT
-    "bucket",
-    SUM("n") AS "n"
-  FROM "__sqlanon_class_1"
-  GROUP BY
-    "bucket"
-) AS "rows"
-FULL JOIN (
-  SELECT
-    "label",
-    SUM("weight") AS "n"
-  FROM "__sqlanon_leaf_1"
-  GROUP BY
-    "label"
-) AS "values"
+SELECT COUNT(*)
+FROM (SELECT "bucket", SUM("n") AS "n" FROM "__sqlanon_class_1" GROUP BY "bucket") AS "rows"
+FULL JOIN (SELECT "label", SUM("weight") AS "n" FROM "__sqlanon_leaf_1" GROUP BY "label") AS "values"
   ON "rows"."bucket" IS NOT DISTINCT FROM "values"."label"
-WHERE
-  NOT "rows"."n" IS NOT DISTINCT FROM "values"."n";
+WHERE NOT "rows"."n" IS NOT DISTINCT FROM "values"."n";
 
-SELECT
-  COALESCE(SUM(CAST(2 AS DOUBLE) * "values_0"."n"), 0)
+SELECT COALESCE(SUM(CAST(2 AS DOUBLE) * "values_0"."n"), 0)
 FROM "__sqlanon_class_1" AS "class"
-JOIN (
-  SELECT
-    "label",
-    COUNT(*) AS "n"
-  FROM "__sqlanon_signature_1"
-  GROUP BY
-    "label"
-) AS "values_0"
-  ON "class"."bucket" IS NOT DISTINCT FROM "values_0"."label";
+JOIN ({values_0("__sqlanon_signature_1")}) AS "values_0" ON "class"."bucket" IS NOT DISTINCT FROM "values_0"."label";

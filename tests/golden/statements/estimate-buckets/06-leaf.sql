@@ -2,22 +2,10 @@
 -- weights times the copies.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_1" AS
-SELECT
-  "label",
-  "listed",
-  "part_0",
-  CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
+SELECT "label", "listed", "part_0", CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
 FROM (
-  SELECT
-    "content"."label",
-    "content"."listed",
-    "content"."part_0",
-    "content"."weight" * "alike"."copies" AS "weight"
+  SELECT "content"."label", "content"."listed", "content"."part_0", "content"."weight" * "alike"."copies" AS "weight"
   FROM "__sqlanon_value_1" AS "content"
-  JOIN "__sqlanon_alike_1" AS "alike"
-    ON "content"."label" = "alike"."bucket"
+  JOIN "__sqlanon_alike_1" AS "alike" ON "content"."label" = "alike"."bucket"
 ) AS "leaf"
-GROUP BY
-  "label",
-  "listed",
-  "part_0";
+GROUP BY "label", "listed", "part_0";

@@ -2,41 +2,20 @@
 -- bucket 0.
 
 CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
-SELECT
-  ROW_NUMBER() OVER () AS "id",
-  *
+SELECT ROW_NUMBER() OVER () AS "id", *
 FROM (
-  SELECT
-    "bucket",
-    "part_0",
-    CAST(SUM("weight") AS BIGINT) AS "n"
+  SELECT "bucket", "part_0", CAST(SUM("weight") AS BIGINT) AS "n"
   FROM (
     SELECT
       0 AS "bucket",
       TRY(
         CASE
           WHEN "row"."bucketed_1" IS NULL OR NOT "row"."bucketed_1" IS NULL
-          THEN CAST((
-            "row"."bucketed_1" = 'F'
-          ) AS BOOLEAN)
+          THEN CAST(("row"."bucketed_1" = 'F') AS BOOLEAN)
         END
       ) AS "part_0",
       "row"."weight" AS "weight"
-    FROM (
-      SELECT
-        0 AS "bucket",
-        "dob" AS "bucketed_0",
-        "sex" AS "bucketed_1",
-        "zip" AS "bucketed_2",
-        CAST(1 AS DOUBLE) AS "weight"
-      FROM (
-        SELECT
-          *
-        FROM "memory"."main"."hospital_release_1"
-      ) AS "published"
-    ) AS "row"
+    FROM ({row-2(0)}) AS "row"
   ) AS "labelled"
-  GROUP BY
-    "bucket",
-    "part_0"
+  GROUP BY "bucket", "part_0"
 ) AS "counted";

@@ -1,43 +1,6 @@
 -- Look for: the diseases of the other fragment are the values that were dealt out, each row with weight 1.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_1" AS
-SELECT
-  "label",
-  "listed",
-  "part_0",
-  CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
-FROM (
-  SELECT
-    "bucket_1"."label",
-    "bucket_1"."weight",
-    TRUE AS "listed",
-    TRY(
-      CASE
-        WHEN "bucket_1"."bucketed_0" IS NULL OR NOT "bucket_1"."bucketed_0" IS NULL
-        THEN CAST((
-          "bucket_1"."bucketed_0" = 'Pneumonia'
-        ) AS BOOLEAN)
-      END
-    ) AS "part_0"
-  FROM (
-    SELECT
-      "bucket" AS "label",
-      "bucketed_0",
-      "weight"
-    FROM (
-      SELECT
-        0 AS "bucket",
-        "disease" AS "bucketed_0",
-        CAST(1 AS DOUBLE) AS "weight"
-      FROM (
-        SELECT
-          *
-        FROM "memory"."main"."hospital_release_2"
-      ) AS "published"
-    ) AS "bucket"
-  ) AS "bucket_1"
-) AS "leaf"
-GROUP BY
-  "label",
-  "listed",
-  "part_0";
+SELECT "label", "listed", "part_0", CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
+FROM ({leaf(0)}) AS "leaf"
+GROUP BY "label", "listed", "part_0";

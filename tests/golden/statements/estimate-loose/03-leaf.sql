@@ -1,89 +1,24 @@
 -- Look for: in each group of each fragment the part of the values that satisfies; neither fragment is known exactly.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_1" AS
-SELECT
-  "label",
-  "listed",
-  "part_0",
-  CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
+SELECT "label", "listed", "part_0", CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
 FROM (
   SELECT
-    "bucket_0"."label",
-    "bucket_0"."weight",
-    TRUE AS "listed",
+    "bucket_0"."label", "bucket_0"."weight", TRUE AS "listed",
     TRY(
       CASE
         WHEN "bucket_0"."bucketed_1" IS NULL OR NOT "bucket_0"."bucketed_1" IS NULL
-        THEN CAST((
-          "bucket_0"."bucketed_1" = 'F'
-        ) AS BOOLEAN)
+        THEN CAST(("bucket_0"."bucketed_1" = 'F') AS BOOLEAN)
       END
     ) AS "part_0"
   FROM (
-    SELECT
-      "bucket" AS "label",
-      "bucketed_0",
-      "bucketed_1",
-      "bucketed_2",
-      "weight"
-    FROM (
-      SELECT
-        "group_id" AS "bucket",
-        "dob" AS "bucketed_0",
-        "sex" AS "bucketed_1",
-        "zip" AS "bucketed_2",
-        CAST(1 AS DOUBLE) AS "weight"
-      FROM (
-        SELECT
-          *
-        FROM "memory"."main"."hospital_release_1"
-      ) AS "published"
-    ) AS "bucket"
+    SELECT "bucket" AS "label", "bucketed_0", "bucketed_1", "bucketed_2", "weight"
+    FROM ({row-2("group_id")}) AS "bucket"
   ) AS "bucket_0"
 ) AS "leaf"
-GROUP BY
-  "label",
-  "listed",
-  "part_0";
+GROUP BY "label", "listed", "part_0";
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_2" AS
-SELECT
-  "label",
-  "listed",
-  "part_0",
-  CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
-FROM (
-  SELECT
-    "bucket_1"."label",
-    "bucket_1"."weight",
-    TRUE AS "listed",
-    TRY(
-      CASE
-        WHEN "bucket_1"."bucketed_0" IS NULL OR NOT "bucket_1"."bucketed_0" IS NULL
-        THEN CAST((
-          "bucket_1"."bucketed_0" = 'Pneumonia'
-        ) AS BOOLEAN)
-      END
-    ) AS "part_0"
-  FROM (
-    SELECT
-      "bucket" AS "label",
-      "bucketed_0",
-      "weight"
-    FROM (
-      SELECT
-        "group_id" AS "bucket",
-        "disease" AS "bucketed_0",
-        CAST(1 AS DOUBLE) AS "weight"
-      FROM (
-        SELECT
-          *
-        FROM "memory"."main"."hospital_release_2"
-      ) AS "published"
-    ) AS "bucket"
-  ) AS "bucket_1"
-) AS "leaf"
-GROUP BY
-  "label",
-  "listed",
-  "part_0";
+SELECT "label", "listed", "part_0", CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
+FROM ({leaf("group_id")}) AS "leaf"
+GROUP BY "label", "listed", "part_0";

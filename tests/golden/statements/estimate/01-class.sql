@@ -2,41 +2,21 @@
 -- sex), which is evaluated here, once; the last query asks whether NULLs make a part unknown.
 
 CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
-SELECT
-  ROW_NUMBER() OVER () AS "id",
-  *,
-  CAST("label_0" AS TEXT) AS "text_0"
+SELECT ROW_NUMBER() OVER () AS "id", *, CAST("label_0" AS TEXT) AS "text_0"
 FROM (
-  SELECT
-    "label_0",
-    "part_0",
-    "part_1",
-    COUNT(*) AS "n"
+  SELECT "label_0", "part_0", "part_1", COUNT(*) AS "n"
   FROM (
     SELECT
       "row"."dob" AS "label_0",
       TRY(
         CASE
-          WHEN "row"."disease" IS NULL OR NOT "row"."disease" IS NULL
-          THEN CAST((
-            "row"."disease" = 'H1N1'
-          ) AS BOOLEAN)
+          WHEN "row"."disease" IS NULL OR NOT "row"."disease" IS NULL THEN CAST(("row"."disease" = 'H1N1') AS BOOLEAN)
         END
       ) AS "part_0",
       TRY("row"."sex") AS "part_1"
-    FROM (
-      SELECT
-        *
-      FROM "memory"."main"."hospital_release"
-    ) AS "row"
+    FROM (SELECT * FROM "memory"."main"."hospital_release") AS "row"
   ) AS "labelled"
-  GROUP BY
-    "label_0",
-    "part_0",
-    "part_1"
+  GROUP BY "label_0", "part_0", "part_1"
 ) AS "counted";
 
-SELECT
-  BOOL_OR(CAST("part_0" IS NULL AS BOOLEAN)),
-  BOOL_OR(CAST("part_1" IS NULL AS BOOLEAN))
-FROM "__sqlanon_class_1";
+SELECT BOOL_OR(CAST("part_0" IS NULL AS BOOLEAN)), BOOL_OR(CAST("part_1" IS NULL AS BOOLEAN)) FROM "__sqlanon_class_1";

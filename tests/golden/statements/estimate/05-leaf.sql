@@ -2,168 +2,50 @@
 -- weight is the number of days; mean and square for sums; NULL's label has one leaf.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_1" AS
-WITH "shown" AS (
-  SELECT
-    *
-  FROM "__sqlanon_labels_1"
-), "span" AS (
-  SELECT
-    *
-  FROM "__sqlanon_span_1"
-), "cut" AS (
-  SELECT
-    "at"
+WITH "shown" AS (SELECT * FROM "__sqlanon_labels_1"), "span" AS (SELECT * FROM "__sqlanon_span_1"), "cut" AS (
+  SELECT "at"
   FROM "__sqlanon_cut_1"
-), "piece" AS (
-  WITH "edge" AS (
-    SELECT
-      *,
-      "low" AS "at",
-      "low_side" AS "side"
-    FROM "span"
-    UNION
-    SELECT
-      *,
-      "high" AS "at",
-      "high_side" AS "side"
-    FROM "span"
-    UNION
-    SELECT
-      "span".*,
-      "cut"."at",
-      "side_of"."side"
-    FROM "span"
-    JOIN "cut"
-      ON "cut"."at" >= "span"."low" AND "cut"."at" <= "span"."high"
-    CROSS JOIN (
-      SELECT
-        0 AS "side"
-      UNION ALL
-      SELECT
-        1 AS "side"
-    ) AS "side_of"
-    WHERE
-      (
-        "cut"."at" > "span"."low" OR "side_of"."side" > "span"."low_side"
-      )
-      AND (
-        "cut"."at" < "span"."high" OR "side_of"."side" < "span"."high_side"
-      )
-  ), "numbered" AS (
-    SELECT
-      *,
-      LEAD("at") OVER "along" AS "to_at",
-      LEAD("side") OVER "along" AS "to_side"
-    FROM "edge"
-    WINDOW "along" AS (
-      PARTITION BY "label", "low", "low_side", "high", "high_side", "known", "mask"
-      ORDER BY "at" ASC NULLS LAST, "side" ASC NULLS LAST
-    )
-  )
-  SELECT
-    "label",
-    "at",
-    "side",
-    "to_at",
-    "to_side",
-    "known",
-    "mask",
-    "open_low" AND "at" = "low" AND "side" = "low_side" AS "from_open",
-    "open_high" AND "to_at" = "high" AND "to_side" = "high_side" AS "to_open",
-    "low" = "high" AS "single"
-  FROM "numbered"
-  WHERE
-    NOT "to_at" IS NULL
-)
+), "piece" AS ({piece})
 SELECT
   "label",
   CAST((
     CASE
-      WHEN (
-        "at"
-      ) >= 2147483647
-      THEN CAST('infinity' AS DATE)
-      WHEN (
-        "at"
-      ) <= -2147483647
-      THEN CAST('-infinity' AS DATE)
-      ELSE CAST('1970-01-01' AS DATE) + CAST((
-        "at"
-      ) AS INT)
+      WHEN ("at") >= 2147483647 THEN CAST('infinity' AS DATE)
+      WHEN ("at") <= -2147483647 THEN CAST('-infinity' AS DATE)
+      ELSE CAST('1970-01-01' AS DATE) + CAST(("at") AS INT)
     END
   ) AS DATE) AS "value",
-  "weight",
-  "mean",
-  "square",
-  "least",
-  "greatest"
+  "weight", "mean", "square", "least", "greatest"
 FROM (
   WITH "bounded" AS (
-    SELECT
-      *,
-      "at" + "side" AS "first",
-      "to_at" - (
-        1 - "to_side"
-      ) AS "last"
+    SELECT *, "at" + "side" AS "first", "to_at" - (1 - "to_side") AS "last"
     FROM "piece"
   ), "counted" AS (
     SELECT
       *,
       CASE
-        WHEN "first" > -(
-          CAST(1 AS INT128) << 126
-        )
-        AND "last" < (
-          CAST(1 AS INT128) << 126
-        ) - 1
+        WHEN "first" > -(CAST(1 AS INT128) << 126) AND "last" < (CAST(1 AS INT128) << 126) - 1
         THEN CAST("last" - "first" + 1 AS DOUBLE)
         ELSE CAST("last" AS DOUBLE) - CAST("first" AS DOUBLE)
       END AS "numbers"
     FROM "bounded"
-    WHERE
-      "last" >= "first"
+    WHERE "last" >= "first"
   )
   SELECT
-    "label",
-    CASE WHEN "from_open" AND NOT "to_open" THEN "last" ELSE "first" END AS "at",
-    CASE WHEN "known" THEN "numbers" END AS "weight",
-    (
-      CAST("first" AS DOUBLE) + CAST("last" AS DOUBLE)
-    ) / 2 AS "mean",
-    (
-      (
-        CAST("first" AS DOUBLE) + CAST("last" AS DOUBLE)
-      ) / 2
-    ) * (
-      (
-        CAST("first" AS DOUBLE) + CAST("last" AS DOUBLE)
-      ) / 2
-    ) + (
-      "numbers" * "numbers" - 1
-    ) / 12 AS "square",
-    CASE WHEN NOT "from_open" THEN "first" END AS "least",
-    CASE WHEN NOT "to_open" THEN "last" END AS "greatest"
+    "label", CASE WHEN "from_open" AND NOT "to_open" THEN "last" ELSE "first" END AS "at",
+    CASE WHEN "known" THEN "numbers" END AS "weight", (CAST("first" AS DOUBLE) + CAST("last" AS DOUBLE)) / 2 AS "mean",
+    ((CAST("first" AS DOUBLE) + CAST("last" AS DOUBLE)) / 2) * (
+      (CAST("first" AS DOUBLE) + CAST("last" AS DOUBLE)) / 2
+    ) + ("numbers" * "numbers" - 1) / 12 AS "square",
+    CASE WHEN NOT "from_open" THEN "first" END AS "least", CASE WHEN NOT "to_open" THEN "last" END AS "greatest"
   FROM "counted"
 ) AS "leaf"
 UNION ALL
 SELECT
-  "label",
-  CAST(NULL AS DATE) AS "value",
-  MAX("weight") AS "weight",
-  CAST(NULL AS DOUBLE) AS "mean",
-  CAST(NULL AS DOUBLE) AS "square",
-  NULL AS "least",
-  NULL AS "greatest"
-FROM (
-  SELECT
-    "label",
-    CAST(1 AS DOUBLE) AS "weight"
-  FROM "shown"
-  WHERE
-    "shown" IS NULL
-) AS "null_label"
-GROUP BY
-  "label";
+  "label", CAST(NULL AS DATE) AS "value", MAX("weight") AS "weight", CAST(NULL AS DOUBLE) AS "mean",
+  CAST(NULL AS DOUBLE) AS "square", NULL AS "least", NULL AS "greatest"
+FROM ({null_label}) AS "null_label"
+GROUP BY "label";
 
 SELECT
   COUNT_IF(
@@ -171,13 +53,10 @@ SELECT
       [
         CASE
           WHEN "leaf_0"."value" IS NULL OR NOT "leaf_0"."value" IS NULL
-          THEN CAST((
-            "leaf_0"."value" >= CAST('1950-06-10' AS DATE)
-          ) AS BOOLEAN)
+          THEN CAST(("leaf_0"."value" >= CAST('1950-06-10' AS DATE)) AS BOOLEAN)
         END
       ]
     ) IS NULL
   ) >= 1
 FROM "__sqlanon_leaf_1" AS "leaf_0"
-WHERE
-  NOT "leaf_0"."value" IS NULL;
+WHERE NOT "leaf_0"."value" IS NULL;

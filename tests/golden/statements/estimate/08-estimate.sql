@@ -2,126 +2,25 @@
 -- leaves hold, possible if any; hits and their variance by p, bounds from certain and possible rows; nothing of sums.
 
 CREATE TEMPORARY TABLE "__sqlanon_estimate_1" AS
-SELECT
-  *
+SELECT *
 FROM (
-  WITH "total" AS (
+  WITH "total" AS ({total}), "figure" AS (
     SELECT
-      "key",
-      "number",
-      CASE WHEN BOOL_OR(CAST("p" IS NULL AS BOOLEAN)) THEN NULL ELSE SUM("n" * "p") END AS "hits",
-      CASE
-        WHEN BOOL_OR(CAST("p" IS NULL AS BOOLEAN))
-        THEN NULL
-        ELSE SUM("n" * "p" * (
-          1 - "p"
-        ))
-      END AS "hits_variance",
-      COALESCE(SUM("n") FILTER(WHERE
-        "certain"), 0) AS "certain_rows",
-      COALESCE(SUM("n") FILTER(WHERE
-        "possible"), 0) AS "possible_rows"
-    FROM (
-      WITH "counted" AS (
-        SELECT
-          *,
-          COUNT(*) OVER (PARTITION BY "id", "number") AS "combinations",
-          BOOL_OR(CAST("share" IS NULL AS BOOLEAN)) OVER (PARTITION BY "id", "number") AS "unknown"
-        FROM "__sqlanon_combination_1" AS "combination"
-      )
-      SELECT
-        "id",
-        "key",
-        "number",
-        ANY_VALUE("unit") AS "unit",
-        ANY_VALUE("n") AS "n",
-        COUNT_IF("holds") = ANY_VALUE("combinations") AS "certain",
-        COUNT_IF("holds") > 0 AS "possible",
-        CASE
-          WHEN COUNT_IF("holds") = ANY_VALUE("combinations")
-          THEN 1.0
-          WHEN COUNT_IF("holds") = 0
-          THEN 0.0
-          WHEN ANY_VALUE("unknown")
-          THEN NULL
-          ELSE LEAST(1.0, SUM("share") FILTER(WHERE
-            "holds"))
-        END AS "p",
-        CASE
-          WHEN COUNT_IF("holds") = 0
-          THEN 0.0
-          WHEN ANY_VALUE("unknown") OR COUNT_IF("holds" AND "share" > 0 AND "mean" IS NULL) > 0
-          THEN NULL
-          ELSE COALESCE(SUM("share" * "mean") FILTER(WHERE
-            "holds" AND "share" > 0), 0.0)
-        END AS "first",
-        CASE
-          WHEN COUNT_IF("holds") = 0
-          THEN 0.0
-          WHEN ANY_VALUE("unknown") OR COUNT_IF("holds" AND "share" > 0 AND "mean" IS NULL) > 0
-          THEN NULL
-          ELSE COALESCE(SUM("share" * "square") FILTER(WHERE
-            "holds" AND "share" > 0), 0.0)
-        END AS "second",
-        CASE
-          WHEN COUNT_IF("holds" AND "least" IS NULL) = 0
-          THEN MIN("least") FILTER(WHERE
-            "holds")
-        END AS "least",
-        CASE
-          WHEN COUNT_IF("holds" AND "greatest" IS NULL) = 0
-          THEN MAX("greatest") FILTER(WHERE
-            "holds")
-        END AS "greatest"
-      FROM "counted"
-      GROUP BY
-        "id",
-        "key",
-        "number"
-    ) AS "class"
-    GROUP BY
-      "key",
-      "number"
-  ), "figure" AS (
-    SELECT
-      "total"."key",
-      "total"."number",
-      "possible_rows" > 0 AS "possible",
-      CAST("hits" AS DOUBLE) AS "count",
-      CASE
-        WHEN NOT "hits" IS NULL
-        THEN SQRT(GREATEST(CAST("hits_variance" AS DOUBLE), 0))
-      END AS "count_spread",
+      "total"."key", "total"."number", "possible_rows" > 0 AS "possible", CAST("hits" AS DOUBLE) AS "count",
+      CASE WHEN NOT "hits" IS NULL THEN SQRT(GREATEST(CAST("hits_variance" AS DOUBLE), 0)) END AS "count_spread",
       CAST(COALESCE("bound"."low", "certain_rows") AS BIGINT) AS "count_low",
       CAST(COALESCE("bound"."high", "possible_rows") + "withheld"."rows" AS BIGINT) AS "count_high"
     FROM "total"
-    LEFT JOIN (
-      SELECT
-        "key",
-        "number",
-        0 AS "low",
-        0 AS "high"
-      FROM "__sqlanon_combination_1"
-      WHERE
-        FALSE
-    ) AS "bound"
-      ON "total"."key" IS NOT DISTINCT FROM "bound"."key"
-      AND "total"."number" = "bound"."number"
-    CROSS JOIN (
-      SELECT
-        CAST(1 AS BIGINT) AS "rows"
-    ) AS "withheld"
+    LEFT JOIN (SELECT "key", "number", 0 AS "low", 0 AS "high" FROM "__sqlanon_combination_1" WHERE FALSE) AS "bound"
+      ON "total"."key" IS NOT DISTINCT FROM "bound"."key" AND "total"."number" = "bound"."number"
+    CROSS JOIN (SELECT CAST(1 AS BIGINT) AS "rows") AS "withheld"
   )
   SELECT
-    "key",
-    "number",
-    "possible",
+    "key", "number", "possible",
     CASE
       WHEN NOT "count" IS NULL
       THEN LEAST(GREATEST("count", "count_low"), COALESCE(CAST("count_high" AS DOUBLE), "count"))
     END AS "count",
-    "count_spread",
-    "count_low",
-    "count_high"
+    "count_spread", "count_low", "count_high"
   FROM "figure"
 ) AS "figures";

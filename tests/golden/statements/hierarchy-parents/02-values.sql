@@ -3,104 +3,27 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_values_1" AS
 WITH RECURSIVE "tree edge" AS (
-  SELECT
-    CAST("value" AS TEXT) AS "node",
-    CAST("parent" AS TEXT) AS "parent"
+  SELECT CAST("value" AS TEXT) AS "node", CAST("parent" AS TEXT) AS "parent"
   FROM "__sqlanon_hierarchy_2"
-), "tree ancestor" AS (
-  SELECT
-    "node",
-    "parent" AS "ancestor"
-  FROM "tree edge"
-  WHERE
-    NOT "parent" IS NULL
-  UNION
-  SELECT
-    "path"."node",
-    "edge"."parent"
-  FROM "tree ancestor" AS "path"
-  JOIN "tree edge" AS "edge"
-    ON "edge"."node" = "path"."ancestor"
-  WHERE
-    NOT "edge"."parent" IS NULL
-), "tree depth" AS (
-  SELECT
-    "edge"."node",
-    COUNT("path"."ancestor") AS "depth"
-  FROM "tree edge" AS "edge"
-  LEFT JOIN "tree ancestor" AS "path"
-    ON "path"."node" IS NOT DISTINCT FROM "edge"."node"
-  GROUP BY
-    "edge"."node"
-), "tree leaf" AS (
-  SELECT
-    "tip"."node",
-    "tip"."depth"
-  FROM "tree depth" AS "tip"
-  WHERE
-    NOT EXISTS(
-      SELECT
-        1
-      FROM "tree edge" AS "edge"
-      WHERE
-        "edge"."parent" = "tip"."node"
-    )
-)
-SELECT
-  "value",
-  CAST("level" AS INT) AS "level",
-  "label"
+), "tree ancestor" AS ({query}), "tree depth" AS ({node}), "tree leaf" AS ({query-2})
+SELECT "value", CAST("level" AS INT) AS "level", "label"
 FROM (
-  SELECT
-    "value",
-    "level",
-    "label"
+  SELECT "value", "level", "label"
   FROM (
     SELECT
-      "leaf"."node" AS "value",
-      (
-        (
-          SELECT
-            MAX("depth")
-          FROM "tree leaf"
-        )
-      ) - "at"."depth" AS "level",
+      "leaf"."node" AS "value", ((SELECT MAX("depth") FROM "tree leaf")) - "at"."depth" AS "level",
       "leaf"."node" AS "label"
     FROM "tree leaf" AS "leaf"
-    JOIN (
-      SELECT DISTINCT
-        "depth"
-      FROM "tree depth"
-    ) AS "at"
-      ON "at"."depth" >= "leaf"."depth"
+    JOIN (SELECT DISTINCT "depth" FROM "tree depth") AS "at" ON "at"."depth" >= "leaf"."depth"
     UNION ALL
     SELECT
-      "leaf"."node" AS "value",
-      (
-        (
-          SELECT
-            MAX("depth")
-          FROM "tree leaf"
-        )
-      ) - "above"."depth" AS "level",
+      "leaf"."node" AS "value", ((SELECT MAX("depth") FROM "tree leaf")) - "above"."depth" AS "level",
       "above"."node" AS "label"
     FROM "tree leaf" AS "leaf"
-    JOIN "tree ancestor" AS "path"
-      ON "path"."node" IS NOT DISTINCT FROM "leaf"."node"
-    JOIN "tree depth" AS "above"
-      ON "above"."node" = "path"."ancestor"
-    WHERE
-      "above"."depth" > 0
-      OR (
-        SELECT
-          COUNT(*)
-        FROM "tree edge"
-        WHERE
-          "parent" IS NULL
-      ) > 1
+    JOIN "tree ancestor" AS "path" ON "path"."node" IS NOT DISTINCT FROM "leaf"."node"
+    JOIN "tree depth" AS "above" ON "above"."node" = "path"."ancestor"
+    WHERE "above"."depth" > 0 OR (SELECT COUNT(*) FROM "tree edge" WHERE "parent" IS NULL) > 1
   ) AS "part"
 ) AS "long";
 
-SELECT
-  MAX("level")
-FROM "__sqlanon_values_1";
+SELECT MAX("level") FROM "__sqlanon_values_1";

@@ -2,16 +2,7 @@
 -- is stored; names are compared in lower case of ASCII letters only.
 
 DELETE FROM "anon"."hierarchy"
-WHERE
-  translate("hierarchy", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
+WHERE translate("hierarchy", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
 
-INSERT INTO "anon"."hierarchy" (
-  "hierarchy",
-  "kind",
-  "arguments",
-  "options",
-  "query",
-  "height"
-)
-VALUES
-  (?, ?, ?, ?, ?, ?);
+INSERT INTO "anon"."hierarchy" ("hierarchy", "kind", "arguments", "options", "query", "height")
+VALUES (?, ?, ?, ?, ?, ?);

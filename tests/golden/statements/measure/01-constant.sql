@@ -3,7 +3,5 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_constant_1" AS
 SELECT
-  UNNEST(CAST(? AS BIGINT[])) AS "query_id",
-  UNNEST(CAST(? AS INT[])) AS "column_index",
-  UNNEST(CAST(? AS TEXT[])) AS "low",
-  UNNEST(CAST(? AS TEXT[])) AS "high";
+  UNNEST(CAST(? AS BIGINT[])) AS "query_id", UNNEST(CAST(? AS INT[])) AS "column_index",
+  UNNEST(CAST(? AS TEXT[])) AS "low", UNNEST(CAST(? AS TEXT[])) AS "high";

@@ -2,14 +2,9 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_room_1" AS
 SELECT
-  CAST(NULL AS BIGINT) AS "query_id",
-  CAST(NULL AS TEXT) AS "result",
-  CAST(NULL AS BOOLEAN) AS "counts",
+  CAST(NULL AS BIGINT) AS "query_id", CAST(NULL AS TEXT) AS "result", CAST(NULL AS BOOLEAN) AS "counts",
   CAST(NULL AS BIGINT) AS "room"
-WHERE
-  FALSE;
+WHERE FALSE;
 
-INSERT INTO "__sqlanon_room_1"
-DEFAULT VALUES;
-
+INSERT INTO "__sqlanon_room_1" DEFAULT VALUES;
 DELETE FROM "__sqlanon_room_1";

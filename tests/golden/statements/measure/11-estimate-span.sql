@@ -2,88 +2,23 @@
 -- alone were masked, and few enough of them.
 
 CREATE TEMPORARY TABLE "__sqlanon_span_2" AS
-WITH "shown" AS (
-  SELECT
-    *
-  FROM "__sqlanon_labels_2"
-)
-SELECT DISTINCT
-  *
+WITH "shown" AS (SELECT * FROM "__sqlanon_labels_2")
+SELECT DISTINCT *
 FROM (
   SELECT
-    "label",
-    "prefix" AS "low",
-    0 AS "low_side",
-    "prefix" AS "high",
-    1 AS "high_side",
-    TRUE AS "known",
-    FALSE AS "open_low",
-    FALSE AS "open_high",
-    CAST(NULL AS TEXT) AS "mask"
-  FROM (
-    SELECT
-      *,
-      CASE
-        WHEN NOT (
-          "prefix" = '' OR unicode(RIGHT("prefix", 1)) = 1114111
-        )
-        THEN LEFT("prefix", CAST(length("prefix") - 1 AS INT)) || chr(
-          CAST(CASE
-            WHEN unicode(RIGHT("prefix", 1)) + 1 = 55296
-            THEN 57344
-            ELSE unicode(RIGHT("prefix", 1)) + 1
-          END AS INT)
-        )
-      END AS "behind"
-    FROM (
-      SELECT
-        "label",
-        REGEXP_EXTRACT("shown", '^(.*?)(\**)$', 1, 's') AS "prefix",
-        LENGTH(REGEXP_EXTRACT("shown", '^(.*?)(\**)$', 2, 's')) AS "stars",
-        "shown" AS "mask"
-      FROM "shown"
-    ) AS "mask"
-  ) AS "whole"
-  WHERE
-    "stars" = 0
+    "label", "prefix" AS "low", 0 AS "low_side", "prefix" AS "high", 1 AS "high_side", TRUE AS "known",
+    FALSE AS "open_low", FALSE AS "open_high", CAST(NULL AS TEXT) AS "mask"
+  FROM ({whole-2}) AS "whole"
+  WHERE "stars" = 0
   UNION ALL
   SELECT
-    "label",
-    "prefix" AS "low",
-    0 AS "low_side",
+    "label", "prefix" AS "low", 0 AS "low_side",
     COALESCE(
       "behind",
       CAST('􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿􏿿' AS TEXT)
     ) AS "high",
-    0 AS "high_side",
-    REGEXP_MATCHES("mask", '^[0-9]+[*]{1,4}$') AS "known",
-    FALSE AS "open_low",
-    FALSE AS "open_high",
+    0 AS "high_side", REGEXP_MATCHES("mask", '^[0-9]+[*]{1,4}$') AS "known", FALSE AS "open_low", FALSE AS "open_high",
     "mask" AS "mask"
-  FROM (
-    SELECT
-      *,
-      CASE
-        WHEN NOT (
-          "prefix" = '' OR unicode(RIGHT("prefix", 1)) = 1114111
-        )
-        THEN LEFT("prefix", CAST(length("prefix") - 1 AS INT)) || chr(
-          CAST(CASE
-            WHEN unicode(RIGHT("prefix", 1)) + 1 = 55296
-            THEN 57344
-            ELSE unicode(RIGHT("prefix", 1)) + 1
-          END AS INT)
-        )
-      END AS "behind"
-    FROM (
-      SELECT
-        "label",
-        REGEXP_EXTRACT("shown", '^(.*?)(\**)$', 1, 's') AS "prefix",
-        LENGTH(REGEXP_EXTRACT("shown", '^(.*?)(\**)$', 2, 's')) AS "stars",
-        "shown" AS "mask"
-      FROM "shown"
-    ) AS "mask"
-  ) AS "masked"
-  WHERE
-    NOT "stars" = 0
+  FROM ({whole-2}) AS "masked"
+  WHERE NOT "stars" = 0
 ) AS "all_spans";

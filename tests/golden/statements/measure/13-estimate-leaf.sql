@@ -2,166 +2,43 @@
 -- with weight 1 each, and the other texts between them with weight 0.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_2" AS
-SELECT
-  "labels"."number",
-  "leaf"."value",
-  "leaf"."weight"
+SELECT "labels"."number", "leaf"."value", "leaf"."weight"
 FROM "__sqlanon_label_1" AS "labels"
-JOIN "__sqlanon_leaf_1" AS "leaf"
-  ON "labels"."label" IS NOT DISTINCT FROM "leaf"."label";
+JOIN "__sqlanon_leaf_1" AS "leaf" ON "labels"."label" IS NOT DISTINCT FROM "leaf"."label";
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_3" AS
-WITH "shown" AS (
-  SELECT
-    *
-  FROM "__sqlanon_labels_2"
-), "span" AS (
-  SELECT
-    *
-  FROM "__sqlanon_span_2"
-), "cut" AS (
-  SELECT
-    "at"
+WITH "shown" AS (SELECT * FROM "__sqlanon_labels_2"), "span" AS (SELECT * FROM "__sqlanon_span_2"), "cut" AS (
+  SELECT "at"
   FROM "__sqlanon_cut_2"
-), "piece" AS (
-  WITH "edge" AS (
-    SELECT
-      *,
-      "low" AS "at",
-      "low_side" AS "side"
-    FROM "span"
-    UNION
-    SELECT
-      *,
-      "high" AS "at",
-      "high_side" AS "side"
-    FROM "span"
-    UNION
-    SELECT
-      "span".*,
-      "cut"."at",
-      "side_of"."side"
-    FROM "span"
-    JOIN "cut"
-      ON "cut"."at" >= "span"."low" AND "cut"."at" <= "span"."high"
-    CROSS JOIN (
-      SELECT
-        0 AS "side"
-      UNION ALL
-      SELECT
-        1 AS "side"
-    ) AS "side_of"
-    WHERE
-      (
-        "cut"."at" > "span"."low" OR "side_of"."side" > "span"."low_side"
-      )
-      AND (
-        "cut"."at" < "span"."high" OR "side_of"."side" < "span"."high_side"
-      )
-  ), "numbered" AS (
-    SELECT
-      *,
-      LEAD("at") OVER "along" AS "to_at",
-      LEAD("side") OVER "along" AS "to_side"
-    FROM "edge"
-    WINDOW "along" AS (
-      PARTITION BY "label", "low", "low_side", "high", "high_side", "known", "mask"
-      ORDER BY "at" ASC NULLS LAST, "side" ASC NULLS LAST
-    )
-  )
-  SELECT
-    "label",
-    "at",
-    "side",
-    "to_at",
-    "to_side",
-    "known",
-    "mask",
-    "open_low" AND "at" = "low" AND "side" = "low_side" AS "from_open",
-    "open_high" AND "to_at" = "high" AND "to_side" = "high_side" AS "to_open",
-    "low" = "high" AS "single"
-  FROM "numbered"
-  WHERE
-    NOT "to_at" IS NULL
-)
-SELECT
-  "label",
-  CAST((
-    "at"
-  ) AS TEXT) AS "value",
-  "weight",
-  "mean",
-  "square",
-  "least",
-  "greatest"
+), "piece" AS ({piece})
+SELECT "label", CAST(("at") AS TEXT) AS "value", "weight", "mean", "square", "least", "greatest"
 FROM (
   SELECT
-    "label",
-    CASE WHEN "side" = 0 THEN "at" ELSE "at" || CHR(0) END AS "at",
+    "label", CASE WHEN "side" = 0 THEN "at" ELSE "at" || CHR(0) END AS "at",
     CASE WHEN "known" AND "single" THEN 1.0 WHEN COALESCE("known", TRUE) THEN 0.0 END AS "weight",
-    CAST(NULL AS DOUBLE) AS "mean",
-    CAST(NULL AS DOUBLE) AS "square",
-    CAST(NULL AS DOUBLE) AS "least",
+    CAST(NULL AS DOUBLE) AS "mean", CAST(NULL AS DOUBLE) AS "square", CAST(NULL AS DOUBLE) AS "least",
     CAST(NULL AS DOUBLE) AS "greatest"
   FROM "piece"
   WHERE
-    (
-      "side" = 0 OR "to_side" = 1 OR "at" || CHR(0) < "to_at"
-    )
-    AND NOT (
-      NOT "mask" IS NULL
-      AND "side" = 0
-      AND "to_side" = 1
-      AND "at" = "to_at"
-      AND LENGTH("at") <> LENGTH("mask")
-    )
+    ("side" = 0 OR "to_side" = 1 OR "at" || CHR(0) < "to_at")
+    AND NOT (NOT "mask" IS NULL AND "side" = 0 AND "to_side" = 1 AND "at" = "to_at" AND LENGTH("at") <> LENGTH("mask"))
 ) AS "leaf"
 UNION ALL
 SELECT
-  "label",
-  "low" || lpad(CAST("number" AS TEXT), "stars", '0') AS "value",
-  CAST(1 AS DOUBLE) AS "weight",
-  CAST(NULL AS DOUBLE) AS "mean",
-  CAST(NULL AS DOUBLE) AS "square",
-  NULL AS "least",
-  NULL AS "greatest"
+  "label", "low" || lpad(CAST("number" AS TEXT), "stars", '0') AS "value", CAST(1 AS DOUBLE) AS "weight",
+  CAST(NULL AS DOUBLE) AS "mean", CAST(NULL AS DOUBLE) AS "square", NULL AS "least", NULL AS "greatest"
 FROM (
   SELECT
-    "label",
-    "low",
-    CAST((
-      length("mask") - length("low")
-    ) AS INT) AS "stars",
-    UNNEST(
-      GENERATE_SERIES(
-        CAST(0 AS BIGINT),
-        CAST((
-          POWER(10, (
-            length("mask") - length("low")
-          )) - 1
-        ) AS BIGINT)
-      )
-    ) AS "number"
+    "label", "low", CAST((length("mask") - length("low")) AS INT) AS "stars",
+    UNNEST(GENERATE_SERIES(
+      CAST(0 AS BIGINT), CAST((POWER(10, (length("mask") - length("low"))) - 1) AS BIGINT)
+    )) AS "number"
   FROM "span"
-  WHERE
-    "known" AND NOT "mask" IS NULL
+  WHERE "known" AND NOT "mask" IS NULL
 ) AS "digits"
 UNION ALL
 SELECT
-  "label",
-  CAST(NULL AS TEXT) AS "value",
-  MAX("weight") AS "weight",
-  CAST(NULL AS DOUBLE) AS "mean",
-  CAST(NULL AS DOUBLE) AS "square",
-  NULL AS "least",
-  NULL AS "greatest"
-FROM (
-  SELECT
-    "label",
-    CAST(1 AS DOUBLE) AS "weight"
-  FROM "shown"
-  WHERE
-    "shown" IS NULL
-) AS "null_label"
-GROUP BY
-  "label";
+  "label", CAST(NULL AS TEXT) AS "value", MAX("weight") AS "weight", CAST(NULL AS DOUBLE) AS "mean",
+  CAST(NULL AS DOUBLE) AS "square", NULL AS "least", NULL AS "greatest"
+FROM ({null_label}) AS "null_label"
+GROUP BY "label";

@@ -3,224 +3,77 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_masks_1" AS
 SELECT
-  "column_index",
-  "number",
-  ANY_VALUE("possible") FILTER(WHERE
-    "word" = 0) AS "possible_0",
-  ANY_VALUE("certain") FILTER(WHERE
-    "word" = 0) AS "certain_0"
+  "column_index", "number", ANY_VALUE("possible") FILTER(WHERE "word" = 0) AS "possible_0",
+  ANY_VALUE("certain") FILTER(WHERE "word" = 0) AS "certain_0"
 FROM (
   SELECT
-    "label"."column_index",
-    "label"."number",
-    "word"."word",
+    "label"."column_index", "label"."number", "word"."word",
     COALESCE("satisfied"."possible", CAST(0 AS UBIGINT)) | "word"."others" AS "possible",
     COALESCE("satisfied"."certain", CAST(0 AS UBIGINT)) | "word"."others" AS "certain"
   FROM (
-    SELECT DISTINCT
-      0 AS "column_index",
-      "number"
+    SELECT DISTINCT 0 AS "column_index", "number"
     FROM "__sqlanon_label_1"
     UNION ALL
-    SELECT DISTINCT
-      1 AS "column_index",
-      "number"
+    SELECT DISTINCT 1 AS "column_index", "number"
     FROM "__sqlanon_label_2"
     UNION ALL
-    SELECT DISTINCT
-      2 AS "column_index",
-      "number"
+    SELECT DISTINCT 2 AS "column_index", "number"
     FROM "__sqlanon_label_3"
     UNION ALL
-    SELECT DISTINCT
-      3 AS "column_index",
-      "number"
+    SELECT DISTINCT 3 AS "column_index", "number"
     FROM "__sqlanon_label_4"
   ) AS "label"
-  JOIN "__sqlanon_others_1" AS "word"
-    ON "label"."column_index" = "word"."column_index"
+  JOIN "__sqlanon_others_1" AS "word" ON "label"."column_index" = "word"."column_index"
   LEFT JOIN (
     SELECT
-      "column_index",
-      "number",
-      "query" // 64 AS "word",
-      BIT_OR(CAST(1 AS UBIGINT) << CAST((
-        "query" % 64
-      ) AS INT)) AS "possible",
-      BIT_OR(
-        CASE WHEN "certain" THEN CAST(1 AS UBIGINT) << CAST((
-          "query" % 64
-        ) AS INT) END
-      ) AS "certain"
+      "column_index", "number", "query" // 64 AS "word",
+      BIT_OR(CAST(1 AS UBIGINT) << CAST(("query" % 64) AS INT)) AS "possible",
+      BIT_OR(CASE WHEN "certain" THEN CAST(1 AS UBIGINT) << CAST(("query" % 64) AS INT) END) AS "certain"
     FROM (
-      SELECT
-        0 AS "column_index",
-        "share"."number",
-        "share"."query",
-        "share"."certain" AS "certain"
+      SELECT 0 AS "column_index", "share"."number", "share"."query", "share"."certain" AS "certain"
       FROM "__sqlanon_share_1" AS "share"
       UNION ALL
-      SELECT
-        1 AS "column_index",
-        "share"."number",
-        "share"."query",
-        "share"."certain" AS "certain"
+      SELECT 1 AS "column_index", "share"."number", "share"."query", "share"."certain" AS "certain"
       FROM "__sqlanon_share_2" AS "share"
       UNION ALL
-      SELECT
-        2 AS "column_index",
-        "share"."number",
-        "share"."query",
-        TRUE AS "certain"
-      FROM (
-        SELECT
-          "bounds"."query",
-          "leaf"."number",
-          "leaf"."weight"
-        FROM (
-          SELECT
-            "number",
-            "label" AS "value",
-            CAST(1 AS DOUBLE) AS "weight"
-          FROM "__sqlanon_label_3" AS "labels"
-        ) AS "leaf"
-        JOIN (
-          SELECT DISTINCT
-            "query",
-            TRY_CAST("low" AS TEXT) AS "low"
-          FROM (
-            SELECT
-              "batch_query"."query",
-              "constant"."low",
-              "constant"."high"
-            FROM "__sqlanon_constant_1" AS "constant"
-            JOIN "__sqlanon_among_1" AS "batch_query"
-              ON "constant"."query_id" = "batch_query"."query_id"
-            WHERE
-              "constant"."column_index" = 2
-          ) AS "compared"
-          WHERE
-            "high" IS NULL
-        ) AS "bounds"
-          ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
-      ) AS "share"
+      SELECT 2 AS "column_index", "share"."number", "share"."query", TRUE AS "certain"
+      FROM ({share("__sqlanon_label_3", 2)}) AS "share"
       UNION ALL
-      SELECT
-        3 AS "column_index",
-        "share"."number",
-        "share"."query",
-        TRUE AS "certain"
-      FROM (
-        SELECT
-          "bounds"."query",
-          "leaf"."number",
-          "leaf"."weight"
-        FROM (
-          SELECT
-            "number",
-            "label" AS "value",
-            CAST(1 AS DOUBLE) AS "weight"
-          FROM "__sqlanon_label_4" AS "labels"
-        ) AS "leaf"
-        JOIN (
-          SELECT DISTINCT
-            "query",
-            TRY_CAST("low" AS TEXT) AS "low"
-          FROM (
-            SELECT
-              "batch_query"."query",
-              "constant"."low",
-              "constant"."high"
-            FROM "__sqlanon_constant_1" AS "constant"
-            JOIN "__sqlanon_among_1" AS "batch_query"
-              ON "constant"."query_id" = "batch_query"."query_id"
-            WHERE
-              "constant"."column_index" = 3
-          ) AS "compared"
-          WHERE
-            "high" IS NULL
-        ) AS "bounds"
-          ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
-      ) AS "share"
+      SELECT 3 AS "column_index", "share"."number", "share"."query", TRUE AS "certain"
+      FROM ({share("__sqlanon_label_4", 3)}) AS "share"
     ) AS "share"
-    GROUP BY
-      "column_index",
-      "number",
-      "query" // 64
+    GROUP BY "column_index", "number", "query" // 64
   ) AS "satisfied"
-    ON "label"."column_index" = "satisfied"."column_index"
-    AND "label"."number" = "satisfied"."number"
+    ON "label"."column_index" = "satisfied"."column_index" AND "label"."number" = "satisfied"."number"
     AND "word"."word" = "satisfied"."word"
 ) AS "label_words"
-GROUP BY
-  "column_index",
-  "number";
+GROUP BY "column_index", "number";
 
-CREATE TEMPORARY TABLE "__sqlanon_mask_1" AS
-SELECT
-  *
-FROM "__sqlanon_masks_1"
-WHERE
-  "column_index" = 0;
-
-CREATE TEMPORARY TABLE "__sqlanon_mask_2" AS
-SELECT
-  *
-FROM "__sqlanon_masks_1"
-WHERE
-  "column_index" = 1;
-
-CREATE TEMPORARY TABLE "__sqlanon_mask_3" AS
-SELECT
-  *
-FROM "__sqlanon_masks_1"
-WHERE
-  "column_index" = 2;
-
-CREATE TEMPORARY TABLE "__sqlanon_mask_4" AS
-SELECT
-  *
-FROM "__sqlanon_masks_1"
-WHERE
-  "column_index" = 3;
+CREATE TEMPORARY TABLE "__sqlanon_mask_1" AS SELECT * FROM "__sqlanon_masks_1" WHERE "column_index" = 0;
+CREATE TEMPORARY TABLE "__sqlanon_mask_2" AS SELECT * FROM "__sqlanon_masks_1" WHERE "column_index" = 1;
+CREATE TEMPORARY TABLE "__sqlanon_mask_3" AS SELECT * FROM "__sqlanon_masks_1" WHERE "column_index" = 2;
+CREATE TEMPORARY TABLE "__sqlanon_mask_4" AS SELECT * FROM "__sqlanon_masks_1" WHERE "column_index" = 3;
 
 CREATE TEMPORARY TABLE "__sqlanon_masked_1" AS
-SELECT
-  *
+SELECT *
 FROM (
   SELECT
-    "n",
-    "number_0",
-    "number_1",
-    unnest([CAST(0 AS INT)]) AS "word",
-    unnest(["possible_0"]) AS "possible",
+    "n", "number_0", "number_1", unnest([CAST(0 AS INT)]) AS "word", unnest(["possible_0"]) AS "possible",
     unnest(["certain_0"]) AS "certain"
   FROM (
     SELECT
-      "class"."n",
-      "class"."number_0",
-      "class"."number_1",
+      "class"."n", "class"."number_0", "class"."number_1",
       "mask_0"."possible_0" & "mask_1"."possible_0" & "mask_2"."possible_0" & "mask_3"."possible_0" AS "possible_0",
       "mask_0"."certain_0" & "mask_1"."certain_0" & "mask_2"."certain_0" & "mask_3"."certain_0" AS "certain_0"
     FROM "__sqlanon_class_1" AS "class"
-    JOIN "__sqlanon_mask_1" AS "mask_0"
-      ON "class"."number_0" = "mask_0"."number"
-    JOIN "__sqlanon_mask_2" AS "mask_1"
-      ON "class"."number_1" = "mask_1"."number"
-    JOIN "__sqlanon_mask_3" AS "mask_2"
-      ON "class"."number_2" = "mask_2"."number"
-    JOIN "__sqlanon_mask_4" AS "mask_3"
-      ON "class"."number_3" = "mask_3"."number"
+    JOIN "__sqlanon_mask_1" AS "mask_0" ON "class"."number_0" = "mask_0"."number"
+    JOIN "__sqlanon_mask_2" AS "mask_1" ON "class"."number_1" = "mask_1"."number"
+    JOIN "__sqlanon_mask_3" AS "mask_2" ON "class"."number_2" = "mask_2"."number"
+    JOIN "__sqlanon_mask_4" AS "mask_3" ON "class"."number_3" = "mask_3"."number"
   ) AS "words"
 ) AS "long"
-WHERE
-  "possible" <> 0;
+WHERE "possible" <> 0;
 
 CREATE TEMPORARY TABLE "__sqlanon_bit_1" AS
-SELECT
-  CAST("bit" AS INT) AS "bit",
-  CAST(1 AS UBIGINT) << CAST("bit" AS INT) AS "value"
-FROM (
-  SELECT
-    UNNEST(range(5)) AS "bit"
-) AS "number";
+SELECT CAST("bit" AS INT) AS "bit", CAST(1 AS UBIGINT) << CAST("bit" AS INT) AS "value"
+FROM (SELECT UNNEST(range(5)) AS "bit") AS "number";

@@ -2,253 +2,44 @@
 -- (number minus row number is the same within one).
 
 CREATE TEMPORARY TABLE "__sqlanon_label_5" AS
-SELECT
-  CAST((
-    ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1
-  ) AS INT) AS "number",
-  "value"
-FROM (
-  SELECT DISTINCT
-    "dob" AS "value"
-  FROM "memory"."main"."patients"
-) AS "different";
+SELECT CAST((ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1) AS INT) AS "number", "value"
+FROM (SELECT DISTINCT "dob" AS "value" FROM "memory"."main"."patients") AS "different";
 
 CREATE TEMPORARY TABLE "__sqlanon_label_6" AS
-SELECT
-  CAST((
-    ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1
-  ) AS INT) AS "number",
-  "value"
-FROM (
-  SELECT DISTINCT
-    "zip" AS "value"
-  FROM "memory"."main"."patients"
-) AS "different";
+SELECT CAST((ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1) AS INT) AS "number", "value"
+FROM (SELECT DISTINCT "zip" AS "value" FROM "memory"."main"."patients") AS "different";
 
 CREATE TEMPORARY TABLE "__sqlanon_label_7" AS
-SELECT
-  CAST((
-    ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1
-  ) AS INT) AS "number",
-  "value"
-FROM (
-  SELECT DISTINCT
-    "disease" AS "value"
-  FROM "memory"."main"."patients"
-) AS "different";
+SELECT CAST((ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1) AS INT) AS "number", "value"
+FROM (SELECT DISTINCT "disease" AS "value" FROM "memory"."main"."patients") AS "different";
 
 CREATE TEMPORARY TABLE "__sqlanon_label_8" AS
-SELECT
-  CAST((
-    ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1
-  ) AS INT) AS "number",
-  "value"
-FROM (
-  SELECT DISTINCT
-    "sex" AS "value"
-  FROM "memory"."main"."patients"
-) AS "different";
+SELECT CAST((ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1) AS INT) AS "number", "value"
+FROM (SELECT DISTINCT "sex" AS "value" FROM "memory"."main"."patients") AS "different";
 
-SELECT
-  "query",
-  MIN("number") AS "low",
-  MAX("number") AS "high"
+SELECT "query", MIN("number") AS "low", MAX("number") AS "high"
 FROM (
   SELECT
-    "query",
-    "number",
-    "number" - ROW_NUMBER() OVER (PARTITION BY "query" ORDER BY "number" ASC NULLS LAST) AS "run"
+    "query", "number", "number" - ROW_NUMBER() OVER (PARTITION BY "query" ORDER BY "number" ASC NULLS LAST) AS "run"
   FROM (
-    SELECT
-      "query",
-      "number"
+    SELECT "query", "number"
     FROM (
-      SELECT
-        "bounds"."query",
-        "leaf"."number",
-        "leaf"."weight"
-      FROM (
-        SELECT
-          "number",
-          "value",
-          1 AS "weight"
-        FROM "__sqlanon_label_5"
-      ) AS "leaf"
-      JOIN (
-        SELECT DISTINCT
-          "query",
-          TRY_CAST("low" AS DATE) AS "low"
-        FROM (
-          SELECT
-            "batch_query"."query",
-            "constant"."low",
-            "constant"."high"
-          FROM "__sqlanon_constant_1" AS "constant"
-          JOIN "__sqlanon_among_2" AS "batch_query"
-            ON "constant"."query_id" = "batch_query"."query_id"
-          WHERE
-            "constant"."column_index" = 0
-        ) AS "compared"
-        WHERE
-          "high" IS NULL
-      ) AS "bounds"
-        ON CAST("leaf"."value" AS DATE) = "bounds"."low"
+      SELECT "bounds"."query", "leaf"."number", "leaf"."weight"
+      FROM (SELECT "number", "value", 1 AS "weight" FROM "__sqlanon_label_5") AS "leaf"
+      JOIN ({bounds("__sqlanon_among_2")}) AS "bounds" ON CAST("leaf"."value" AS DATE) = "bounds"."low"
     ) AS "satisfied"
   ) AS "satisfied"
 ) AS "numbered"
-GROUP BY
-  "query",
-  "run";
+GROUP BY "query", "run";
 
-SELECT
-  "query",
-  MIN("number") AS "low",
-  MAX("number") AS "high"
-FROM (
-  SELECT
-    "query",
-    "number",
-    "number" - ROW_NUMBER() OVER (PARTITION BY "query" ORDER BY "number" ASC NULLS LAST) AS "run"
-  FROM (
-    SELECT
-      "query",
-      "number"
-    FROM (
-      SELECT
-        "bounds"."query",
-        "leaf"."number",
-        "leaf"."weight"
-      FROM (
-        SELECT
-          "number",
-          "value",
-          1 AS "weight"
-        FROM "__sqlanon_label_6"
-      ) AS "leaf"
-      JOIN (
-        SELECT DISTINCT
-          "query",
-          TRY_CAST("low" AS TEXT) AS "low"
-        FROM (
-          SELECT
-            "batch_query"."query",
-            "constant"."low",
-            "constant"."high"
-          FROM "__sqlanon_constant_1" AS "constant"
-          JOIN "__sqlanon_among_2" AS "batch_query"
-            ON "constant"."query_id" = "batch_query"."query_id"
-          WHERE
-            "constant"."column_index" = 1
-        ) AS "compared"
-        WHERE
-          "high" IS NULL
-      ) AS "bounds"
-        ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
-    ) AS "satisfied"
-  ) AS "satisfied"
-) AS "numbered"
-GROUP BY
-  "query",
-  "run";
+SELECT "query", MIN("number") AS "low", MAX("number") AS "high"
+FROM ({numbered("__sqlanon_label_6", 1)}) AS "numbered"
+GROUP BY "query", "run";
 
-SELECT
-  "query",
-  MIN("number") AS "low",
-  MAX("number") AS "high"
-FROM (
-  SELECT
-    "query",
-    "number",
-    "number" - ROW_NUMBER() OVER (PARTITION BY "query" ORDER BY "number" ASC NULLS LAST) AS "run"
-  FROM (
-    SELECT
-      "query",
-      "number"
-    FROM (
-      SELECT
-        "bounds"."query",
-        "leaf"."number",
-        "leaf"."weight"
-      FROM (
-        SELECT
-          "number",
-          "value",
-          1 AS "weight"
-        FROM "__sqlanon_label_7"
-      ) AS "leaf"
-      JOIN (
-        SELECT DISTINCT
-          "query",
-          TRY_CAST("low" AS TEXT) AS "low"
-        FROM (
-          SELECT
-            "batch_query"."query",
-            "constant"."low",
-            "constant"."high"
-          FROM "__sqlanon_constant_1" AS "constant"
-          JOIN "__sqlanon_among_2" AS "batch_query"
-            ON "constant"."query_id" = "batch_query"."query_id"
-          WHERE
-            "constant"."column_index" = 2
-        ) AS "compared"
-        WHERE
-          "high" IS NULL
-      ) AS "bounds"
-        ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
-    ) AS "satisfied"
-  ) AS "satisfied"
-) AS "numbered"
-GROUP BY
-  "query",
-  "run";
+SELECT "query", MIN("number") AS "low", MAX("number") AS "high"
+FROM ({numbered("__sqlanon_label_7", 2)}) AS "numbered"
+GROUP BY "query", "run";
 
-SELECT
-  "query",
-  MIN("number") AS "low",
-  MAX("number") AS "high"
-FROM (
-  SELECT
-    "query",
-    "number",
-    "number" - ROW_NUMBER() OVER (PARTITION BY "query" ORDER BY "number" ASC NULLS LAST) AS "run"
-  FROM (
-    SELECT
-      "query",
-      "number"
-    FROM (
-      SELECT
-        "bounds"."query",
-        "leaf"."number",
-        "leaf"."weight"
-      FROM (
-        SELECT
-          "number",
-          "value",
-          1 AS "weight"
-        FROM "__sqlanon_label_8"
-      ) AS "leaf"
-      JOIN (
-        SELECT DISTINCT
-          "query",
-          TRY_CAST("low" AS TEXT) AS "low"
-        FROM (
-          SELECT
-            "batch_query"."query",
-            "constant"."low",
-            "constant"."high"
-          FROM "__sqlanon_constant_1" AS "constant"
-          JOIN "__sqlanon_among_2" AS "batch_query"
-            ON "constant"."query_id" = "batch_query"."query_id"
-          WHERE
-            "constant"."column_index" = 3
-        ) AS "compared"
-        WHERE
-          "high" IS NULL
-      ) AS "bounds"
-        ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
-    ) AS "satisfied"
-  ) AS "satisfied"
-) AS "numbered"
-GROUP BY
-  "query",
-  "run";
+SELECT "query", MIN("number") AS "low", MAX("number") AS "high"
+FROM ({numbered("__sqlanon_label_8", 3)}) AS "numbered"
+GROUP BY "query", "run";

@@ -2,6 +2,4 @@
 -- on: as parameters.
 
 CREATE TEMPORARY TABLE "__sqlanon_mask_5" AS
-SELECT
-  UNNEST(CAST(? AS BIGINT[])) AS "first",
-  UNNEST(CAST(? AS BIGINT[])) AS "code";
+SELECT UNNEST(CAST(? AS BIGINT[])) AS "first", UNNEST(CAST(? AS BIGINT[])) AS "code";

@@ -1,0 +1,1 @@
+"""Runs each statement, and returns the rows that it answers with."""

@@ -1,0 +1,3 @@
+SELECT "class_id" >> {#1} AS "index", COUNT(*) AS "classes", SUM("size" * "size") AS "squares"
+FROM "equivalence_class"
+GROUP BY "class_id" >> {#1}

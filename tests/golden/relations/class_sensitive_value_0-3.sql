@@ -1,0 +1,5 @@
+SELECT "counted"."class_id", "coded"."code" AS "value", "counted"."n"
+FROM (
+  "class_value_0" AS "counted"
+    INNER JOIN "sensitive_code_0" AS "coded" ON (("counted"."value_0" IS NOT DISTINCT FROM "coded"."value_0"))
+)

@@ -1,0 +1,3 @@
+SELECT "class"."set_class" AS "class_id", "part"."value", CAST("system"."main".sum("part"."n") AS BIGINT) AS "n"
+FROM ({#1} AS "part" INNER JOIN {#2} AS "class" ON (("part"."class_id" = "class"."class_id")))
+GROUP BY "class"."set_class", "part"."value"

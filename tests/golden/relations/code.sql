@@ -1,0 +1,1 @@
+SELECT "code" FROM {#1} WHERE "value" IS NULL

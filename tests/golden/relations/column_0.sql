@@ -1,0 +1,1 @@
+SELECT CAST(COUNT(*) AS DOUBLE) AS "n", "link_0" FROM {#1} GROUP BY "link_0"

@@ -1,0 +1,1 @@
+SELECT "region", CAST(SUM("n") AS BIGINT) AS "rows" FROM {#1} GROUP BY "region"

@@ -1,0 +1,1 @@
+SELECT "class_id" FROM ({violation({#1})}) AS "violations"

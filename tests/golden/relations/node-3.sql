@@ -1,0 +1,3 @@
+SELECT
+  UNNEST(CAST($3 AS BIGINT[])) AS "index", UNNEST(CAST($4 AS BIGINT[])) AS "attribute",
+  UNNEST(CAST($5 AS BIGINT[])) AS "level", UNNEST(CAST($6 AS BIGINT[])) AS "mask_0"

@@ -1,0 +1,3 @@
+SELECT
+  UNNEST(CAST($1 AS BIGINT[])) AS "tag", UNNEST(CAST($2 AS BIGINT[])) AS "source",
+  UNNEST(CAST($3 AS BIGINT[])) AS "mask_0"

@@ -1,0 +1,4 @@
+SELECT "edge"."node", COUNT("path"."ancestor") AS "depth"
+FROM "tree edge" AS "edge"
+LEFT JOIN "tree ancestor" AS "path" ON "path"."node" IS NOT DISTINCT FROM "edge"."node"
+GROUP BY "edge"."node"

@@ -1,0 +1,1 @@
+SELECT "tag", COUNT(*) AS "rows" FROM "node_row" GROUP BY "tag"

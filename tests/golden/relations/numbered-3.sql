@@ -1,0 +1,11 @@
+SELECT
+  *, ROW_NUMBER() OVER (ORDER BY "draw" ASC NULLS LAST) - 1 AS "number",
+  CASE WHEN 1 IS NULL OR (COUNT(*) OVER () // 8) IS NULL THEN NULL ELSE GREATEST(1, COUNT(*) OVER () // 8)
+  END AS "slots"
+FROM (
+  SELECT *, udf(0) AS "draw"
+  FROM (
+    SELECT CAST(0 AS INT) AS "label", "key_0"
+    FROM (SELECT *, UNNEST(range("n")) AS "copy" FROM "__sqlanon_cells_1") AS "repeated"
+  ) AS "point"
+) AS "drawn"

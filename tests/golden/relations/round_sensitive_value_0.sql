@@ -1,0 +1,1 @@
+SELECT "value", CAST("system"."main".sum("n") AS BIGINT) AS "n" FROM {#1} GROUP BY "value"

@@ -1,0 +1,1 @@
+SELECT "label", COUNT(*) AS "n" FROM {#1} GROUP BY "label"

@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM ({violation({#1})}) AS "violations"

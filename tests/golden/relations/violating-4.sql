@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM ({violation-4({#1}, {#2})}) AS "violations"

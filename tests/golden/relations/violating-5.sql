@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM ({violation-10({#1})}) AS "violations"

@@ -1,0 +1,299 @@
+"""Runs the quick tests of what has changed: `python tools/changed_tests.py`, or `make test-changed`.
+
+A change is what differs from the commit where the branch left main, uncommitted and new files included; `--since`
+names another commit. Each changed file selects tests, and the run prints them with the reason:
+
+- A module of sqlanon selects the subjects of its part (`PARTS` in tests/support/subjects.py), those of the parts that
+  import it or a module of its own part that imports it, and the test files that import one of these modules.
+- A file under sql/ or udfs/ selects what the modules that load it select.
+- A helper of the tests selects the test files that import it, by however many steps; a test file selects itself.
+- A page selects the tests of the documentation, and test files that name it; a tool, a benchmark and what builds the
+  project select tests/packaging/ and the test files that name or import it.
+- Any other file selects everything, as a module of a part that all others rest on does.
+
+Parts that import a module by more steps are not run; the run names their subjects. `make test` runs them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import takewhile
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.support.subjects import PARTS, subjects_of  # noqa: E402
+
+__all__ = ["Selection", "Tree", "changed_files", "select"]
+
+# The functions of sqlanon/assets.py, whose first argument is a folder of the project.
+READERS = ("folder", "listing", "read")
+# The module whose functions read the files that others name.
+SQL_FILES = "sqlanon.sqlgen.build.sql_files"
+# What runs the blocks of pages, follows their links and reads their words.
+OF_PAGES = (
+    "tests/unit/test_docs.py",
+    "tests/unit/test_examples.py",
+    "tests/unit/test_maintainers.py",
+    "tests/packaging/test_tree.py",
+    "tests/packaging/test_words.py",
+)
+# What surrounds the package: the tests of the project, and those that name or import the file.
+AROUND = ("Makefile", "mkdocs.yml", "LICENSE", ".gitignore", ".ci/", "tools/", "benchmarks/")
+
+
+@dataclass
+class Selection:
+    """The subjects and test files that changed files select, with the reasons."""
+
+    everything: list[str] = field(default_factory=list)
+    subjects: dict[str, set[str]] = field(default_factory=dict)
+    files: dict[str, set[str]] = field(default_factory=dict)
+    # Subjects that import what changed by more than one step.
+    beyond: set[str] = field(default_factory=set)
+
+    def add(self, reason: str, *, subjects: Iterable[str] = (), files: Iterable[str] = ()) -> None:
+        """Adds subjects and test files for one reason."""
+        for subject in subjects:
+            self.subjects.setdefault(subject, set()).add(reason)
+        for file in files:
+            self.files.setdefault(file, set()).add(reason)
+
+    def paths(self, tree: Tree) -> list[str]:
+        """Returns the test files to run, by their paths from the root."""
+        of_subjects = {path for path in tree.tests if not self.subjects.keys().isdisjoint(subjects_of(ROOT / path))}
+        return sorted((of_subjects | self.files.keys()) & tree.tests)
+
+
+class Tree:
+    """What imports and loads what, in sqlanon and in its tests."""
+
+    @cached_property
+    def graph(self) -> grimp.ImportGraph:
+        return grimp.build_graph("sqlanon", cache_dir=None)
+
+    @cached_property
+    def tests(self) -> set[str]:
+        """The test files that `make test` runs."""
+        found = (path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py"))
+        return {path for path in found if not path.startswith(("tests/spark/", "tests/clients/"))}
+
+    @cached_property
+    def imports_of_tests(self) -> dict[str, set[str]]:
+        """The modules that each file under tests/ and benchmarks/ imports."""
+        files = (path for folder in ("tests", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
+        return {path.relative_to(ROOT).as_posix(): set(_imported(_tree(path))) for path in files}
+
+    @cached_property
+    def modules(self) -> dict[str, ast.Module]:
+        """The modules of sqlanon as they are written."""
+        paths = (ROOT / "sqlanon").rglob("*.py")
+        return {_module(path.relative_to(ROOT).as_posix()): _tree(path) for path in paths}
+
+    @cached_property
+    def texts(self) -> dict[str, set[str]]:
+        """The literal texts in each module of sqlanon."""
+        return {
+            module: {node.value for node in ast.walk(tree) if _is_text(node)} for module, tree in self.modules.items()
+        }
+
+    @cached_property
+    def loads(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The modules that read files, with the start of the paths that they can read."""
+        return [(module, start) for module, tree in self.modules.items() for start in _loaded(tree)]
+
+    def loading(self, path: str) -> set[str]:
+        """The modules that can read a file.
+
+        Those that are handed its folder are among them if they, their part or a module that imports them writes the
+        name of the folder. If no call names the file, the modules that write the name of its folder can read it.
+        """
+        parts = tuple(Path(path).with_suffix("").parts)
+        found = {module for module, start in self.loads if parts[: len(start)] == start}
+        handed = {module for module, start in self.loads if len(start) == 1} - {SQL_FILES}
+        named = {module for module in handed & found if parts[1] in self._texts_around(module)}
+        joined = {module for module, texts in self.texts.items() if parts[1] in texts}
+        return found - handed - {SQL_FILES} | named or joined
+
+    def _texts_around(self, module: str) -> set[str]:
+        around = {each for each in self.modules if part_of(each) == part_of(module)} | self.importers(module)
+        return set().union(*map(self.texts.__getitem__, around))
+
+    def importers(self, module: str) -> set[str]:
+        """The modules that import this one; for a module that is gone, none."""
+        return self.graph.find_modules_that_directly_import(module) if module in self.graph.modules else set()
+
+    def tests_that_import(self, modules: set[str]) -> set[str]:
+        """The test files that import one of these modules, themselves or by helpers of the tests."""
+        seen: set[str] = set()
+        waiting = set(modules)
+        while waiting:
+            found = {path for path, names in self.imports_of_tests.items() if not names.isdisjoint(waiting)} - seen
+            seen |= found
+            waiting = {_module(path) for path in found}
+        return seen & self.tests
+
+    def tests_that_name(self, path: str) -> set[str]:
+        """The test files in whose text the name of a file is."""
+        return {test for test in self.tests if Path(path).name in (ROOT / test).read_text(encoding="utf-8")}
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _module(path: str) -> str:
+    """The name of a module by its path from the root."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    """The modules that a file imports, wherever in it. A name imported from a package may be a module, too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def _loaded(tree: ast.AST) -> Iterator[tuple[str, ...]]:
+    """The starts of the paths that a module can read: a part that is no literal may be any.
+
+    A call whose first argument is a folder of sql/, such as query_file("estimates", "range"), is taken for a reader.
+    """
+    folders = {path.name for path in (ROOT / "sql").iterdir()}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        start = [each.value for each in takewhile(_is_text, node.args)]
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if start and name in READERS and start[0] in ("sql", "udfs"):
+            yield tuple(start)
+        elif start and start[0] in folders:
+            yield ("sql", *start)
+
+
+@cache
+def part_of(module: str) -> str | None:
+    """The part of sqlanon that a module belongs to, the longest of PARTS; None for a module of no part."""
+    below = module.removeprefix("sqlanon.")
+    parts = [part for part in PARTS if below == part or below.startswith(f"{part}.")]
+    return max(parts, key=len, default=None)
+
+
+def changed_files(since: str | None) -> tuple[str, list[str]]:
+    """Returns the commit that the tree is compared with, and the files that differ from it or are new."""
+    commit = since
+    for main in ("main", "origin/main"):
+        commit = commit or _git("merge-base", "HEAD", main, check=False).strip()
+    commit = commit or "HEAD"
+    differ = _git("diff", "--name-only", "--no-renames", commit).splitlines()
+    return commit, sorted({*differ, *_git("ls-files", "--others", "--exclude-standard").splitlines()})
+
+
+def _git(*arguments: str, check: bool = True) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=check, capture_output=True, text=True).stdout
+
+
+def select(paths: Sequence[str], tree: Tree) -> Selection:
+    """Returns what changed files select."""
+    selection = Selection()
+    for path in paths:
+        _select(path, selection, tree)
+    return selection
+
+
+def _select(path: str, selection: Selection, tree: Tree) -> None:
+    if path in tree.tests:
+        selection.add(path, files=[path])
+    elif path.startswith("tests/") and path.endswith(".py") and Path(path).name != "conftest.py":
+        selection.add(path, files=tree.tests_that_import({_module(path)}))
+    elif path.startswith("tests/golden/"):
+        selection.add(path, files=(test for test in tree.tests if test.startswith("tests/golden/")))
+    elif path.startswith("sqlanon/") and path.endswith(".py"):
+        _select_module(path, _module(path), selection, tree)
+    elif path.startswith(("sql/", "udfs/")):
+        for module in tree.loading(path):
+            _select_module(path, module, selection, tree)
+        if not tree.loading(path):
+            selection.everything.append(f"{path}: no module is known to load it")
+    elif path.endswith(".md"):
+        selection.add(path, files=[*OF_PAGES, *tree.tests_that_name(path)])
+    elif path.startswith(AROUND):
+        selection.add(path, files=(test for test in tree.tests if test.startswith("tests/packaging/")))
+        selection.add(path, files=tree.tests_that_name(path) | tree.tests_that_import({_module(path)}))
+    else:
+        selection.everything.append(f"{path}: it may concern any test")
+
+
+def _select_module(path: str, module: str, selection: Selection, tree: Tree) -> None:
+    part = part_of(module)
+    if part is None or PARTS[part] is None:
+        selection.everything.append(f"{path}: everything rests on sqlanon.{part or module}")
+        return
+    inside = _reached({module}, tree, part)
+    around = set().union(*map(tree.importers, inside)) - inside
+    selection.add(path, subjects=PARTS[part] or ())
+    for neighbor in {found for each in around if (found := part_of(each))} - {part}:
+        selection.add(f"{path}, which sqlanon.{neighbor} imports", subjects=PARTS[neighbor] or ())
+    selection.add(path, files=tree.tests_that_import(inside))
+    parts = {part_of(each) for each in _reached(inside | around, tree, None)}
+    selection.beyond |= {subject for each in parts - {None} for subject in PARTS[each] or ()}
+
+
+def _reached(modules: set[str], tree: Tree, part: str | None) -> set[str]:
+    """The modules that import these by however many steps, and these; within a part if one is given."""
+    seen, waiting = set(modules), list(modules)
+    while waiting:
+        found = {each for each in tree.importers(waiting.pop()) - seen if part is None or part_of(each) == part}
+        seen |= found
+        waiting += found
+    return seen
+
+
+def _told(selection: Selection, paths: Sequence[str]) -> Iterator[str]:
+    """The lines that say what is selected, and why."""
+    if selection.everything:
+        yield from (f"  everything, for {reason}" for reason in selection.everything)
+        return
+    for subject, reasons in sorted(selection.subjects.items()):
+        yield f"  {subject}: {'; '.join(sorted(reasons)[:3])}{' ...' if len(reasons) > 3 else ''}"
+    yield f"  {len(paths)} test files"
+    if left_out := sorted(selection.beyond - selection.subjects.keys()):
+        yield f"  not run, though they import it by several steps: {', '.join(left_out)}; make test runs them"
+
+
+def main() -> None:
+    """Selects and runs tests."""
+    parser = argparse.ArgumentParser(description="Runs the quick tests of what has changed.")
+    parser.add_argument("--since", metavar="COMMIT", help="compare with this commit, not with where main was left")
+    parser.add_argument("--list", action="store_true", help="print the test files, and run none")
+    parser.add_argument("pytest", nargs="*", metavar="OPTION", help="what runs the tests: -m pytest -n 2")
+    given = parser.parse_args()
+    commit, changed = changed_files(given.since or None)
+    selection, tree = select(changed, Tree()), Tree()
+    paths = [] if selection.everything else selection.paths(tree)
+    print(f"{len(changed)} files differ from {commit[:12]}; their tests:", *_told(selection, paths), sep="\n")
+    if given.list:
+        print(*paths, sep="\n")
+    elif paths or selection.everything:
+        sys.stdout.flush()
+        sys.exit(subprocess.run([sys.executable, *(given.pytest or ["-m", "pytest"]), *paths], cwd=ROOT).returncode)
+
+
+if __name__ == "__main__":
+    main()
