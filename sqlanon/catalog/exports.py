@@ -74,7 +74,7 @@ def known(engine: Engine, but: str | None = None) -> KnownReleases:
     if not migrations.ready(engine):
         return KnownReleases([], frozenset())
     rows = _rows_of_all(engine)
-    others = [release_id for release_id in _standing(rows) if release_id != but]
+    others = [release_id for release_id in _standing_ids(rows) if release_id != but]
     return _known_releases(engine, rows, but, digests(engine, others) if others else {})
 
 
@@ -84,7 +84,7 @@ def seal_beside(engine: Engine, release_id: str) -> KnownReleases:
     One query computes the digests of all of them.
     """
     rows = _rows_of_all(engine)
-    sealed = digests(engine, [*dict.fromkeys([release_id, *_standing(rows)])])
+    sealed = digests(engine, [*dict.fromkeys([release_id, *_standing_ids(rows)])])
     keep_digest(engine, release_id, sealed[release_id])
     return _known_releases(engine, rows, release_id, sealed)
 
@@ -95,7 +95,7 @@ def _rows_of_all(engine: Engine) -> list[dict[str, Any]]:
     return [dict(zip(_KNOWN, row, strict=True)) for row in rows]
 
 
-def _standing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _standing_ids(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [row["release_id"] for row in rows if row["place"] == "standing"]
 
 
@@ -103,8 +103,8 @@ def _known_releases(
     engine: Engine, rows: Sequence[dict[str, Any]], but: str | None, sealed: Mapping[str, str]
 ) -> KnownReleases:
     """The releases that these rows tell of; `sealed` has the digests of those that stand."""
-    standing_ids = set(_standing(rows))
-    standing = [row for row in rows if row["place"] == "standing" and row["release_id"] != but]
+    standing_ids = set(_standing_ids(rows))
+    standing_rows = [row for row in rows if row["place"] == "standing" and row["release_id"] != but]
     exported = [row for row in rows if row["place"] == "exported"]
     in_series = {row["release_id"]: row for row in rows if row["place"] == "in series"}
     last = {row["release_id"]: row["moment"] for row in exported}
@@ -112,12 +112,12 @@ def _known_releases(
     gone = {
         row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in standing_ids
     }
-    for row in (*standing, *exported):
+    for row in (*standing_rows, *exported):
         row["series"] = in_series[row["release_id"]]["series"] if row["release_id"] in in_series else None
     releases = [
         *(
             _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
-            for row in standing
+            for row in standing_rows
         ),
         *_streams(engine),
         *(_known(row, stands=False, exported=row["moment"]) for row in gone.values()),
@@ -127,8 +127,8 @@ def _known_releases(
             if release_id not in {*standing_ids, *gone, but}
         ),
     ]
-    own = [row for row in rows if row["place"] == "in series" and row["release_id"] == but]
-    return KnownReleases(releases, frozenset(str(row["series"]) for row in own if row["requires"]))
+    own_rows = [row for row in rows if row["place"] == "in series" and row["release_id"] == but]
+    return KnownReleases(releases, frozenset(str(row["series"]) for row in own_rows if row["requires"]))
 
 
 def _streams(engine: Engine) -> list[KnownRelease]:
