@@ -91,7 +91,7 @@ ON_PLACE = "k_anonymity(k => 5, on => (place)), k_anonymity(k => 2)"
 METHODS = ["generalization(suppression => 0.5)", "generalization(recoding => 'local')", "mondrian"]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize(("requirement", "method"), [(ON_PLACE, METHODS[0]), *itertools.product(REQUIRED, METHODS)])
 def test_a_row_of_nobody_is_no_respondent(requirement: str, method: str) -> None:
     connection = sqlanon.connect()
@@ -170,6 +170,7 @@ def test_a_view_that_took_the_place_of_a_live_view_is_not_vouched_for(change: st
         connection.sql("CHECK v")
 
 
+@pytest.mark.long
 def test_a_release_whose_object_is_gone_can_be_made_again_or_forgotten() -> None:
     connection = connected()
     for kind in ("TABLE", "VIEW"):

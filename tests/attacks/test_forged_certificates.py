@@ -198,7 +198,7 @@ def _verdict(con: Connection, folder: Path, forged: dict[str, Any]) -> list[tupl
 
 
 @pytest.mark.drawn
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("name", RELEASES)
 def test_no_word_of_a_certificate_makes_a_better_verdict(tmp_path: Path, name: str) -> None:
     folder = _exported(name, tmp_path)

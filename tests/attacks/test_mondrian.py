@@ -302,6 +302,7 @@ def test_the_row_is_withheld_and_the_others_are_not(views: Any, view: str) -> No
     assert not leaks(repr(views.execute(f"FROM live_{view}").fetchall()))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_attack_shows_the_withheld_row(views: Any, attack: str) -> None:
     for view in VIEWS:
@@ -457,6 +458,7 @@ def kept(con: Connection) -> list[str]:
     return [re.sub("_[0-9a-f]{32}$", "", name) for name in names]
 
 
+@pytest.mark.long
 def test_regions_stay_beside_a_live_view_and_go_with_it(tmp_path: Path) -> None:
     con = small(tmp_path / "small.duckdb")
     for again in ("", "OR REPLACE "):
@@ -484,6 +486,7 @@ def test_a_snapshot_leaves_no_regions(method: str) -> None:
     assert kept(con) == []
 
 
+@pytest.mark.long
 def test_what_was_refused_leaves_no_regions() -> None:
     con = small()
     for kind in ("TABLE", "VIEW"):

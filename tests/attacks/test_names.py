@@ -134,6 +134,7 @@ def named_in_full(table: exp.Table, known: set[str]) -> bool:
     return not table.db and (name in known or name.startswith("__sqlanon_"))
 
 
+@pytest.mark.long
 def test_every_relation_is_named_with_its_database(con: Any, clean: dict[str, Outcome], sent: list[str]) -> None:
     """But for the bodies of live views, which survive another name of the file, and so ask what hides their names."""
     unnamed: Counter[str] = Counter()

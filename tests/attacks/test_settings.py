@@ -95,7 +95,7 @@ def of_ours(asked: str, message: str) -> bool:
     return "sqlanon: " in message or "this session" in message or (asked in QUERIES and "Binder Error" in message)
 
 
-@pytest.mark.one_in(24)
+@pytest.mark.one_in(48)
 @pytest.mark.parametrize("name", TRIED)
 def test_a_setting_changes_no_answer(path: str, expected: dict[str, Counter[str]], name: str) -> None:
     asked = [*READS, *(MACROS if name in MEANINGS else SOME_MACROS)]
@@ -227,6 +227,7 @@ def test_a_condition_on_a_withheld_value_finds_nothing(con: Any) -> None:
         con.execute("RESET default_collation")
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_settings_together_change_no_answer(path: str, expected: dict[str, Counter[str]], data: st.DataObject) -> None:
@@ -266,6 +267,7 @@ def test_a_body_compares_text_by_bytes_whatever_the_session(
     assert {asked: answer(con, asked) for asked in compared} == {asked: expected[asked] for asked in compared}
 
 
+@pytest.mark.long
 def test_another_session_cannot_change_a_setting_in_between(path: str, expected: dict[str, Counter[str]]) -> None:
     """SET without SESSION is for the whole process."""
     with session(path) as con:

@@ -192,7 +192,7 @@ def test_every_ability_has_a_line_here() -> None:
     assert list(ABILITIES) == [one.name for one in fields(Limits)]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(40)
 @pytest.mark.parametrize(("call", "ability"), [pair for pair in PAIRS if pair not in REFUSED])
 def test_an_ability_is_carried_out(con: Connection, call: str, ability: str) -> None:
     publish(con, call, use_of(call, ability))
@@ -244,6 +244,7 @@ def test_rows_elsewhere_are_refused_in_the_method_s_words(
     assert raised.value.hint == refusal.hint
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("call", [call for call in CALLS if limits_of(call).without_series is None])
 def test_a_script_is_written_or_refused_in_the_method_s_words(con: Connection, call: str) -> None:
     limits = limits_of(call)

@@ -119,6 +119,7 @@ def test_a_process_without_sqlanon_asks_every_model(database: Path) -> None:
         assert_right(question, rows)
 
 
+@pytest.mark.long
 def test_every_model_is_asked_from_an_attached_library(database: Path) -> None:
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH {text(str(database))} AS {name('li b')} (READ_ONLY)")
@@ -299,6 +300,7 @@ def test_a_seed_joins_again_as_before_and_another_joins_in_another_way(bare: Any
     )
 
 
+@pytest.mark.long
 def test_each_pair_of_a_bucket_is_joined_as_often(bare: Any) -> None:
     """Over many seeds: two tables of one bucket with four rows each, so a pair comes in a quarter of the joins."""
     left = "(SELECT 1 AS bucket, i AS a FROM range(4) AS r(i))"

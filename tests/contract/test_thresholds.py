@@ -69,7 +69,7 @@ def rounded(number: Fraction, places: int, nudge: int) -> Decimal:
         return (units.to_integral_value(ROUND_FLOOR) + nudge) / 10**places
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", RATIONAL)
 @slow
 @given(data=st.data())

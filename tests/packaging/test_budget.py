@@ -165,6 +165,7 @@ def test_a_test_that_cannot_be_run_twice_keeps_its_first_time(run: Try) -> None:
     ran.stdout.fnmatch_lines(["This test takes 0.1? s of processor time*"])
 
 
+@pytest.mark.long
 def test_a_test_that_fails_fails_for_its_reason(run: Try) -> None:
     ran = run("""
     def test_wrong():

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sqlanon import Connection, connect
 from tests.support.database import ONE_THREAD, rows, template
 
@@ -106,6 +108,7 @@ def database_of(con: Connection) -> dict[str, list[Any]]:
     return {query: sorted(map(str, rows(con, query))) for query in queries}
 
 
+@pytest.mark.long
 def test_a_template_is_the_database_that_the_script_makes() -> None:
     with connect(config=ONE_THREAD) as made, template(SETUP) as copy:
         made.execute(SETUP)

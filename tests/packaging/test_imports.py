@@ -48,6 +48,7 @@ def test_importing_the_package_imports_its_errors_alone() -> None:
     assert loaded & {*HEAVY, *DATABASE} == set()
 
 
+@pytest.mark.long
 def test_each_public_name_is_imported_when_it_is_read() -> None:
     """In a fresh process each, so that none is there because another one was read before."""
     assert own(imported("from sqlanon import *; connect, anonymize, Policy, SqlanonError")) > {"sqlanon.frames"}

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (".ci", "benchmarks", "docs", "sql", "sqlanon", "tests", "tools", "udfs")
 
@@ -31,6 +33,7 @@ def texts() -> Iterator[tuple[str, str]]:
             continue
 
 
+@pytest.mark.long
 def test_no_file_mentions_what_does_not_belong_there() -> None:
     found = [
         f"{name}:{text.count(chr(10), 0, hit.start()) + 1}: {what}: {hit.group()}"

@@ -207,7 +207,7 @@ SMOKERS = [
 ]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("rounds", "beliefs"),
     [

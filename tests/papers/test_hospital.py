@@ -93,6 +93,7 @@ def test_without_suppression_neither_is_possible(hospital: Connection, attribute
     assert "Pneumonia" not in str(raised.value)
 
 
+@pytest.mark.long
 def test_birth_alone_needs_the_decade_or_one_suppressed_row(hospital: Connection) -> None:
     birth = "dob QUASI IDENTIFIER USING birth"
     rows = _release(hospital, birth, "0")

@@ -86,7 +86,7 @@ def released(rows: Sequence[tuple[Any, ...]], required: str) -> Connection:
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("required", REQUIRED)
 @given(rows=rows_of_people)
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=12))
 def test_it_is_what_all_worlds_and_all_nodes_come_to(required: str, rows: list[tuple[Any, ...]]) -> None:
     con = released(rows, required)
     expected = beliefs(

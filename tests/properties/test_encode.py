@@ -85,7 +85,7 @@ def _type(con: Connection, name: str, column: str) -> str:
     return {str(row[0]): str(row[1]) for row in con.duckdb.execute(f"DESCRIBE {name}").fetchall()}[column]
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.one_in(45)
 @pytest.mark.parametrize("kind", TYPES)
 def test_any_type_keeps_its_values_and_groups_as_group_by_does(kind: str) -> None:
     con = _source(kind)
@@ -165,6 +165,7 @@ def test_a_hierarchy_that_does_not_fit_the_type_is_refused(kind: str, hierarchy:
     assert con.execute("SELECT count(*) FROM anon.policy").fetchall() == [(0,)]
 
 
+@pytest.mark.long
 def test_stored_values_are_compared_in_the_type_of_the_column() -> None:
     """A hierarchy of texts covers integers, dates and booleans; what is no value of the type cannot occur."""
     for kind, values in (("INTEGER", "1, 2"), ("DATE", "'2020-01-01', '2020-01-02'"), ("BOOLEAN", "true, false")):

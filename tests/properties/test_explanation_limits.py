@@ -154,7 +154,7 @@ def hospital() -> Connection:
     return con
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("ticks", [0.5, 2.5, 5.5])
 @pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("loss", ["granularity_loss", "average_class_size", "non_uniform_entropy"])

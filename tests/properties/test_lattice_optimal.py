@@ -18,7 +18,7 @@ pytestmark = pytest.mark.drawn
 BUDGET = settings(max_examples=draws(2, long=10), deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("loss", ORACLES)
 @given(demand=demands())
 @BUDGET

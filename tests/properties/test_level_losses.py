@@ -15,6 +15,7 @@ pytestmark = pytest.mark.drawn
 BUDGET = settings(max_examples=draws(4, long=15), deadline=None, suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("figure", ["precision", "non_uniform_entropy"])
 @given(demand=demands())
 @BUDGET

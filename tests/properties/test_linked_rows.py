@@ -79,7 +79,7 @@ def buckets(con: Connection) -> dict[Hashable, list[Counter[Row]]]:
     return counts
 
 
-@settings(max_examples=draws(4, long=12), deadline=None)
+@settings(max_examples=draws(2, long=12), deadline=None)
 @given(tables, st.sampled_from(METHODS), st.integers(0, 5))
 def test_links_stay_within_buckets(table: list[Row], method: str, seed: int) -> None:
     with released(table, method) as con:

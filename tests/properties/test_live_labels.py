@@ -123,7 +123,7 @@ def _both(con: Connection) -> tuple[list[Row], Counter[Row]]:
 
 
 @given(data=st.data(), plan=plans(), first=arrivals(0, 30), labels=st.sampled_from([2, 5, 20]))
-@FEW
+@settings(FEW, max_examples=draws(2, long=12))
 def test_labels_come_and_go(data: st.DataObject, plan: Plan, first: Arrival, labels: int) -> None:
     con = plan.install(first, Arrival(1, 10, 5, labels, 1), Arrival(1, 20, 1, labels, 1))
     try:
@@ -144,6 +144,7 @@ def test_labels_come_and_go(data: st.DataObject, plan: Plan, first: Arrival, lab
     con.close()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_new_labels_in_many_columns_withhold_no_old_row(threads: int) -> None:
     """Nine columns of 20 to 28 values each; 50 classes bring new ones in all columns, which stand before the old."""

@@ -80,7 +80,7 @@ def shown(case: Drawn, levels: Sequence[int]) -> list[tuple[Any, ...]]:
     return [(*of, rows[p][width]) for of, places in classes.items() for p in places if p not in gone]  # type: ignore[misc]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("question", question_names())
 def test_the_view_shows_what_satisfies(question: str) -> None:
     @given(data=st.data(), case=drawn(question))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import assume, event, given
+from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
 from tests.oracles.k_anonymity import achieved
+from tests.support.draws import draws
 from tests.support.live_views import apply, changes
 from tests.support.policies import BUDGET, Case, cases, levels_of, shown
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.drawn
 
 
 @given(data=st.data(), case=cases())
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=30))
 def test_view_follows_its_source(data: st.DataObject, case: Case) -> None:
     assume(case.optimum() is not None)
     con = case.install()

@@ -84,7 +84,7 @@ def assert_rounds(task: Task, con: Connection, suppression: str) -> None:
     assert expected.loss <= best[0]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("question", question_names())
 def test_the_rounds_of_every_model(question: str) -> None:
     @given(case=skewed(question))
@@ -117,7 +117,7 @@ def test_the_rows_of_a_snapshot(case: Case) -> None:
     con.close()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_loss_is_that_of_what_is_published_and_at_most_that_of_global_recoding(loss: str) -> None:
     @given(case=skewed_cases())
@@ -187,7 +187,7 @@ def fill(con: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         con.duckdb.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", list(row))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("question", LIVE)
 def test_a_live_view_of_every_kind_of_model(question: str) -> None:
     """Judged by rows of its own class, of others, by a public table, by guarding nodes: whatever the source becomes."""

@@ -102,7 +102,7 @@ def are_a_class(
         assert association.left_out == max(least)
 
 
-@BUDGET
+@settings(BUDGET, max_examples=draws(4, long=30))
 @given(
     tables(4),
     st.data(),
@@ -122,7 +122,7 @@ def test_two_fragments(table, data, sizes, split, near) -> None:
     are_a_class(made, table, fragments, constraints, sizes[0] * sizes[1])
 
 
-@BUDGET
+@settings(BUDGET, max_examples=draws(3, long=30))
 @given(
     tables(5, most=60),
     st.data(),
@@ -170,7 +170,7 @@ def test_groups_of_a_grid_are_large_enough_and_meet_once(sizes, data) -> None:
         assert laid.rows == sorted(sizes)[1] * sorted(sizes)[2]
 
 
-@BUDGET
+@settings(BUDGET, max_examples=draws(4, long=30))
 @given(
     tables(5, most=60),
     st.data(),

@@ -58,7 +58,7 @@ def histories(draw: st.DrawFn) -> Histories:
     return values, [draw(st.lists(st.sampled_from(PEOPLE), unique=True, min_size=n, max_size=8)) for n in sizes]
 
 
-@settings(max_examples=draws(4, long=25), deadline=None)
+@settings(max_examples=draws(2, long=25), deadline=None)
 @given(histories(), st.sampled_from([2, 2, 3]))
 def test_who_stays_keeps_the_signature_and_nobody_is_surer_than_one_in_m(
     con: Connection, history: Histories, m: int
@@ -120,6 +120,7 @@ QUERIES = [
 ]
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=12), deadline=None)
 @given(histories())
 def test_bounds_of_estimates_leave_counterfeits_out(con: Connection, history: Histories) -> None:

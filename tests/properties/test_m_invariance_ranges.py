@@ -55,7 +55,7 @@ def histories(draw: st.DrawFn) -> tuple[dict[str, Row], Sequence[Sequence[str]]]
     return rows, [draw(st.lists(st.sampled_from(PEOPLE), unique=True, min_size=n, max_size=8)) for n in sizes]
 
 
-@settings(max_examples=draws(6, long=20), deadline=None)
+@settings(max_examples=draws(2, long=20), deadline=None)
 @given(histories(), st.sampled_from([2, 2, 3]))
 def test_who_stays_keeps_the_signature_and_nobody_is_surer_than_one_in_m(
     con: Connection, history: tuple[dict[str, Row], Sequence[Sequence[str]]], m: int
@@ -134,7 +134,7 @@ def groups(draw: st.DrawFn) -> dict[str, tuple[str, tuple[int, int]]]:
     return {f"p{i}": (f"d{i % values}", (places[0][i], places[1][i])) for i in range(number)}
 
 
-@settings(max_examples=draws(6, long=25), deadline=None)
+@settings(max_examples=draws(2, long=25), deadline=None)
 @given(groups())
 def test_classes_are_halved_where_they_vary_most(
     con: Connection, people: dict[str, tuple[str, tuple[int, int]]]
@@ -179,6 +179,7 @@ QUERIES = [
 ]
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=8), deadline=None)
 @given(histories())
 def test_bounds_of_estimates_leave_counterfeits_out(

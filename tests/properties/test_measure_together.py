@@ -48,7 +48,7 @@ def texts(task: Task, some: list[list[Condition]]) -> list[str]:
     return found
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("release", RELEASES)
 def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @settings(max_examples=2, deadline=None, suppress_health_check=[*HealthCheck])
@@ -97,7 +97,7 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
     holds()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("release", RELEASES)
 def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
     release: str, monkeypatch: pytest.MonkeyPatch

@@ -61,7 +61,7 @@ def laid_out(draw: st.DrawFn) -> Buckets:
     )
 
 
-@settings(max_examples=draws(20, long=50), deadline=None)
+@settings(max_examples=draws(6, long=50), deadline=None)
 @example(Buckets("abcd", [], SEVERAL[1], [], TYPES))
 @example(Buckets("abcd", [(1, None, None, "x")], SEVERAL[3], [[0]], TYPES))
 @example(Buckets("abcd", [(1, None, None, "x")] * 3, SEVERAL[0], [[0, 1], [2]], TYPES))
@@ -145,6 +145,7 @@ def of_regions(con: Connection, task: Published) -> list[Column]:
     return columns
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "columns_of"),
     [("anatomy(l => 2, variant => 'distinct')", of_anatomy), ("mondrian(publish => 'none')", of_regions)],
@@ -169,7 +170,7 @@ def test_releases_of_buckets(method: str, columns_of: Callable[[Connection, Publ
 SLICED = (((0,), (1,), (2,), (3,)), ((0, 1), (2, 3)), ((0, 1, 2), (3,)), ((0, 1), (1, 2), (3,)), ((0, 2), (1, 2, 3)))
 
 
-@settings(max_examples=draws(4, long=8), deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=draws(2, long=8), deadline=None, suppress_health_check=[*HealthCheck])
 @given(st.data(), st.sampled_from(SLICED))
 def test_slices(data: st.DataObject, columns: Sequence[Sequence[int]]) -> None:
     """Attributes in several columns, too."""
@@ -190,7 +191,7 @@ def test_slices(data: st.DataObject, columns: Sequence[Sequence[int]]) -> None:
         same(measured(con), figures(task.source, of_oracle, buckets))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("release", METHODS)
 def test_fragments_and_groups(release: str) -> None:
     @settings(max_examples=draws(2, long=6), deadline=None, suppress_health_check=[*HealthCheck])

@@ -18,7 +18,7 @@ FEW = settings(BUDGET, max_examples=draws(2, long=3))
 MOST = settings(BUDGET, max_examples=draws(2, long=8))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_of_every_model(question: str) -> None:
     @given(case=drawn(question))
@@ -29,7 +29,7 @@ def test_the_optimum_of_every_model(question: str) -> None:
     check()
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_where_every_source_is_large(question: str) -> None:
     """A part of the classes looked at first, and rows kept only where they are fewer."""
@@ -43,7 +43,7 @@ def test_the_optimum_where_every_source_is_large(question: str) -> None:
     check()
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_where_every_batch_is_heavy(question: str) -> None:
     """A part of many nodes looked at first, and rows between the cells and the nodes made for a batch."""

@@ -235,7 +235,7 @@ def assert_honest(live: Live, found: Mapping[int, tuple[Any, ...]]) -> None:
         assert any(box.holds(live.rows[n]) for box in looking_so), (live.rows[n], label)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_view_shows_the_rows_of_the_regions_that_satisfy(question: str) -> None:
     @given(data=st.data(), case=cases(question, size=16))
@@ -257,6 +257,7 @@ def test_the_view_shows_the_rows_of_the_regions_that_satisfy(question: str) -> N
     check()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("publish", PUBLISHED)
 def test_a_row_is_shown_if_its_region_satisfies_and_only_then(publish: str) -> None:
     """Without the rounds of the guard: each class by itself."""

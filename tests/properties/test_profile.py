@@ -77,7 +77,7 @@ floats = st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.sampled_fr
 texts = st.one_of(st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=4), st.none())
 
 
-@settings(max_examples=draws(5, long=25), deadline=None)
+@settings(max_examples=draws(2, long=25), deadline=None)
 @given(st.lists(st.tuples(numbers, floats, texts), max_size=30), st.sampled_from(("zip", "amount", "it's")))
 def test_what_is_proposed_runs_and_keeps_what_it_requires(table: list[Row], name: str) -> None:
     con = profiled(table, ("BIGINT", "DOUBLE", "VARCHAR"), ("n", "x", name))

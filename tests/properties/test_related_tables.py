@@ -182,7 +182,7 @@ def published(con: sqlanon.Connection, case: Case) -> oracle.People:
 
 
 @given(case=cases())
-@settings(BUDGET, max_examples=draws(6, long=30))
+@settings(BUDGET, max_examples=draws(3, long=30))
 def test_the_levels_of_least_loss_are_published(case: Case) -> None:
     source = case.source()
     demand = (case.knows, case.m, case.violates(), case.values())
@@ -218,7 +218,7 @@ def test_the_levels_of_least_loss_are_published(case: Case) -> None:
 
 
 @given(case=cases(related=2))
-@settings(BUDGET, max_examples=draws(6, long=25))
+@settings(BUDGET, max_examples=draws(2, long=25))
 def test_a_check_counts_what_the_definition_does(case: Case) -> None:
     """All kinds of knowledge are asked of one release, which shows the tables as they are."""
     known = [

@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon import PrivacyViolation
@@ -22,6 +22,7 @@ from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.state import State
 from sqlanon.syntax.statements import CreateRelease
 from tests.oracles.lattice import nodes
+from tests.support.draws import draws
 from tests.support.policies import BUDGET, Case, assert_optimal, cases, levels_of
 
 pytestmark = pytest.mark.drawn
@@ -34,7 +35,7 @@ def every_source_is_large() -> Iterator[None]:
 
 
 @given(case=cases())
-@BUDGET
+@settings(BUDGET, max_examples=draws(3, long=30))
 def test_the_optimum_is_the_same(case: Case) -> None:
     best = case.optimum()
     con = case.install()
@@ -51,14 +52,14 @@ def test_the_optimum_is_the_same(case: Case) -> None:
 
 
 @given(case=cases())
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=30))
 def test_the_optimum_is_the_same_where_satisfying_classes_are_one_row(case: Case) -> None:
     with sizes.replaced(large_source=1000, lasting_from=0, few_nodes=0), case.install() as con:
         assert_optimal(con, case, "table")
 
 
 @given(case=cases(), order=st.randoms(use_true_random=False), asked=st.sampled_from(["", ", l_diversity(l => 2)"]))
-@BUDGET
+@settings(BUDGET, max_examples=draws(3, long=30))
 def test_classes_that_go_on_satisfying_count_the_same_as_one_row(case: Case, order: Random, asked: str) -> None:
     """Nodes in any order, a few at a time, some of them rolled up from meets: once with all rows of every class."""
     lattice = nodes([0] * len(case.quasi), [quasi.height for quasi in case.quasi])

@@ -75,7 +75,7 @@ def achieved(con: Connection, history: Sequence[Release]) -> dict[str, float | N
     return {row[1]: row[4] for row in con.execute("CHECK r IN SERIES s").fetchall()}
 
 
-@settings(max_examples=draws(8, long=40), deadline=None)
+@settings(max_examples=draws(2, long=40), deadline=None)
 @given(histories(changes=False))
 def test_a_value_that_stays_is_certain_only_where_it_is_in_all_worlds(con: Connection, history: list[Release]) -> None:
     releases = [classes_of(release) for release in history]
@@ -89,7 +89,7 @@ def test_a_value_that_stays_is_certain_only_where_it_is_in_all_worlds(con: Conne
     assert reached["m_invariance"] == invariance(releases)
 
 
-@settings(max_examples=draws(5, long=20), deadline=None)
+@settings(max_examples=draws(2, long=20), deadline=None)
 @given(histories(changes=True))
 def test_values_that_change_have_no_confidence(con: Connection, history: list[Release]) -> None:
     releases = [classes_of(release) for release in history]
@@ -103,7 +103,7 @@ def test_values_that_change_have_no_confidence(con: Connection, history: list[Re
     assert reached["m_invariance"] == invariance(releases)
 
 
-@settings(max_examples=draws(6, long=60), deadline=None)
+@settings(max_examples=draws(2, long=60), deadline=None)
 @given(histories(changes=False))
 def test_differences_of_classes_are_counted_where_worlds_are_too_many(con: Connection, history: list[Release]) -> None:
     releases = [classes_of(release) for release in history]
@@ -145,7 +145,7 @@ def arrangements(draw: st.DrawFn) -> list[Release]:
     return releases
 
 
-@settings(max_examples=draws(8, long=30), deadline=None)
+@settings(max_examples=draws(2, long=30), deadline=None)
 @given(arrangements())
 def test_a_release_is_made_where_all_releases_together_are_m_invariant(con: Connection, history: list[Release]) -> None:
     """Only the latest classes are looked at where they tell it; the answer is the definition's, of all releases."""

@@ -44,7 +44,7 @@ def test_similarity_is_that_of_the_definition(ratings: list[Rating]) -> None:
 
 
 @pytest.mark.drawn
-@settings(max_examples=draws(8, long=20), deadline=None)
+@settings(max_examples=draws(3, long=20), deadline=None)
 @given(ratings_of, st.sampled_from([0, 62]), st.integers(min_value=1, max_value=3), st.sampled_from([None, 1, 2]))
 def test_each_bucket_has_the_rows_of_the_source(
     ratings: list[Rating], coded: int, size: int, sensitive_attributes: int | None

@@ -57,7 +57,7 @@ def contents(columns: Sequence[Sequence[Row]]) -> Hashable:
     return tuple(frozenset(Counter(rows).items()) for rows in columns)
 
 
-@settings(max_examples=draws(12, long=30), deadline=None)
+@settings(max_examples=draws(2, long=30), deadline=None)
 @given(cases(shared=False), st.sampled_from((2, 3, 5)))
 def test_each_column_is_cut_by_itself(drawn: Case, k: int) -> None:
     """Buckets are those of the source's values; the combinations of a table occur k times, wherever they are."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -249,6 +250,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=600, deadline=None)
 @given(statements)
 def test_reads_back_what_it_writes(statement: Statement) -> None:
@@ -268,6 +270,7 @@ def test_a_script_of_statements_reads_back(script: list[Statement]) -> None:
         assert render.to_sql(made).split("\n")[0] in line[statement.position.column - 1 :]
 
 
+@pytest.mark.long
 @given(policies, definitions)
 def test_policies_and_hierarchies_can_be_written_alone(policy: Policy, definition: HierarchyDefinition) -> None:
     assert parse_script(render.policy(policy)) == [CreatePolicy(policy)]

@@ -86,7 +86,7 @@ def _expected(outcome: Outcome, columns: Sequence[str]) -> Counter[tuple[Any, ..
     return rows + Counter((*texts(labels), row.position) for row, labels in outcome.reused)
 
 
-@settings(max_examples=draws(6, long=60), deadline=None)
+@settings(max_examples=draws(2, long=60), deadline=None)
 @given(
     rows=arrivals(),
     columns=st.lists(st.sampled_from(sorted(AXES)), min_size=1, max_size=3, unique=True),
@@ -170,7 +170,7 @@ events = st.one_of(
 )
 
 
-@settings(max_examples=draws(5, long=40), deadline=None)
+@settings(max_examples=draws(2, long=40), deadline=None)
 @given(history=st.lists(events, max_size=8), k=st.integers(2, 3), extra=st.integers(0, 3))
 def test_whatever_happens_to_the_source_each_row_is_read_and_published_once(
     con: Connection, history: list[tuple[str, Any]], k: int, extra: int

@@ -89,7 +89,7 @@ def nodes_by_value(table: Sequence[Row], columns: Sequence[int], each_level: boo
     return [nodes_of({row[i]: () for row in table}, each_level=each_level) for i in columns]
 
 
-@settings(max_examples=draws(4, long=8), deadline=None)
+@settings(max_examples=draws(2, long=8), deadline=None)
 @given(rows, st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0, 3)))
 def test_of_generalized_rows(table: list[Row], levels: tuple[int, int, int]) -> None:
     fixed = [f"MIN LEVEL {level} MAX LEVEL {level}" for level in levels]
@@ -124,7 +124,7 @@ def test_of_generalized_rows(table: list[Row], levels: tuple[int, int, int]) -> 
     require_loss(con, table, nodes, atoms)
 
 
-@settings(max_examples=draws(4, long=8), deadline=None)
+@settings(max_examples=draws(2, long=8), deadline=None)
 @given(rows)
 def test_of_regions(table: list[Row]) -> None:
     con = released(
@@ -159,7 +159,7 @@ def prefixes(value: Hashable) -> tuple[Hashable, Hashable]:
     return (value[:2] + "*" * len(value[2:]), value[:1] + "*" * len(value[1:]))
 
 
-@settings(max_examples=draws(6, long=12), deadline=None)
+@settings(max_examples=draws(2, long=12), deadline=None)
 @given(
     st.lists(
         st.tuples(
@@ -204,7 +204,7 @@ def test_of_prefixes(table: list[Row], level: int, regions: bool) -> None:
     )
 
 
-@settings(max_examples=draws(4, long=8), deadline=None)
+@settings(max_examples=draws(2, long=8), deadline=None)
 @given(rows, st.sampled_from(("anatomy(l => 2)", "slicing(l => 2)", "slicing(l => 2, columns => 3)")))
 def test_of_buckets(table: list[Row], method: str) -> None:
     con = released(

@@ -71,6 +71,7 @@ def test_two_tables_are_published(con: Connection) -> None:
     )
 
 
+@pytest.mark.long
 def test_several_sensitive_attributes_have_a_table_each(con: Connection) -> None:
     con.execute(
         "CREATE POLICY two ON visits (age QUASI IDENTIFIER, disease SENSITIVE, ward SENSITIVE) "
@@ -102,6 +103,7 @@ def test_near_rows_share_buckets(con: Connection) -> None:
     assert spans["near"] < spans["random"] / 2
 
 
+@pytest.mark.long
 def test_requirements_of_the_policy_hold_of_buckets(con: Connection) -> None:
     """They are put together until the shares of a bucket are those of the whole."""
     con.execute(f"CREATE POLICY close ON visits ({ROLES}) REQUIRE t_closeness(t => 0.1), l_diversity(l => 4)")
@@ -208,6 +210,7 @@ def test_a_value_of_the_column_that_stands_in_the_way_is_named(con: Connection) 
     assert error.value.hint == "l => 2 is the largest that works"
 
 
+@pytest.mark.long
 def test_the_largest_l_works(con: Connection) -> None:
     for variant, number in (("probabilistic'", 2), ("distinct'", 4), ("entropy'", 3), ("recursive', c => 1", 2)):
         assert all(row[11] for row in release(con, f"(l => {number}, variant => '{variant})"))
@@ -286,6 +289,7 @@ def test_columns_have_whatever_names(con: Connection, grouping: str) -> None:
     assert Counter(rows(con, f"SELECT {listed} FROM r_qi")) == Counter(rows(con, f"SELECT {listed} FROM odd"))
 
 
+@pytest.mark.long
 def test_a_release_is_one_thing_whatever_it_publishes(con: Connection) -> None:
     assert release(con)
     first = rows(con, "FROM r_qi ORDER BY rowid")
@@ -371,6 +375,7 @@ def test_rows_may_stand_in_another_order(released: Connection) -> None:
     assert all(row[-1] for row in released.execute("CHECK r").fetchall())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 def test_an_export_has_a_file_a_table_and_one_certificate(con: Connection, tmp_path: Path, kind: str) -> None:
     release(con, name='"r é"')
@@ -485,6 +490,7 @@ def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.M
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
 
 
+@pytest.mark.long
 def test_the_census_extract_is_7_diverse_and_no_more(with_adult: Path) -> None:
     """Of 45,222 people 13.31 % work in craft and repair."""
     connection = sqlanon.connect()

@@ -279,6 +279,7 @@ def test_near_groups_are_nearer(con: Connection) -> None:
     assert rows(con, spread)[0][0] < 0.85 * drawn
 
 
+@pytest.mark.long
 def test_three_fragments(con: Connection) -> None:
     con.execute(f"CREATE POLICY three ON visits ({ROLES}) CONFIDENTIAL (age, disease), (zip, disease), (age, zip)")
     _, looseness, missing = release(con, LOOSE, policy="three")
@@ -497,6 +498,7 @@ def test_a_release_is_checked_by_the_policy_that_it_carries(con: Connection) -> 
         con.execute("CHECK r")
 
 
+@pytest.mark.long
 def test_a_method_that_breaks_its_promise_publishes_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlanon.methods.fragmentation import constraints
 

@@ -50,6 +50,7 @@ def alike(first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]) -> bool:
     return [tuple(map(pytest.approx, row)) for row in first] == second
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb"])
 def test_an_export_is_attacked_as_the_release_is(con: Connection, tmp_path: Path, format_: str) -> None:
     con.execute(f"EXPORT made TO '{tmp_path}/out' (FORMAT {format_})")
@@ -120,6 +121,7 @@ def test_an_unnamed_argument_is_the_first(con: Connection) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_order_of_rows(con: Connection) -> None:
     """A snapshot is in random order; rows that somebody puts in the order of the source are named one by one."""
     for spelling in ("order", "order()", '"order"'):
@@ -222,7 +224,7 @@ def test_rows_that_nobody_checked_keep_no_promise(con: Connection, method: str, 
     assert attacked(con, "changed", "homogeneity")[0][6] is None
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "change",
     [

@@ -32,7 +32,7 @@ def refused(con: Connection, message: str, arguments: str = "") -> None:
         con.execute(f"ATTACK r WITH minimality{arguments}")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("roles", "required", "method", "message"),
     [
@@ -108,6 +108,7 @@ def test_where_nothing_is_preferred_each_value_is_as_likely_as_in_its_class() ->
     assert low[5] < row[5] < high[5]
 
 
+@pytest.mark.long
 def test_several_sensitive_attributes_are_dealt_together() -> None:
     con = connected(
         roles="age QUASI IDENTIFIER USING bands, sex SENSITIVE, ill SENSITIVE",

@@ -119,6 +119,7 @@ def test_as_they_are_all_of_them_work(house: Any) -> None:
         assert all(row[-1] for row in house.sql(f"CHECK {name}").fetchall())
 
 
+@pytest.mark.long
 def test_every_column_counts(house: Any) -> None:
     """With another value in any column the digest is another one."""
     engine = DuckDBEngine(house.duckdb)

@@ -97,6 +97,7 @@ def test_hierarchies_come_back_as_they_were(definition):
     assert [type(value) for value in back.arguments] == [type(value) for value in definition.arguments]
 
 
+@pytest.mark.long
 @given(policies)
 def test_the_canonical_text_is_json_without_spaces_and_with_sorted_keys(policy):
     text = canonical(policy_to_json(policy))

@@ -42,7 +42,7 @@ def checked(path: Path) -> dict[str, tuple[Any, ...]]:
     return {question: rest for _, question, *rest in rows}  # type: ignore[misc]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 @pytest.mark.parametrize(
     "method",
@@ -102,6 +102,7 @@ def test_what_files_cannot_show_is_the_word_of_the_certificate(tmp_path: Path) -
     assert answer["distinct_l_diversity"][-1] == FROM_FILES
 
 
+@pytest.mark.long
 def test_a_loose_association_is_verified_too(tmp_path: Path) -> None:
     con = source()
     con.execute(
@@ -166,6 +167,7 @@ def test_a_certificate_that_keeps_a_requirement_back(tmp_path: Path) -> None:
         checked(out)
 
 
+@pytest.mark.long
 def test_the_files_of_two_exports_do_not_make_one(tmp_path: Path) -> None:
     out, other = exported(tmp_path, "anatomy(2)"), exported(tmp_path / "other", "anatomy(3)")
     (out / "r_sensitive.parquet").write_bytes((other / "r_sensitive.parquet").read_bytes())
@@ -330,7 +332,7 @@ def test_a_quasi_identifier_stays_a_key_whatever_a_certificate_calls_it(
         checked(out)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "change", [{"arguments": {"k": 99}}, {"model": "x"}, {"question": "k_map"}, {"attribute": "age"}, {"on": ["sex"]}]
 )

@@ -48,7 +48,7 @@ def ward_at(value: str | None, level: int) -> object:
 
 
 @pytest.mark.drawn
-@settings(max_examples=draws(10, long=60), deadline=None)
+@settings(max_examples=draws(2, long=60), deadline=None)
 @given(ROWS, ROWS, st.tuples(st.integers(0, 3), st.integers(0, 1)), st.tuples(st.integers(0, 3), st.integers(0, 1)))
 def test_the_counts_are_those_of_the_join(
     first: list[Any], second: list[Any], of_first: tuple[int, int], of_second: tuple[int, int]

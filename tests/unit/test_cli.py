@@ -243,6 +243,7 @@ def test_verbose_shows_the_sql_of_each_stage() -> None:
     assert "SELECT" in done.stderr
 
 
+@pytest.mark.long
 def test_explain_keeps_its_sql_for_those_who_ask() -> None:
     explain = PATIENTS + "EXPLAIN ANONYMIZED TABLE released AS POLICY p;"
     assert "-v shows them" in run_script(explain).stdout
@@ -263,7 +264,7 @@ def test_a_statement_runs_once_however_its_result_is_read() -> None:
     )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arguments", [["run", "-"], ["run", "-", "--json"], ["shell"], ["shell", "--json"]])
 def test_every_type_is_shown(arguments: list[str]) -> None:
     """A moment in time, which needs a module that DuckDB does not bring, and all that test_all_types() has."""
@@ -323,6 +324,7 @@ def test_progress_on_a_terminal_after_a_second(tmp_path: Path) -> None:
     assert "0:00:0" not in in_terminal("run", str(quick))
 
 
+@pytest.mark.long
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     command = f"{shlex.join(SQLANON)} run - | head -1"
     script = "SELECT i FROM range(200000) r(i);"
@@ -331,6 +333,7 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.long
 def test_interrupting_a_run(tmp_path: Path) -> None:
     script = tmp_path / "s.sql"
     # Many short queries: DuckDB does not look at signals everywhere within a long one.
@@ -385,6 +388,7 @@ def test_labels() -> None:
     ]
 
 
+@pytest.mark.long
 def test_export_writes_a_release(tmp_path: Path) -> None:
     database = tmp_path / "d.duckdb"
     assert run_script(RELEASE, "--database", database).exit_code == 0
@@ -424,6 +428,7 @@ def test_migrate_refuses_a_changed_catalog(tmp_path: Path) -> None:
     assert invoke("migrate", database).exit_code == 2
 
 
+@pytest.mark.long
 def test_dataset_adult(tmp_path: Path, with_adult: Path) -> None:
     database = tmp_path / "d.duckdb"
     done = invoke("dataset", "adult", "--database", database, "--table", "people", "--json")
@@ -502,6 +507,7 @@ def test_a_run_in_memory_says_that_nothing_was_kept(tmp_path: Path) -> None:
     assert "kept nowhere" not in run_script(exported).stderr
 
 
+@pytest.mark.long
 def test_read_only(tmp_path: Path) -> None:
     database = tmp_path / "x.duckdb"
     run_script(RELEASE, "-d", database)

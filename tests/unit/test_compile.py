@@ -183,6 +183,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.long
 def test_what_no_script_can_make_is_refused_with_the_reason() -> None:
     con = sqlanon.connect()
     con.execute(OTHERS)

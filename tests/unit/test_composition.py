@@ -88,6 +88,7 @@ def test_what_reads_another_table_is_another_source(con: Any, source: str) -> No
     assert make(con, "second", "patients") is None
 
 
+@pytest.mark.long
 def test_queries_that_read_no_table_are_one_source_if_their_text_is_the_same(con: Any) -> None:
     rows = "(SELECT i % 4 AS zip, 'd' AS disease FROM range({}) AS t(i))"
     assert make(con, "first", rows.format(40)) is None
@@ -197,6 +198,7 @@ def test_an_export_of_which_nobody_knows_when(con: Any) -> None:
     assert "main.sent (given away, gone since, its source is not known)" in str(make(con, "first", "patients"))
 
 
+@pytest.mark.long
 def test_a_release_that_was_made_before_it_was_recorded(con: Any) -> None:
     """What its policy reads counts, and if that is gone it is not known."""
     make(con, "first", "grown")
@@ -316,6 +318,7 @@ def run(con: Any, text: str, **options: Any) -> tuple[int, str, str]:
     return runner.exit_code, out.getvalue(), err.getvalue()
 
 
+@pytest.mark.long
 def test_the_command_line_shows_it_and_goes_on(con: Any, tmp_path: Path) -> None:
     declare(con, "p", "patients")
     code, out, err = run(con, "CREATE ANONYMIZED TABLE first AS POLICY p")
@@ -339,6 +342,7 @@ def test_a_column_of_the_user_s_own_is_no_warning(con: Any) -> None:
     assert "warning" not in err
 
 
+@pytest.mark.long
 def test_a_database_that_is_only_read(con: Any, tmp_path: Path) -> None:
     path = tmp_path / "house.duckdb"
     with sqlanon.connect(path) as writing:

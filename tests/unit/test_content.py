@@ -105,6 +105,7 @@ def release() -> Any:
 CHANGES = ["l = NULL", "l = [NULL]", "s = NULL", "v = [[1, 2]]", "v = NULL"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_release_is_not_exported(release: Any, tmp_path: Path, change: str) -> None:
     release.execute(f"EXPORT r TO '{tmp_path}/as-made/'")

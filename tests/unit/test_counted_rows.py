@@ -86,6 +86,7 @@ def asked(connection: Connection, statement: str) -> list[Any]:
     return [tuple(float(f"{value:.11g}") if isinstance(value, float) else value for value in row) for row in rows]
 
 
+@pytest.mark.long
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", METHODS)
 def test_counted_rows_answer_alike(name: str, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:

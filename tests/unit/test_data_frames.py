@@ -73,6 +73,7 @@ def test_check(con: Connection, kind: Any) -> None:
     assert con.sql("SELECT count(*) FROM duckdb_views() WHERE temporary AND NOT internal").fetchall() == [(0,)]
 
 
+@pytest.mark.long
 def test_a_hierarchy_from_a_data_frame(con: Connection) -> None:
     levels = pandas.DataFrame({"value": ["Flu", "Cold"], "group": ["lung", "lung"]})
     con.sql("CREATE HIERARCHY h AS LEVELS (FROM levels)")
@@ -127,6 +128,7 @@ def test_a_with_query_of_the_name_is_no_data_frame(con: Connection) -> None:
     assert released(con) == 3
 
 
+@pytest.mark.long
 def test_a_policy_is_on_the_data_frame_that_it_was_created_on(con: Connection) -> None:
     frame = people()
     con.sql(f"CREATE POLICY p ON frame {COLUMNS}")
@@ -163,6 +165,7 @@ def test_the_same_data_frame_out_of_sight(con: Connection) -> None:
         release("s")
 
 
+@pytest.mark.long
 def test_a_later_session_has_no_data_frame(tmp_path: Path) -> None:
     """Whatever has its name by then: a data frame, a table, a registered one."""
     frame = people()

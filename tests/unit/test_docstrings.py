@@ -36,6 +36,7 @@ WITH_EXAMPLES = (
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("module", ["sqlanon", *MODULES])
 def test_examples_run(module: str) -> None:
     loaded: ModuleType = __import__(module, fromlist=["_"])

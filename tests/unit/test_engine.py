@@ -93,6 +93,7 @@ def test_a_read_only_database_without_a_catalog(tmp_path: Path) -> None:
             connection.sql(TABLE)
 
 
+@pytest.mark.long
 def test_a_file_of_an_older_storage_version(tmp_path: Path) -> None:
     """It takes snapshots, refuses live views, and the way that the hint names leads to a file that takes both."""
     old, new = tmp_path / "old.duckdb", tmp_path / "new.duckdb"
@@ -163,7 +164,7 @@ def raised_by(connection: Any, statement: str) -> SqlanonError | None:
     return None
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("query", FAILING)
 def test_an_error_in_the_query_of_a_policy_shows_no_value(query: str) -> None:
     connection = sqlanon.connect()
@@ -343,6 +344,7 @@ def test_a_transaction_of_the_users_is_joined_and_rolled_back_with_him() -> None
         engine.run("SELECT * FROM released")
 
 
+@pytest.mark.long
 def test_no_query_that_an_observer_sees_holds_a_value() -> None:
     """`-v` prints these texts: they name columns, and hierarchy and policy names, never what the rows hold."""
     seen: list[str] = []

@@ -124,6 +124,7 @@ def test_groups_of_a_generalized_column_are_its_leaves(asking: Connection) -> No
     assert [row[:2] for row in asked(asking, by_ward)] == [("north", pytest.approx(3)), ("south", pytest.approx(3))]
 
 
+@pytest.mark.long
 def test_a_lookup_table(clinic: Connection) -> None:
     clinic.execute("CREATE TABLE homes AS SELECT * FROM (VALUES ('north', 'up'), ('south', 'down')) AS t(ward, side)")
     clinic.execute("CREATE TABLE bands AS SELECT i AS age, i // 5 AS band FROM range(20, 35) AS t(i)")
@@ -321,6 +322,7 @@ def test_nothing_is_written(tmp_path: Path) -> None:
         assert con.duckdb.execute("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchone() == (0,)
 
 
+@pytest.mark.long
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb", "arrow", "sqlite"])
 def test_an_export_answers_without_a_database(clinic: Connection, tmp_path: Path, format_: str) -> None:
@@ -375,6 +377,7 @@ def test_a_certificate_that_was_edited_is_refused(
     assert said in refused(connect(), "SELECT count(*) FROM patients", f"'{certificate}'", UserError)
 
 
+@pytest.mark.long
 def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -> None:
     query = "SELECT count(*) FROM patients"
     clinic.execute(f"EXPORT released TO '{tmp_path}/out' (FORMAT csv)")
@@ -397,6 +400,7 @@ def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -
     assert "no tables of this database" in refused(clinic, with_table, f"'{tmp_path}/db'", UserError)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", ["mondrian", "mondrian(bounds => true)", "generalization(recoding => 'local')"])
 def test_an_export_of_any_method(tmp_path: Path, method: str) -> None:
     con = connect(config={"threads": "1"})
@@ -463,6 +467,7 @@ def test_names_that_mean_two_things(asking: Connection) -> None:
     assert asked(asking, "SELECT sex, count(*) AS n FROM patients GROUP BY 1 HAVING n > 5") == []
 
 
+@pytest.mark.long
 def test_an_export_of_a_query(tmp_path: Path) -> None:
     """What a policy on a query is of has the name of the policy."""
     con = connect(config={"threads": "1"})

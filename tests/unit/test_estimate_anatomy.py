@@ -35,6 +35,7 @@ def asked(con: Connection, query: str, release: str = '"re lease"') -> list[Any]
     return figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE {release}"))
 
 
+@pytest.mark.long
 def test_one_sensitive_column(con: Connection) -> None:
     """Eight of the 24 rows match; eight of the 24 values do, so that no more than eight rows satisfy."""
     where = 'WHERE "a ge" < 4 AND "dis ease" = \'x\''
@@ -143,6 +144,7 @@ def test_an_empty_release() -> None:
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("bits", [sizes().code_bits, (8, 12), (1, 1)])
 def test_buckets_that_are_alike_are_asked_once(bits: tuple[int, int]) -> None:
     """With too few bits for a count, or none, they are asked one by one, and come to the same."""

@@ -43,6 +43,7 @@ def refused(con: Connection, query: str, release: str = "apart") -> str:
     return str(error.value)
 
 
+@pytest.mark.long
 def test_two_fragments_that_nothing_links(con: Connection) -> None:
     """Eight of 24 rows are younger than 4, and eight have x: as with one bucket that has all rows."""
     assert asked(con, 'SELECT count(*) FROM t WHERE "a ge" < 4 AND "dis ease" = \'x\'') == [
@@ -134,6 +135,7 @@ def test_a_row_less_in_one_table_is_noticed_whatever_is_asked(con: Connection, n
         con.execute(f"MEASURE {release} WITH WORKLOAD w")
 
 
+@pytest.mark.long
 def test_rows_in_other_groups_are_noticed(con: Connection) -> None:
     for change in (
         "UPDATE linked_1 SET group_id = NULL WHERE rowid = 0",
@@ -236,6 +238,7 @@ def test_a_workload_of_counts_and_of_others_is_measured(con: Connection) -> None
     con.execute("MEASURE linked WITH WORKLOAD one")
 
 
+@pytest.mark.long
 def test_a_drawn_workload_is_measured(con: Connection) -> None:
     con.execute("CREATE WORKLOAD w ON POLICY p (queries => 10, dimensions => 2, selectivity => 0.3, seed => 1)")
     for release in ("apart", "linked"):

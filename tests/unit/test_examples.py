@@ -76,6 +76,7 @@ def test_the_examples_can_be_run_twice(script: str) -> None:
             assert statement.or_replace
 
 
+@pytest.mark.long
 def test_the_hospital_is_4_anonymous_and_3_diverse_without_one_row() -> None:
     """The classes by year, sex and three digits that the worked example prints."""
     with connect() as connection:

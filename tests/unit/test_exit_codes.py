@@ -64,7 +64,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("arguments", "rows"),
     [
@@ -92,6 +92,7 @@ def test_the_reader_of_messages_has_left(tmp_path: Path) -> None:
     assert code == 141
 
 
+@pytest.mark.long
 def test_a_quiet_run_has_nothing_to_print() -> None:
     read, write = os.pipe()
     os.close(read)
@@ -109,7 +110,7 @@ def test_what_is_printed_finds_no_room(arguments: list[str], rows: int) -> None:
     assert "defect" not in said
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("number", "word", "arguments"),
     [
@@ -146,6 +147,7 @@ def begin(process: subprocess.Popen[str], script: str, folder: Path) -> None:
     time.sleep(1)
 
 
+@pytest.mark.long
 def test_a_signal_undoes_what_was_begun(tmp_path: Path) -> None:
     """A transaction of the user's, as an error would."""
     path = tmp_path / "x.duckdb"
@@ -157,6 +159,7 @@ def test_a_signal_undoes_what_was_begun(tmp_path: Path) -> None:
         assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("kept",)]
 
 
+@pytest.mark.long
 def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     """As nohup has it."""
     command = ["nohup", *SQLANON, *RUN]
@@ -267,6 +270,7 @@ def test_results_that_have_no_place_to_go(tmp_path: Path) -> None:
     assert (done.returncode, "Bad file descriptor" in done.stderr) == (3, True)
 
 
+@pytest.mark.long
 def test_a_session_whose_encoding_is_ascii_says_so(tmp_path: Path) -> None:
     """LC_ALL=C without Python's UTF-8 mode: names are printed, and a file of such a name is the session's fault."""
     script = """

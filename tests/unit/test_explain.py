@@ -135,6 +135,7 @@ class TestHospital:
         assert re.search(r"it would lose 0.\d+ less, which the search has not come to", str(found["explain"]))
 
 
+@pytest.mark.long
 def test_rounds_of_local_recoding(con: Connection) -> None:
     """Two and two share two digits, the last two one: of the six values each is published as one of two."""
     filled(con, "zip VARCHAR, s INTEGER", *((z, i) for i, z in enumerate("111 112 121 122 211 221".split())))
@@ -264,6 +265,7 @@ class TestRounds:
             ),
         ]
 
+    @pytest.mark.long
     def test_a_node_beyond_the_budget_at_first(self, con: Connection) -> None:
         """No row may go. With the levels pinned to these, and whatever has to go suppressed, 4 of 8 rows do."""
         rows = [("u", "d", 2), ("w", "b", None), ("u", "b", 3), ("u", "a", 1), ("v", "d", None), ("v", "a", 2)]

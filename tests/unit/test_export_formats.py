@@ -104,6 +104,7 @@ def test_every_type(tmp_path: Path, format_: str) -> None:
     assert found == expected
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.drawn
 @settings(deadline=None, max_examples=draws(10, long=40))
 @given(rows=st.lists(st.tuples(st.none() | st.text(), st.none() | st.text()), max_size=12), one=st.booleans())

@@ -78,6 +78,7 @@ def test_an_exported_text_file_is_measured_in_the_types_of_the_snapshot(con: Con
         assert "of income" in (tmp_path / format_ / "certificate.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_a_file_that_breaks_a_requirement_is_never_put_in_place(
     con: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

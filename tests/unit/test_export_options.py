@@ -74,6 +74,7 @@ def test_the_values_are_those_of_the_release(released: Connection, tmp_path: Pat
     assert rows == published
 
 
+@pytest.mark.long
 def test_an_estimate_reads_texts_as_the_values_that_they_were(released: Connection, tmp_path: Path) -> None:
     question = "SELECT count(*), sum(pay) FROM people WHERE age < 23 AND born < DATE '2020-01-02'"
     answers = []
@@ -86,6 +87,7 @@ def test_an_estimate_reads_texts_as_the_values_that_they_were(released: Connecti
     assert answers[0][0][4] == pytest.approx(float(total))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", ["mondrian(bounds => true)", "anatomy(2)", "slicing(l => 2)", "trivial"])
 def test_each_method_has_texts_for_its_quasi_identifiers(con: Connection, tmp_path: Path, method: str) -> None:
     con.execute(
@@ -111,6 +113,7 @@ def test_lists_stay_lists(con: Connection, tmp_path: Path) -> None:
     assert checked(tmp_path / "out")["km_anonymity"][3] is True
 
 
+@pytest.mark.long
 def test_types_that_change_are_told(released: Connection, tmp_path: Path) -> None:
     first = released.execute(f"EXPORT r TO '{tmp_path}/out/'").fetchall()
     assert first[0][-1] is None
@@ -178,6 +181,7 @@ def test_characters_that_no_csv_file_can_have_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_certificate_with_other_characters_is_not_believed(con: Connection, tmp_path: Path) -> None:
     con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p; EXPORT r TO '{tmp_path}/out' (FORMAT csv, DELIMITER ';')")
     certificate = tmp_path / "out" / "certificate.json"

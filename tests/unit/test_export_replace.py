@@ -121,6 +121,7 @@ def test_a_former_export_that_is_open_stays(connection: Any, tmp_path: Path, for
     export(connection, tmp_path / "out", format_)
 
 
+@pytest.mark.long
 def test_an_export_that_was_read_here_can_be_replaced(connection: Any, tmp_path: Path) -> None:
     for format_ in ("parquet", "csv"):
         export(connection, tmp_path / f"x.{format_}", format_)

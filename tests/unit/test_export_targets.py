@@ -112,6 +112,7 @@ def test_arrow_is_read_by_arrow(con: sqlanon.Connection, tmp_path: Path) -> None
     assert rows_of(con, "table_of_arrow") == rows_of(con, "r")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("by", [f"{WARD}", f"{WARD}, AGE", "ill"])
 def test_a_partition_is_the_release(con: sqlanon.Connection, tmp_path: Path, by: str) -> None:
     """Whoever reads it, by the folders' names or not; and each folder has the rows of its values alone."""
@@ -232,6 +233,7 @@ def test_a_changed_dictionary_is_noticed(con: sqlanon.Connection, tmp_path: Path
         con.sql(f"CHECK '{tmp_path}/out'")
 
 
+@pytest.mark.long
 def test_the_command_has_the_options(tmp_path: Path) -> None:
     database = tmp_path / "x.duckdb"
     with sqlanon.connect(database) as connection:

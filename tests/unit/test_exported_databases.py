@@ -128,6 +128,7 @@ def test_an_export_does_not_become_the_database_of_a_journal(con: sqlanon.Connec
     assert not path.exists()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("format_", "change"),
     [
@@ -186,6 +187,7 @@ except sqlanon.PrivacyViolation as error:
 """
 
 
+@pytest.mark.long
 def test_arrow_that_points_nowhere_is_not_read(con: sqlanon.Connection, tmp_path: Path) -> None:
     """In a process of its own, which it would end."""
     con.sql(f"EXPORT r TO '{tmp_path}/out' (FORMAT arrow)")
@@ -204,6 +206,7 @@ def said_of(folder: Path, content: bytes) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("nested", [False, True])
 def test_arrow_whose_values_are_not_what_they_are_called(con: sqlanon.Connection, tmp_path: Path, nested: bool) -> None:
     """DuckDB reads 16 bytes of each value where a type is called its HUGEINT."""

@@ -426,6 +426,7 @@ SWEPT = (
 )
 
 
+@pytest.mark.long
 def test_candidates_that_differ_in_numbers_alone_share_their_cells(con: Connection) -> None:
     answer, texts = made_with(con, SWEPT)
     # Levels and ranks are encoded once each for six candidates; what is there to compare with encodes its own.
@@ -438,6 +439,7 @@ def test_candidates_that_differ_in_numbers_alone_share_their_cells(con: Connecti
         assert len(same) == 3
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("any_rows")
 def test_cells_of_rows_that_have_changed_are_encoded_again() -> None:
     connection = template(SETUP)

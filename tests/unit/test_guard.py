@@ -171,7 +171,7 @@ def con() -> duckdb.DuckDBPyConnection:
 
 
 @pytest.mark.drawn
-@settings(max_examples=draws(15, long=120), deadline=None)
+@settings(max_examples=draws(10, long=120), deadline=None)
 @given(tables, st.lists(one, min_size=1, max_size=3), st.lists(st.integers(0, 6), max_size=40))
 def test_what_is_kept_is_what_the_rounds_leave(rows: list[Row], models: list[Fake], people: list[int]) -> None:
     con, public = duckdb.connect(config={"threads": 1}), Counter[object](people)

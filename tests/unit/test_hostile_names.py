@@ -73,7 +73,7 @@ def chunks(names: list[str], size: int) -> list[list[str]]:
     return [names[i : i + size] for i in range(0, len(names), size)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("names", chunks(HOSTILE + OURS, 15), ids=lambda names: f"{names[0][:9]!r}...")
 @pytest.mark.parametrize("entity", [False, True])
 def test_columns(names: list[str], entity: bool) -> None:
@@ -143,7 +143,7 @@ def whole_cycle(name: str, *, hierarchy: str, policy: str, release: str) -> None
     assert left == [(0, 1, 0, 0)]
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(30)
 @pytest.mark.parametrize("names", chunks(HOSTILE + OURS, 3), ids=lambda names: repr(names[0][:12]))
 def test_objects(names: list[str]) -> None:
     first, second, third = (names * 3)[:3]

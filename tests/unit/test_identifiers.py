@@ -66,6 +66,7 @@ def test_mondrian_is_told_about_one_of_them(con: Connection) -> None:
     assert steps[0] > 1
 
 
+@pytest.mark.long
 def test_an_estimate_asks_the_column_that_is_named(con: Connection) -> None:
     for name, total in (("Ä", 66), ("ä", 6600)):
         answers = con.execute(

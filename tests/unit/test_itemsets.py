@@ -319,6 +319,7 @@ def test_figures_of_levels_are_left_out_and_classes_are_those_of_whole_lists(con
     assert "labels of the items in lists" in message
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb"])
 def test_a_receiver_counts_the_sets_in_the_file(con: sqlanon.Connection, tmp_path: Path, format_: str) -> None:
     lists(con, """(['a, b', '[c]', NULL, '']), (['', NULL, 'a, b', '[c]']), ([]), (['NULL']), (['NULL', '"'])""")

@@ -236,6 +236,7 @@ def test_a_version_is_part_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
+@pytest.mark.long
 def test_a_transaction_ends_with_its_job(folder: Path) -> None:
     """One that fails within BEGIN and COMMIT, and one without COMMIT, leave nothing to the next job."""
     (folder / "fails.sql").write_text(SCRIPT.replace("k => 5", "k => 500"), encoding="utf-8")
@@ -247,12 +248,14 @@ def test_a_transaction_ends_with_its_job(folder: Path) -> None:
     assert rows("SELECT DISTINCT arguments FROM anon.hierarchy WHERE hierarchy = 'tens'")[0][0] == "[10]"
 
 
+@pytest.mark.long
 def test_the_script_is_part_of_it(done: Path) -> None:
     (done / "night.sql").write_text(SCRIPT.replace("k => 5", "k => 6"), encoding="utf-8")
     assert outcome() == "done"
     assert outcome() == "unchanged"
 
 
+@pytest.mark.long
 def test_a_policy_of_another_script_is_part_of_it(done: Path) -> None:
     (done / "night.sql").write_text("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p;", encoding="utf-8")
     assert [outcome(), outcome()] == ["done", "unchanged"]
@@ -412,6 +415,7 @@ def test_a_clock_that_was_set_back_costs_no_copy(folder: Path, keep: int) -> Non
         assert runs >= set(made[-keep:])
 
 
+@pytest.mark.long
 def test_a_single_file_is_archived_with_its_certificates(folder: Path) -> None:
     (folder / "night.sql").write_text(SCRIPT.replace("'out/'", "'r.csv'"), encoding="utf-8")
     assert run("--archive", "archive")[0] == 0

@@ -72,6 +72,7 @@ def labels_that_repeat(con: Connection, require: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_labels_of_two_rounds_that_are_the_same_are_one_class(con: Connection) -> None:
     labels_that_repeat(con, "k_anonymity(k => 3)")
     fill(con, [(v, "x", None) for v in "pppqqrsruuu"])
@@ -157,6 +158,7 @@ def test_values_and_labels_stand_in_one_column_as_text(con: Connection) -> None:
         assert Counter((day, n) for day, n, _, _ in found)[("2020-01-03", "0.75")] == 2
 
 
+@pytest.mark.long
 def test_hostile_names_and_values(con: Connection) -> None:
     name, value = 'a "b". drop', "it's *"
     con.execute(f'CREATE TABLE t ("{name.replace(chr(34), chr(34) * 2)}" VARCHAR, s INTEGER)')

@@ -202,6 +202,7 @@ def test_each_statement_is_among_them() -> None:
     assert lacking == []
 
 
+@pytest.mark.one_in(11)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_no_pattern_takes_the_square_of_a_length(function: str) -> None:
     for filling in FILLINGS:

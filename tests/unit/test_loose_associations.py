@@ -227,6 +227,7 @@ def test_near_groups_leave_out_few_rows_more() -> None:
     assert made.association.left_out <= 6
 
 
+@pytest.mark.long
 def test_near_groups_stay_near_where_one_value_is_nearly_too_frequent() -> None:
     """In small chunks the flu is often too frequent; were they filled nevertheless, far rows would have to mend it."""
     drawn = random.Random(5)
@@ -278,6 +279,7 @@ def test_the_place_of_a_row_interleaves_the_ranks_of_its_values(columns) -> None
     assert found == {number: place(row) for number, row in enumerate(rows)}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("tries", [0, 3])
 def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None:
     rows = [(number // 2, number, f"b{number % 13}") for number in range(120)]

@@ -66,6 +66,7 @@ def test_newcomers_fill_what_is_missing_and_counterfeits_the_rest(begun: Connect
     assert [row[4] for row in begun.execute("CHECK r2 IN SERIES s").fetchall() if row[1] == "m_invariance"] == [3]
 
 
+@pytest.mark.long
 def test_what_is_published_shows_no_respondent_and_no_counterfeit(begun: Connection) -> None:
     publish(begun, FIRST[:3], "r2", CALL)
     columns = {
@@ -201,6 +202,7 @@ def test_a_respondent_has_one_row(con: Connection, rows: list[tuple[object, ...]
     assert tables(con) == ["people"]
 
 
+@pytest.mark.long
 def test_releases_of_a_series_have_to_be_unique_and_large_enough(con: Connection) -> None:
     con.execute("ALTER POLICY p ALTER COLUMN age QUASI IDENTIFIER MIN LEVEL 1")
     con.execute("ALTER POLICY p ALTER COLUMN shown IDENTIFIER")
@@ -255,6 +257,7 @@ def test_a_table_of_its_name_is_not_replaced(con: Connection) -> None:
         publish(con, FIRST, "r1", CALL)
 
 
+@pytest.mark.long
 def test_a_requirement_of_sizes_does_not_count_counterfeits(con: Connection) -> None:
     con.execute(POLICY.replace("l_diversity(l => 2, variant => 'probabilistic')", "k_anonymity(k => 3)"))
     con.execute("DROP SERIES s; CREATE SERIES s ON POLICY p KEY 'SERIES_KEY'")

@@ -82,6 +82,7 @@ def test_which_row_is_a_counterfeit_is_not_told_by_its_place(begun: Connection) 
     assert min(places[place] for place in range(3)) >= 4
 
 
+@pytest.mark.long
 def test_the_numbers_of_buckets_tell_nothing_of_counterfeits(con: Connection) -> None:
     publish(con, [(f"p{i}", i, f"d{i % 2}") for i in range(40)], "r1", "m_invariance(2, publish => 'ranges')")
     publish(

@@ -231,6 +231,7 @@ ACTIONS: tuple[Callable[[Connection, Path], None], ...] = (
 )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
 def test_a_macro_is_found_by_the_next_statement(
     con: Connection, action: Callable[[Connection, Path], None], tmp_path: Path

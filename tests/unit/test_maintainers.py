@@ -50,6 +50,7 @@ def test_the_glossary_has_each_word_once() -> None:
     assert sorted(words) == sorted(set(words))
 
 
+@pytest.mark.long
 def test_the_pictures_show_the_imports_as_they_are() -> None:
     """`make lint` checks it too, and always: only its environment is sure to have grimp, which import-linter brings."""
     pytest.importorskip("grimp")

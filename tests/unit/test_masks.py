@@ -101,6 +101,7 @@ def test_nothing_is_asked_of_the_rows() -> None:
     assert found.to_pylist() == [[5, 5, 5]]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("queries", [1, 100])
 @pytest.mark.parametrize("sizes", [[3], [1, 2, 3, 4, 5, 8, 17], [3] * 1200 + [4] * 30])
 def test_sums_over_buckets(queries: int, sizes: list[int]) -> None:

@@ -58,6 +58,7 @@ def stored(con: Connection, workload: str = "own") -> list[Result]:
     return [Result(*row[:5], lost=row[5] == "lost", invented=row[5] == "invented") for row in found]
 
 
+@pytest.mark.long
 def test_plain_queries_are_what_they_come_to_on_the_source(con: Connection) -> None:
     queries = [
         "SELECT count(*) FROM people WHERE age < 31",
@@ -87,6 +88,7 @@ def test_the_figures_are_those_of_the_stored_errors(con: Connection) -> None:
     assert min(errors) <= found["relative_error_95"] <= max(errors)
 
 
+@pytest.mark.long
 def test_estimates_are_those_of_estimate(con: Connection) -> None:
     query = "SELECT disease, count(*) AS n, sum(days) AS d FROM people WHERE age > 33 GROUP BY disease"
     own(con, query)
@@ -206,6 +208,7 @@ def test_rows_that_do_not_repeat_are_asked_as_they_are(con: Connection) -> None:
         )
 
 
+@pytest.mark.long
 def test_of_queries_that_are_asked_at_once_the_one_that_is_refused_leaves_the_others(con: Connection) -> None:
     wrong = "SELECT count(*) FROM people WHERE age < 3e1 AND disease = 'flu'"
     others = [f"SELECT count(*) FROM people WHERE age < {age} AND disease = 'flu'" for age in (30, 31, 33, 41, 55, 62)]

@@ -111,6 +111,7 @@ def test_a_database_that_is_read_only_is_measured_and_remembers_nothing(tmp_path
         assert con.duckdb.execute("SELECT count(*) FROM anon.release_figure").fetchall() == [(0,)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
@@ -238,6 +239,7 @@ def test_a_file_that_is_incomplete_is_refused(falls: str, statement: str, words:
         parse_statistic("mine", HEADER.format(falls=falls, statement=statement))
 
 
+@pytest.mark.long
 def test_a_workload_and_figures_are_one_table(con: Connection) -> None:
     con.execute("CREATE OR REPLACE WORKLOAD w ON POLICY p (queries => 5, dimensions => 1, seed => 1)")
     together = measured(con, "MEASURE r WITH WORKLOAD w WITH FIGURES (p_loss, class_sizes)")

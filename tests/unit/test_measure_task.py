@@ -92,6 +92,7 @@ def test_what_cannot_be_read_is_refused(con: Connection, text: str) -> None:
         con.execute(f"MEASURE sliced {text}")
 
 
+@pytest.mark.long
 def test_without_scipy_it_says_what_to_install() -> None:
     program = """
 import sys

@@ -66,7 +66,7 @@ def made(shared: Connection, name: str) -> Iterator[tuple[str, str]]:
     shared.execute("ROLLBACK")
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(18)
 @every_model
 def test_a_release_meets_its_model(shared: Connection, name: str, made: tuple[str, str]) -> None:
     for release in made:
@@ -85,7 +85,7 @@ def test_a_release_meets_its_model(shared: Connection, name: str, made: tuple[st
         assert measured == pytest.approx((table.rows, *found[name][1:]))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(18)
 @every_model
 def test_a_changed_release_is_found_out(shared: Connection, name: str, made: tuple[str, str]) -> None:
     """One class of the snapshot is cut down to a row, and another view takes the live view's place."""
@@ -240,7 +240,7 @@ CHANGES: tuple[Callable[[list[Row]], list[Row]], ...] = (
 )
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @every_model
 def test_a_live_view_keeps_its_promise_whatever_becomes_of_its_source(
     shared: Connection, name: str, made: tuple[str, str]
@@ -329,6 +329,7 @@ def test_respondents_count_where_a_model_counts_them_and_rows_elsewhere(con: Con
         assert [row[-1] for row in checked(con).values()] == [True] * 4
 
 
+@pytest.mark.long
 def test_a_live_view_whose_companions_are_gone_is_not_vouched_for(con: Connection) -> None:
     policy(con, "personalized")
     create(con, "VIEW")

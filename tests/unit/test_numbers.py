@@ -53,6 +53,7 @@ def test_a_fraction_is_no_whole_number(con: Connection, asked: str) -> None:
         con.execute("CREATE POLICY q ON patients (ward QUASI IDENTIFIER MAX LEVEL 1.5) REQUIRE k_anonymity(k => 2)")
 
 
+@pytest.mark.long
 def test_a_threshold_of_many_digits_is_kept_from_policy_to_certificate(tmp_path: Path) -> None:
     database, out = tmp_path / "p.duckdb", tmp_path / "out"
     with sqlanon.connect(str(database)) as con:

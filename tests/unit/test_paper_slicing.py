@@ -48,6 +48,7 @@ def test_bucketization_keeps_quasi_identifiers_together(con: sqlanon.Connection,
     assert combinations(rows, selection.attributes) != combinations(truth, selection.attributes)
 
 
+@pytest.mark.long
 def test_slicing_keeps_what_is_in_one_column_together(con: sqlanon.Connection) -> None:
     selection = adult.described(con, OCC_7)
     released(con, selection, f"slicing(l => 3) {COLUMNS}")
@@ -60,6 +61,7 @@ def test_slicing_keeps_what_is_in_one_column_together(con: sqlanon.Connection) -
     assert combinations(rows, selection.attributes) != combinations(truth, selection.attributes)
 
 
+@pytest.mark.long
 def test_tuples_that_match_a_bucket_are_those_of_the_definition(con: sqlanon.Connection) -> None:
     selection = adult.described(con, OCC_7)
     # Drawn buckets with the occupation alone are put together seldom.
@@ -129,6 +131,7 @@ def table(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line]
 
 
+@pytest.mark.long
 def test_the_times_are_a_table(with_adult: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = "--part rows --rows 200 --runs 1 --selection OCC-7 --only bucketization"
     assert slicing.main(words.split()) == 0
@@ -137,6 +140,7 @@ def test_the_times_are_a_table(with_adult: Path, capsys: pytest.CaptureFixture[s
     assert [line[0] for line in lines if "rows" not in line[0]] == ["---", "100", "200", "200 to 100: x 2.00"]
 
 
+@pytest.mark.long
 def test_the_accuracies_are_a_table(with_adult: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("sklearn", reason="only where the extra papers is installed")
     assert slicing.main("--part classification --rows 2000 --folds 1 --only original".split()) == 0

@@ -111,6 +111,7 @@ def test_without_values_a_script_is_still_read_first(con: Connection) -> None:
     assert con.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'u'").fetchall() == [(0,)]
 
 
+@pytest.mark.long
 def test_an_error_in_a_query_with_parameters_points_at_the_query(con: Connection) -> None:
     """A literal is longer or shorter than the parameter that it replaces."""
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")

@@ -101,6 +101,7 @@ def run(installed: Path, program: str, folder: Path) -> list[str]:
     return ran.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_each_goes_through_the_statements(installed: Path, tmp_path: Path) -> None:
     program = """
 import sys, sqlanon
@@ -154,6 +155,7 @@ CHECKED = {
 }
 
 
+@pytest.mark.long
 def test_what_is_wrong_with_one(installed: Path, tmp_path: Path) -> None:
     """The package is named. Others are not disturbed."""
     program = f"""
@@ -194,6 +196,7 @@ raises = hostile.raises
 """
 
 
+@pytest.mark.long
 def test_one_that_ends_the_program_is_skipped(tmp_path: Path) -> None:
     """An export goes on, and its warning names each format that was skipped; a statement that names one fails."""
     modules = {

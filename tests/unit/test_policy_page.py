@@ -105,6 +105,7 @@ def test_an_empty_source_and_a_policy_without_hierarchies() -> None:
         page_of(con, "nobody")
 
 
+@pytest.mark.long
 def test_the_command_writes_it(tmp_path: Path) -> None:
     database, target = tmp_path / "d.duckdb", tmp_path / "policy.html"
     with sqlanon.connect(str(database)) as con:

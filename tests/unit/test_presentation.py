@@ -83,6 +83,7 @@ def test_tables_round_figures_and_json_does_not(value: object, text: str) -> Non
     assert shown == (value if isinstance(value, float) and math.isfinite(value) else json_value(value))
 
 
+@pytest.mark.long
 @given(st.text())
 def test_no_text_can_drive_a_terminal(text: str) -> None:
     assert one_line(text).isprintable()
@@ -310,6 +311,7 @@ def test_what_the_script_of_a_profile_says_is_a_comment(monkeypatch: pytest.Monk
     assert "released" in answered(with_a_release)
 
 
+@pytest.mark.long
 def test_advice_is_printed_as_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     frontier = "FRONTIER f ON POLICY visits METHODS (mondrian) SWEEP k IN (2, 4) MEASURE p_loss, discernibility;"

@@ -57,6 +57,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("file", COMMANDS)
 def test_a_new_file_is_the_owners_alone(folder: Path, file: str) -> None:
     """One that was shared stays so: a log is appended to, and what takes its place has its mode."""
@@ -69,6 +70,7 @@ def test_a_new_file_is_the_owners_alone(folder: Path, file: str) -> None:
         assert mode(folder / file) == shared
 
 
+@pytest.mark.long
 def test_a_report_beside_an_export_is_too(folder: Path) -> None:
     with sqlanon.connect("a.duckdb") as con:
         for _ in range(2):

@@ -96,6 +96,7 @@ def test_values_are_recognized_by_their_form(value: str, category: str) -> None:
     assert row["why"].startswith(f"its values say {category}")
 
 
+@pytest.mark.long
 def test_the_printed_script_makes_a_release(con: Connection) -> None:
     con.execute(script(parts(con, "PROFILE people (age, zip, sex, job, diagnosis, contact)")))
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY people METHOD mondrian")
@@ -147,6 +148,7 @@ def test_sensitive_names(name: str, role: str) -> None:
     assert roles(parts(con, "PROFILE t")) == {name: role}
 
 
+@pytest.mark.long
 def test_the_last_row_makes_a_first_release(con: Connection) -> None:
     con.execute("CREATE VIEW people_release AS FROM people")
     rows = parts(con, "PROFILE people (age, zip, sex, job, diagnosis)")
@@ -165,6 +167,7 @@ def test_why_says_that_nothing_is_sensitive(con: Connection) -> None:
     assert ["k-anonymity alone" in why for why in whys] == [False, True]
 
 
+@pytest.mark.long
 def test_a_large_lattice_is_proposed_a_method_without_a_search(con: Connection) -> None:
     columns = '(age, zip, sex, job, amount, "weekly hours", "birthDate")'
     plain = parts(con, f"PROFILE people {columns}")
@@ -301,6 +304,7 @@ def test_auto_says_create_or_replace_and_if_not_exists(con: Connection) -> None:
         con.execute("CREATE HIERARCHY h AUTO ON people.age")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
@@ -356,6 +360,7 @@ def test_a_source_that_cannot_be_read(con: Connection, source: str, hint: str) -
     assert hint in str(caught.value.hint)
 
 
+@pytest.mark.long
 def test_table_functions_are_told_from_lists_of_columns(con: Connection, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     con.execute(f"COPY (SELECT age, sex, job FROM people) TO '{path}'")
@@ -445,6 +450,7 @@ def test_every_type(column_type: str) -> None:
         con.execute(text.replace("t_2", "t"))
 
 
+@pytest.mark.long
 def test_hostile_names() -> None:
     con = sqlanon.connect()
     for name in HOSTILE:

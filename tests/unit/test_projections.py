@@ -110,6 +110,7 @@ def test_names_that_look_like_others_are_told_apart() -> None:
     assert names == ["k_anonymity on (a, b)", 'k_anonymity on ("a, b")']
 
 
+@pytest.mark.long
 def test_withholding_a_class_of_one_set_lowers_another(con: Connection) -> None:
     """942, M has one row once the last is a woman's; without it 942, 1960 has one, too."""
     required = "k_anonymity(2, on => (zip, born)), k_anonymity(2, on => (zip, sex))"
@@ -164,6 +165,7 @@ def test_an_error_shows_the_columns_of_its_set_alone(con: Connection) -> None:
     assert (raised.value.hint or "").startswith("raise MAX LEVEL of zip, born, or ask for less")
 
 
+@pytest.mark.long
 def test_a_certificate_and_a_report_say_on_which_columns(con: Connection, tmp_path: Path) -> None:
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
     con.execute(f"EXPORT r TO '{tmp_path}/out' (FORMAT parquet)")
@@ -224,6 +226,7 @@ def test_attacks_are_by_all_columns_and_nothing_bounds_them(con: Connection) -> 
         con.execute("ATTACK apart WITH minimality")
 
 
+@pytest.mark.long
 def test_a_frontier_sweeps_a_parameter_of_all_sets(con: Connection) -> None:
     rows = con.execute(
         "FRONTIER f ON POLICY p METHODS (generalization(suppression => 0), mondrian) SWEEP k IN (2, 3) "

@@ -38,6 +38,7 @@ def levels(con: Connection, name: str) -> dict[str, int]:
     return {a: level for a, level in con.duckdb.execute(query, [name]).fetchall() if level is not None}
 
 
+@pytest.mark.long
 def test_a_refreshed_release_is_made_as_it_was_of_what_the_source_is_now(con: Connection) -> None:
     before = released(con, "r")
     con.execute(MORE.format(400))
@@ -61,6 +62,7 @@ def test_arguments_are_those_of_the_release(con: Connection, method: str) -> Non
     assert released(con, "r")[1:4] == before
 
 
+@pytest.mark.long
 def test_sets_of_columns_are_those_of_the_release(con: Connection) -> None:
     con.execute(
         "CREATE POLICY q ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, ill SENSITIVE) "
@@ -142,6 +144,7 @@ def test_what_is_refused(con: Connection, statement: str, words: str) -> None:
         con.execute(statement)
 
 
+@pytest.mark.long
 def test_a_release_of_a_series_stays_in_it(con: Connection) -> None:
     con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.9, changed => 'ignored')")
     con.execute("CREATE ANONYMIZED TABLE m AS POLICY p IN SERIES s")
@@ -198,6 +201,7 @@ def test_a_release_whose_series_does_not_know_it_is_not_made_outside_of_it(clini
         clinic.execute("CHECK january")
 
 
+@pytest.mark.long
 def test_a_release_whose_series_knows_it_is_refreshed_as_the_series_requires(clinic: Connection) -> None:
     clinic.execute("REFRESH ANONYMIZED TABLE january")
     assert clinic.execute("SHOW SERIES").fetchall() == [("monthly", "clinic", 2, 4)]

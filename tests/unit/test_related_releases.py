@@ -44,6 +44,7 @@ def satisfied(con: sqlanon.Connection, release: str = "made") -> bool:
     return all(row[-1] for row in con.execute(f"CHECK {release}").fetchall())
 
 
+@pytest.mark.long
 def test_each_person_has_a_number_that_is_drawn_and_leads_to_their_rows(made: sqlanon.Connection) -> None:
     assert made.duckdb.execute("SELECT id FROM made_persons ORDER BY id").fetchall() == [(i,) for i in range(1, 13)]
     shown = made.duckdb.execute(
@@ -109,6 +110,7 @@ def test_who_is_left_out_is_in_none_of_the_tables(con: sqlanon.Connection) -> No
     assert satisfied(con)
 
 
+@pytest.mark.long
 def test_a_star_of_five_tables_with_names_of_any_kind() -> None:
     names = ("a b", 'q"t', "select", "größe")
     with sqlanon.connect(config={"threads": "1"}) as con:
@@ -222,6 +224,7 @@ def test_more_sets_than_are_counted_are_refused(con: sqlanon.Connection) -> None
         con.execute(MAKE.format(0))
 
 
+@pytest.mark.long
 def test_nothing_is_left_where_nothing_is_published(con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     before = tables(con)
     con.execute(

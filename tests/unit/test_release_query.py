@@ -230,6 +230,7 @@ def test_a_public_row_that_the_hierarchy_does_not_know_is_in_no_class(con: duckd
     assert [n for c, n in found if c is None] == [1]
 
 
+@pytest.mark.long
 def test_a_public_text_that_is_no_value_of_the_type_is_not_null(con: duckdb.DuckDBPyConnection) -> None:
     """The value NULL has a class in the release; a text that cannot be read must not pass for it."""
     con.execute(
@@ -269,6 +270,7 @@ def test_the_report_with_rounds(con: duckdb.DuckDBPyConnection) -> None:
     assert con.execute(to_sql(made.report())).fetchall() == [(0, 3.0, 0), (1, None, 0)]
 
 
+@pytest.mark.long
 def test_no_value_stands_in_the_text(con: duckdb.DuckDBPyConnection) -> None:
     con.executemany("INSERT INTO anon.release_taxonomy VALUES ('r1', 'disease', ?, 1, ?)", DISEASES)
     con.execute("INSERT INTO anon.release_value_range VALUES ('r1', 4, 'cold', 0.3, NULL)")

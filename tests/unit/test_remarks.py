@@ -57,6 +57,7 @@ def test_a_name_that_repeats_is_not_an_entity_yet(con: Connection, role: str) ->
     assert person.startswith("in 20 of 20 classes all rows have one value of name: ")
 
 
+@pytest.mark.long
 def test_an_entity_is_enough(con: Connection) -> None:
     """All rows are one class then, with one disease."""
     con.execute(VISITS)
@@ -64,6 +65,7 @@ def test_an_entity_is_enough(con: Connection) -> None:
     assert disease.startswith("in 1 of 1 class all rows have one value of disease: ")
 
 
+@pytest.mark.long
 def test_rows_of_nobody(con: Connection) -> None:
     con.execute(VISITS)
     policy = f"visits {POLICY.format('ENTITY')}"
@@ -94,6 +96,7 @@ def test_a_column_that_tells_rows_apart(con: Connection) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_place_gives_away_its_region(con: Connection) -> None:
     """It determines one of three quasi-identifiers: it is no number of a person."""
     con.execute(
@@ -190,6 +193,7 @@ def test_buckets_of_one_known_value_beside_null(
     assert any(detail.startswith(seen) for _, item, detail in explained if item == "remark")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("required", "advice"),
     [
@@ -263,6 +267,7 @@ def test_figures_are_those_of_plain_python(con: Connection) -> None:
     assert [alike] if alike else [int(text.split()[1]) for text in said[2:]] == []
 
 
+@pytest.mark.long
 def test_slips_of_the_pen_are_not_passed_over(con: Connection) -> None:
     """Of 200 people one has two ages: that is said, and not that each has one."""
     con.execute(
@@ -309,6 +314,7 @@ def test_a_large_source_is_counted_in_part(con: Connection) -> None:
     assert (int(found[1]), int(found[2])) == (pytest.approx(5000, rel=0.2), pytest.approx(20000, rel=0.2))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "method", ["anatomy(l => 2)", "mondrian", "mondrian(publish => 'none')", "mondrian(mode => 'relaxed')"]
 )
@@ -321,6 +327,7 @@ def test_other_methods(con: Connection, method: str) -> None:
     assert ("one value of person" in "".join(said[1:])) is ("mondrian" in method)
 
 
+@pytest.mark.long
 def test_stored_hierarchies_and_models_that_read_copies(con: Connection) -> None:
     """A dry run has no copies in the catalog, and leaves none."""
     con.execute("CREATE TABLE t AS SELECT i // 8 AS person, i // 8 % 6 AS job, i % 3 AS s FROM range(480) AS r(i)")
@@ -351,6 +358,7 @@ def test_hostile_names(con: Connection, name: str) -> None:
     assert not any("\n" in text for text in said)
 
 
+@pytest.mark.long
 def test_nothing_of_it_leaves_the_database(con: Connection, tmp_path: Path) -> None:
     con.execute(VISITS)
     said = remarks(con, f"visits {POLICY.format('IDENTIFIER')}")
@@ -387,6 +395,7 @@ def test_explain_makes_no_tokens_and_says_what_create_says(role: str, method: st
     assert [(text or "").splitlines() for (text,) in created] == [remarks]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", ["anatomy(l => 3)", "slicing(l => 3) COLUMNS EACH"])
 def test_all_rows_in_one_bucket(con: Connection, method: str) -> None:
     con.execute("CREATE TABLE few AS SELECT i % 4 AS age, 'd' || i % 3 AS disease FROM range(6) AS t(i)")
@@ -448,6 +457,7 @@ def test_few_values_that_determine_nothing(con: Connection, weight: str) -> None
     assert about_weight(con, 40, "mondrian") == []
 
 
+@pytest.mark.long
 def test_a_column_of_a_related_table(con: Connection) -> None:
     con.execute("CREATE TABLE people AS SELECT i AS who, i % 4 AS age FROM range(80) AS t(i)")
     con.execute(

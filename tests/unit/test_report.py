@@ -42,7 +42,7 @@ def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_without_scripts")
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("method", METHODS)
 def test_its_figures_are_those_of_the_statements(method: str) -> None:
     con = people(method)
@@ -120,6 +120,7 @@ def test_the_worst_classes_are_counted_as_they_are() -> None:
             assert share_of_all == of_all[value] / len(rows)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 def test_what_a_privacy_officer_reads_is_in_per_cents() -> None:
     con = people("generalization")
@@ -175,6 +176,7 @@ def test_plots_have_the_values_of_their_tables() -> None:
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in plots)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 def test_errors_of_workloads_are_by_conditions_and_by_how_many_rows_match() -> None:
     con = people("generalization")
@@ -236,6 +238,7 @@ def test_it_quotes_labels_and_no_value_below_them() -> None:
     assert "700" in text
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 def test_a_source_that_is_a_query_is_not_quoted() -> None:
     con = sqlanon.connect()
@@ -289,6 +292,7 @@ def test_what_is_not_met_is_said_first() -> None:
     assert page.text.index("do not give it away") < page.text.index("What was required")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("_without_scripts")
 @pytest.mark.parametrize(
     ("method", "has_loss_of_its_own"),
@@ -409,6 +413,7 @@ def test_long_labels_stand_on_several_lines_and_differ() -> None:
     assert max(label.count("\n") for label in lines) <= 4
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 def test_no_plot_cuts_a_label() -> None:
     """An axis has a limit of its own where it is told none."""

@@ -18,6 +18,7 @@ def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "_scripts", lambda: ("0;",))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("method", "ages", "values", "name"),
     [
@@ -54,6 +55,7 @@ def test_fragments_are_apart_without_buckets() -> None:
     ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("levels", "ages"),
     [

@@ -81,6 +81,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("path", ["out", "out/", "folder/../out/", "out.csv", "folder/."])
 def test_the_answer_says_where_the_report_is(tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here" / "folder").mkdir(parents=True)
@@ -96,12 +97,14 @@ def test_the_answer_says_where_the_report_is(tmp_path: Path, path: str, monkeypa
     assert said == f"{path.rstrip('/.')}.report.html"
 
 
+@pytest.mark.long
 def test_a_release_of_several_tables_has_one_report(tmp_path: Path) -> None:
     with people("anatomy(l => 2)") as con:
         rows = con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPORT true)").fetchall()
     assert [row[-1] for row in rows] == [(tmp_path / "out.report.html").as_posix()] * 2
 
 
+@pytest.mark.long
 def test_a_report_goes_before_another_export_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     con = people("mondrian")
     con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPORT true)")
@@ -121,6 +124,7 @@ def test_a_report_goes_before_another_export_appears(tmp_path: Path, monkeypatch
     assert seen == [False, False]
 
 
+@pytest.mark.long
 def test_a_report_stays_where_its_export_does(con: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPORT true)")
     report = (tmp_path / "out.report.html").read_text(encoding="utf-8")
@@ -174,6 +178,7 @@ def test_what_a_killed_run_has_written_is_removed_by_the_next(con: Connection, t
         assert names(tmp_path) == [name]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no lock")
 def test_an_export_that_is_killed_has_no_report_beside_it(con: Connection, tmp_path: Path) -> None:
     con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPORT true)")
@@ -184,6 +189,7 @@ def test_an_export_that_is_killed_has_no_report_beside_it(con: Connection, tmp_p
     assert names(tmp_path) == ["out"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no lock")
 def test_what_another_process_works_with_stays(tmp_path: Path) -> None:
     (tmp_path / "y.html").write_text(PAGE, encoding="utf-8")
@@ -239,6 +245,7 @@ def test_many_at_once(tmp_path: Path) -> None:
     assert (tmp_path / "x.html").read_text(encoding="utf-8") == PAGE
 
 
+@pytest.mark.long
 def test_a_source_that_has_moved_on_leaves_figures_out_and_says_so(con: Connection, tmp_path: Path) -> None:
     """A region shows the text b, which is no value of the source's any more."""
     con.execute(

@@ -16,6 +16,7 @@ def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "_scripts", lambda: ("0;",))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("requirements", "unrequired"),
     [
@@ -73,6 +74,7 @@ def test_a_guess_that_is_nearly_certain_is_said_first(healthy: int) -> None:
     assert [row[2:5] for row in page.table("What attacks") if row[0] == "background"] == [[40, None, None]]
 
 
+@pytest.mark.long
 def test_candidates_that_were_made_are_told_from_those_that_could_not_be() -> None:
     con = people("mondrian")
     queries = (

@@ -52,6 +52,7 @@ def checked(con: Connection, release: str, series: str = "monthly") -> dict[str,
     return {row[1]: tuple(row[2:]) for row in rows}
 
 
+@pytest.mark.long
 def test_what_is_required_is_reached_and_what_is_not_is_told(con: Connection) -> None:
     assert checked(con, "r1") == {
         "composition": ("disease", 0.5, 0.5, True),
@@ -59,6 +60,7 @@ def test_what_is_required_is_reached_and_what_is_not_is_told(con: Connection) ->
     }
 
 
+@pytest.mark.long
 def test_a_series_that_requires_nothing_is_satisfied_at_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERIES_KEY", KEY)
     create = "CREATE ANONYMIZED TABLE r1 AS POLICY p IN SERIES s; CHECK r1 IN SERIES s;"
@@ -194,6 +196,7 @@ def test_differences_of_differences_are_compared(con: Connection) -> None:
         con.execute("CREATE ANONYMIZED TABLE d AS POLICY p IN SERIES s")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("changed", "is_made"), [("refused", False), ("ignored", True)])
 def test_classes_that_contradict_each_other_tell_that_a_value_has_changed(
     con: Connection, changed: str, is_made: bool
@@ -211,6 +214,7 @@ def test_classes_that_contradict_each_other_tell_that_a_value_has_changed(
     assert "changed => 'ignored'" in str(error.value.hint)
 
 
+@pytest.mark.long
 def test_a_release_without_rows_tells_nothing(con: Connection) -> None:
     con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE composition(max => 0.5), m_invariance(m => 2)")
     con.execute("DELETE FROM people")
@@ -225,7 +229,7 @@ def explained_warning(con: Connection, create: str) -> list[str]:
     return [row[2] for row in con.execute(f"EXPLAIN {create}").fetchall() if row[:2] == ("bind", "warning")]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("before", "create"),
     [
@@ -268,6 +272,7 @@ def test_releases_of_a_series_that_requires_something_are_not_warned_of_within_i
     assert "its source is not known" in row[-2]
 
 
+@pytest.mark.long
 def test_m_invariance_is_required_of_all_releases(con: Connection) -> None:
     con.execute("CREATE SERIES s ON POLICY p KEY 'SERIES_KEY' REQUIRE m_invariance(m => 2)")
     con.execute("CREATE ANONYMIZED TABLE a AS POLICY p IN SERIES s")

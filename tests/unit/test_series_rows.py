@@ -54,7 +54,7 @@ def checked(con: Connection, release: str = "r1") -> dict[tuple[str, str], tuple
     return {(row[1], row[2]): row[4:] for row in rows}
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("required", TOGETHER)
 @pytest.mark.parametrize("role", ["SENSITIVE", "INSENSITIVE"])
@@ -69,6 +69,7 @@ def test_a_second_column_links_rows(con: Connection, role: str, required: str, m
     assert all(satisfied is not False for _, satisfied in checked(con).values())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("required", TOGETHER)
 def test_one_column_does_not(con: Connection, required: str) -> None:
     con.execute(begin(con, "ENTITY, age QUASI IDENTIFIER, disease SENSITIVE", required))
@@ -76,6 +77,7 @@ def test_one_column_does_not(con: Connection, required: str) -> None:
     assert checked(con)["m_invariance", "disease"][0] == 3
 
 
+@pytest.mark.long
 def test_what_a_series_has_come_to_is_told_by_rows(con: Connection) -> None:
     con.execute(begin(con, "ENTITY, age QUASI IDENTIFIER, disease SENSITIVE, status INSENSITIVE"))
     assert checked(con) == {("composition", "disease"): (1.0, None), ("m_invariance", "disease"): (1.0, None)}
@@ -85,6 +87,7 @@ def test_what_a_series_has_come_to_is_told_by_rows(con: Connection) -> None:
     assert checked(con, "r2")["composition", "disease"] == (pytest.approx(1 / 3), None)
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("required", TOGETHER)
 @pytest.mark.parametrize(
     ("columns", "words"),
@@ -115,12 +118,14 @@ def test_rows_that_cannot_be_compared_are_refused(con: Connection, columns: str,
     con.execute(f"CREATE {create.format(METHODS[0], 'free')}")
 
 
+@pytest.mark.long
 def test_tokens_that_are_drawn_anew_link_nothing(con: Connection) -> None:
     columns = "ENTITY PSEUDONYM, status IDENTIFIER PSEUDONYM, age QUASI IDENTIFIER, disease SENSITIVE"
     con.execute(begin(con, columns, TOGETHER[0]))
     assert checked(con)["composition", "disease"] == (pytest.approx(1 / 3), True)
 
 
+@pytest.mark.long
 def test_buckets_may_have_tokens_and_other_columns(con: Connection) -> None:
     """The values of a bucket stand apart from its rows."""
     fill(con, FIRST)
@@ -146,6 +151,7 @@ def test_releases_show_the_same_columns(con: Connection, change: str) -> None:
     assert con.execute("SHOW SERIES").fetchall() == [("s", "p", 1, 6)]
 
 
+@pytest.mark.long
 def test_columns_of_which_some_may_change(con: Connection) -> None:
     """Who knows which of three columns stay the same compares these alone."""
     con.execute("ALTER TABLE people ADD COLUMN visited INTEGER")
@@ -166,6 +172,7 @@ def test_columns_of_which_some_may_change(con: Connection) -> None:
     assert checked(con)["composition", "disease"] == (pytest.approx(1 / 3), True)
 
 
+@pytest.mark.long
 def test_a_series_of_an_earlier_version_that_wrote_down_values_alone(con: Connection) -> None:
     columns = "ENTITY, age QUASI IDENTIFIER, disease SENSITIVE, status INSENSITIVE"
     begin(con, columns, "composition(max => 1)")
@@ -188,6 +195,7 @@ def test_a_series_of_an_earlier_version_that_wrote_down_values_alone(con: Connec
         con.execute("CREATE ANONYMIZED TABLE r1 AS POLICY p METHOD generalization(suppression => 0) IN SERIES s")
 
 
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("variant", ["counting", "intersection"])
 @pytest.mark.parametrize(
     ("columns", "certain"),

@@ -186,6 +186,7 @@ def test_a_closed_connection(con: Connection) -> None:
             con.sql(statement)
 
 
+@pytest.mark.long
 def test_six_threads_on_one_connection(con: Connection) -> None:
     """Each gets its own answer, or hears what DuckDB says of a connection that is busy, and nothing stays behind."""
     con.execute("CREATE TABLE ok AS SELECT 0 AS number")

@@ -39,6 +39,7 @@ def piped(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*SQLANON, "shell", *arguments], input=text, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.long
 def test_statements_from_a_pipe_without_a_prompt() -> None:
     done = piped("SELECT 1 AS one;\nSELECT\n  2 AS two\n;\nSELECT 3 AS three")
     assert done.stdout == (
@@ -48,6 +49,7 @@ def test_statements_from_a_pipe_without_a_prompt() -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.long
 def test_an_error_does_not_end_the_shell_and_names_its_line() -> None:
     done = piped("SELECT 1 AS one;\n\nCREATE POLICY p ON;\nSELECT ';' AS two;\nCHECK nothing;\n")
     assert "|   1 |" in done.stdout
@@ -57,6 +59,7 @@ def test_an_error_does_not_end_the_shell_and_names_its_line() -> None:
     assert done.returncode == 2
 
 
+@pytest.mark.long
 def test_a_failed_check_is_the_exit_code() -> None:
     done = piped("CREATE TABLE t AS SELECT 1 AS age;\nCHECK t (age) REQUIRE k_anonymity(k => 2);\nSELECT 1;\n")
     assert done.returncode == 1
@@ -71,6 +74,7 @@ def test_forty_rows_and_a_note() -> None:
     assert piped("SELECT i FROM range(100) r(i);\n", "--limit", "0").stdout.count("\n") == 102
 
 
+@pytest.mark.long
 def test_dot_commands() -> None:
     done = piped("CREATE TABLE people (a INTEGER);\n.tables\n.help\n.nonsense\n.quit\nSELECT 'never' AS x;\n")
     assert "| people |" in done.stdout
@@ -79,12 +83,14 @@ def test_dot_commands() -> None:
     assert "never" not in done.stdout
 
 
+@pytest.mark.long
 def test_a_failed_transaction_does_not_end_the_shell() -> None:
     done = piped("BEGIN;\nSELECT * FROM missing;\n.tables\nROLLBACK;\nSELECT 1 AS one;\n")
     assert "|   1 |" in done.stdout
     assert done.returncode == 2
 
 
+@pytest.mark.long
 def test_help_on_each_statement() -> None:
     done = piped("".join(f".help {statement.lower()}\n" for statement in STATEMENTS) + ".help nonsense\n")
     for form in STATEMENTS.values():
@@ -92,6 +98,7 @@ def test_help_on_each_statement() -> None:
     assert "there is no help on 'nonsense'" in done.stderr
 
 
+@pytest.mark.long
 def test_help_on_attack_has_the_arguments_of_each() -> None:
     said = " ".join(piped(".help attack\n").stdout.replace("--", "").split())
     for attack in ("background(values => ..., confidence => ...)", "skewness(difference => ...)", "order()"):
@@ -99,6 +106,7 @@ def test_help_on_attack_has_the_arguments_of_each() -> None:
     assert {name for name in attack_names() if f"{name}(" not in said} == set()
 
 
+@pytest.mark.long
 def test_help_on_measure_has_each_form_and_what_releases_have() -> None:
     said = " ".join(piped(".help measure\n").stdout.replace("--", "").split())
     forms = (ROOT / "docs" / "statements" / "measure.md").read_text(encoding="utf-8").split("```")[1]
@@ -120,6 +128,7 @@ def test_help_on_measure_has_each_form_and_what_releases_have() -> None:
     assert "journalist_risk" in {row[1] for row in checked}
 
 
+@pytest.mark.long
 def test_help_on_a_frontier_says_how_to_choose_from_it() -> None:
     said = piped(".help frontier\n").stdout
     assert all(STATEMENTS[name] in said for name in ("FRONTIER", "ADVISE", "DROP FRONTIER"))
@@ -210,6 +219,7 @@ def test_the_method_of_a_stream_is_completed() -> None:
         assert found == expected
 
 
+@pytest.mark.long
 def test_help_on_one_method() -> None:
     said = piped(".help itemsets\n").stdout
     assert said.startswith("METHOD itemsets(search)")
@@ -354,6 +364,7 @@ def terminal(tmp_path: Path) -> Any:
         opened.process.wait()
 
 
+@pytest.mark.long
 def test_a_session_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     terminal.type("SELECT 40 +\r2 AS answer;\r")
     terminal.wait_for("42")
@@ -381,6 +392,7 @@ def test_end_of_input_leaves(terminal: Terminal) -> None:
     assert terminal.close() == 0
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("word", ["help", "HELP", "help;", ".help"])
 def test_a_newcomer_finds_help(word: str) -> None:
     done = piped(f"{word}\n")
@@ -388,15 +400,18 @@ def test_a_newcomer_finds_help(word: str) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.long
 def test_help_on_a_statement_needs_no_dot() -> None:
     assert "CREATE [OR REPLACE] POLICY" in piped("help create policy;\n").stdout
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("word", ["quit", "exit", "quit;", "EXIT;", "quit()", "\\q", ".quit"])
 def test_a_newcomer_can_leave(word: str) -> None:
     assert piped(f"{word}\nSELECT 1 AS one;\n").stdout == ""
 
 
+@pytest.mark.long
 def test_a_statement_that_begins_like_a_word_of_the_shell_is_a_statement() -> None:
     assert "quit" in piped("SELECT 'x' AS quit;\n").stdout
 
@@ -427,6 +442,7 @@ def test_a_script_is_read_from_a_file(tmp_path: Path) -> None:
     assert "cannot be read" in piped(".read nothing.sql\n").stderr
 
 
+@pytest.mark.long
 def test_modes() -> None:
     done = piped(
         ".mode json\nSELECT 1 AS one;\n.mode markdown\nSELECT 2 AS two;\n"

@@ -126,6 +126,7 @@ CHANGES: dict[str, Callable[[Certificate], object]] = {
 }
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_is_changed_is_seen(folder: Path, change: str) -> None:
     export()
@@ -252,6 +253,7 @@ def test_keys_are_drawn_once(folder: Path) -> None:
     assert json.loads(answer.stdout).keys() == {"private_key", "public_key", "fingerprint"}
 
 
+@pytest.mark.long
 def test_the_command_line(folder: Path) -> None:
     connect("a.duckdb").execute("""
         CREATE TABLE t AS SELECT i % 2 AS a FROM range(8) AS t(i);

@@ -71,6 +71,7 @@ def test_each_attribute_by_itself_and_the_sensitive_ones_last(con: Connection) -
     assert [columns[1] for _, columns in sorted(published(con).items())] == ["age", "zip", "ward", "disease"]
 
 
+@pytest.mark.long
 def test_several_sensitive_attributes_stand_where_they_are_put(con: Connection) -> None:
     """Each is diverse beside what is not sensitive in its column."""
     con.execute(
@@ -283,6 +284,7 @@ def test_more_quasi_identifiers_than_can_be_cut_are_drawn(con: Connection) -> No
     assert Counter(rows(con, f"SELECT {shown} FROM r_1")) == Counter(rows(con, f"SELECT {shown} FROM wide"))
 
 
+@pytest.mark.long
 def test_an_empty_source_is_published_empty(con: Connection) -> None:
     con.execute("DELETE FROM visits")
     for method in ("(l => 2)", "(l => 2, diversity => 'matching') COLUMNS EACH", "(l => 2, grouping => 'random')"):
@@ -290,6 +292,7 @@ def test_an_empty_source_is_published_empty(con: Connection) -> None:
         assert all(row[-1] for row in con.execute("CHECK r").fetchall())
 
 
+@pytest.mark.long
 def test_a_release_is_one_thing_whatever_it_publishes(con: Connection) -> None:
     release(con)
     first = rows(con, "FROM r_1 ORDER BY rowid")
@@ -363,6 +366,7 @@ COUNTS = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 def test_an_export_is_checked_and_asked_as_the_release_is(con: Connection, tmp_path: Path, kind: str) -> None:
     release(con)
@@ -455,6 +459,7 @@ def test_names_that_have_to_be_quoted(con: Connection) -> None:
     assert all(row[-1] for row in con.execute("CHECK r").fetchall())
 
 
+@pytest.mark.long
 def test_what_stands_beside_has_more_bits_than_half_a_key(con: Connection) -> None:
     con.execute(
         """CREATE TABLE wide AS SELECT i % 997 AS a, i * 7 % 1009 AS b, 'z' || (i * 13 % 1013) AS z, i * 31 % 2003 AS y,
@@ -523,6 +528,7 @@ def test_the_largest_l_is_named(con: Connection) -> None:
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY few METHOD slicing(l => 3) COLUMNS EACH")
 
 
+@pytest.mark.long
 def test_rows_of_many_columns_are_numbered(con: Connection) -> None:
     """By rowid, which must not be a column of the source."""
     columns = [f"c{index}" for index in range(64)]

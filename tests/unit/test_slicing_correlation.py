@@ -151,6 +151,7 @@ def test_whole_numbers_beyond_those_of_a_double_are_told_apart() -> None:
     assert made(["HUGEINT", "VARCHAR"], [(2**120 + number, number) for number in range(3)]).values == (3, 3)
 
 
+@pytest.mark.long
 def test_every_type_of_column() -> None:
     """NULL is a value, and so is the date before or after all others; numbers are in two intervals."""
     described = ", ".join(f'CAST({value} AS {kind}) AS "c{i}"' for i, (kind, value) in enumerate(TYPES.items()))

@@ -43,6 +43,7 @@ def test_the_table_of_the_paper(eight: Connection) -> None:
     assert Counter(disease for _, disease in zips) == {"dyspepsia": 3, "flu": 3, "bronchitis": 1, "gastritis": 1}
 
 
+@pytest.mark.long
 def test_every_statement(con: Connection, tmp_path: Path) -> None:
     create = f"ANONYMIZED TABLE made AS POLICY buckets METHOD {CALL}"
     explained = {item: detail for _, item, detail in con.execute(f"EXPLAIN {create}").fetchall()}
@@ -65,6 +66,7 @@ def test_every_statement(con: Connection, tmp_path: Path) -> None:
     con.execute("DROP ANONYMIZED TABLE made")
 
 
+@pytest.mark.long
 def test_what_is_not_a_range_is_estimated_exactly(con: Connection, tmp_path: Path) -> None:
     con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY buckets METHOD {CALL}")
     con.execute(f"EXPORT made TO '{tmp_path / 'files'}'")
@@ -78,6 +80,7 @@ def test_what_is_not_a_range_is_estimated_exactly(con: Connection, tmp_path: Pat
             con.execute(f'ESTIMATE SELECT count(*) AS n FROM {SOURCE} WHERE "é age" = 1 FROM {release}')
 
 
+@pytest.mark.long
 def test_a_workload_counts_what_is_not_estimated(con: Connection) -> None:
     con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY buckets METHOD {CALL}")
     figures = {name: value for *_, name, value in con.execute("MEASURE made WITH WORKLOAD asked").fetchall()}

@@ -45,7 +45,7 @@ def objects(con: Connection) -> list[str]:
     return sorted(name for (name,) in names if name not in ("people", "voters", "seen"))
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.one_in(30)
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize(("made", "part"), PARTS)
 def test_a_release_of_which_something_was_dropped_is_made_again(made: str, part: str, words: str) -> None:
@@ -64,7 +64,7 @@ def test_a_release_of_which_something_was_dropped_is_made_again(made: str, part:
         con.execute(f"CREATE ANONYMIZED {made}")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("made", "part"), PARTS)
 def test_the_hint_makes_the_same_release_again(made: str, part: str) -> None:
     con = template(PEOPLE, f"CREATE ANONYMIZED {made}")

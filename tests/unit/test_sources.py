@@ -88,7 +88,7 @@ def columns_of(of: list[Any]) -> str:
     return COLUMNS if len(of[0]) > 1 else COLUMNS.split(",")[0]
 
 
-@pytest.mark.one_in(45)
+@pytest.mark.one_in(135)
 def test_releases(con: Connection, form: Form) -> None:
     """A snapshot and a live view of it hold the rows that they must, and EXPLAIN can speak of them."""
     of, number = rows(con, form.query), next(NUMBERS)

@@ -41,6 +41,7 @@ def test_parquet_in_folders(con: sqlanon.Connection, source: str) -> None:
     assert con.sql("SELECT count(*) FROM 'out/r/year=2020/*.parquet'").fetchall() == [(82,)]
 
 
+@pytest.mark.long
 def test_an_attached_database(con: sqlanon.Connection) -> None:
     """A snapshot of it stands here without it; what needs the source says that it is gone."""
     con.sql("ATTACH 'there.duckdb' AS there; CREATE SCHEMA there.s")
@@ -69,6 +70,7 @@ def imported(*arguments: str) -> str:
     return done.stderr if done.exit_code else ""
 
 
+@pytest.mark.long
 def test_a_sqlite_file_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the types of its values, whatever its columns are declared as, and NULLs first."""
     monkeypatch.chdir(tmp_path)

@@ -109,6 +109,7 @@ class TestObjects:
         with pytest.raises(UserError, match="there is no release"):
             con.execute(f"DROP ANONYMIZED {kind} r")
 
+    @pytest.mark.long
     def test_all_is_gone_after_the_drops(self, con: Connection) -> None:
         con.execute(f"CREATE {HIERARCHY}; DROP HIERARCHY h")
         empty = _objects(con)
@@ -163,6 +164,7 @@ class TestTransactions:
         assert con.execute("CHECK t").fetchall()[0][-1] is True
         assert len(con.execute("FROM source").fetchall()) == 21
 
+    @pytest.mark.long
     def test_replace_and_rollback_brings_the_old_release_back(self, con: Connection) -> None:
         con.execute(f"CREATE {POLICY}; CREATE {TABLE}; CREATE {VIEW}")
         before = _objects(con), con.execute("SELECT * FROM anon.release").fetchall()
@@ -358,6 +360,7 @@ class TestSources:
             con.execute(f"CREATE OR REPLACE {TABLE}; CREATE OR REPLACE {VIEW}")
             assert set(con.execute("FROM t").fetchall()) == {(value, -value)} == set(con.execute("FROM v").fetchall())
 
+    @pytest.mark.long
     @pytest.mark.one_in(2)
     @pytest.mark.parametrize("sampled", ["(SELECT * FROM source WHERE random() < 0.7)", "sampled"])
     def test_a_volatile_source_never_shows_a_small_class(self, con: Connection, sampled: str) -> None:

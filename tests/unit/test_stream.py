@@ -636,6 +636,7 @@ def test_names_with_blanks_and_quotes_in_another_schema(con: Connection) -> None
     con.execute(f"DROP ANONYMIZED STREAM {name}")
 
 
+@pytest.mark.long
 def test_what_is_withheld_is_said_in_a_remark(con: Connection) -> None:
     begin(con)
     arrive(con, *FOUR, (5, None, 1, "nobody"))
@@ -715,6 +716,7 @@ def test_a_stream_that_has_lost_its_state_is_refused_and_can_be_dropped(con: Con
     assert state(con) == [[], [], []]
 
 
+@pytest.mark.long
 def test_the_nearest_rows_are_near_by_the_weights_of_the_columns(con: Connection) -> None:
     con.execute("CREATE TABLE two (arrived INTEGER, a INTEGER, b INTEGER, id INTEGER)")
     for name, weights in (("by_a", (3, 1)), ("by_b", (1, 3))):

@@ -63,6 +63,7 @@ def test_one_bucket_is_what_it_is_and_no_remark(con: Connection) -> None:
     assert all("one bucket" not in (dict(zip(names, row, strict=True))["remarks"] or "") for row in made.fetchall())
 
 
+@pytest.mark.long
 def test_nobody_learns_more_than_of_all(con: Connection) -> None:
     for drop in ("quasi_identifiers", "sensitive"):
         con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD trivial(drop => '{drop}')")

@@ -197,6 +197,7 @@ def test_nothing_is_set_that_no_statement_would_say(made: Any) -> None:
     assert made.sql() == before
 
 
+@pytest.mark.long
 def test_it_runs_and_comes_back_from_the_catalog_whatever_its_names() -> None:
     names = list(dict.fromkeys(HOSTILE))
     with sqlanon.connect() as con:
@@ -270,6 +271,7 @@ def test_a_policy_for_a_data_frame(kind: Any) -> None:
     assert rows["name"].str.fullmatch("[0-9a-f]{32}").all()
 
 
+@pytest.mark.long
 def test_what_is_required_by_a_policy_is_required_of_a_data_frame() -> None:
     with pytest.raises(PrivacyViolation):
         sqlanon.anonymize(

@@ -62,6 +62,7 @@ def test_a_release_without_a_sensitive_attribute_has_none() -> None:
     assert "u_loss" not in {figure for _, figure, *_ in con.execute("MEASURE s").fetchall()}
 
 
+@pytest.mark.long
 def test_what_cannot_be_measured_leaves_the_other_figures() -> None:
     """Ranges that are published by bucket are refused after the search has begun."""
     con = connected(", ".join(f"({i % 7}, 'F', 'd{i % 5}')" for i in range(40)))
@@ -75,6 +76,7 @@ def test_what_cannot_be_measured_leaves_the_other_figures() -> None:
     assert [r for r in events[1].remarks if r.startswith("u_loss is not measured: ") and "cannot be" not in r]
 
 
+@pytest.mark.long
 def test_many_quasi_identifiers_are_refused() -> None:
     con = sqlanon.connect()
     names = [f"q{i}" for i in range(33)]
@@ -96,6 +98,7 @@ def test_nobody_is_named_unless_that_is_asked_for() -> None:
     assert [figure for _, figure, *_ in rows] == ["u_loss", "populations", "u_loss of age 21"]
 
 
+@pytest.mark.long
 def test_the_worst_populations_are_named_and_not_recorded() -> None:
     con = connected("(21, 'F', 'flu'), (21, 'M', 'cold'), (22, NULL, 'cold'), (22, NULL, 'flu')")
     con.execute("CREATE POLICY q ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE) "
@@ -126,6 +129,7 @@ def test_a_changed_hierarchy_is_refused() -> None:
         con.execute("MEASURE s WITH FIGURES (u_loss)")
 
 
+@pytest.mark.long
 def test_too_many_labels_and_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     con = connected(", ".join(f"({i}, 'n{i}', 'd{i % 3}')" for i in range(40)))
     con.execute("CREATE POLICY q ON people (sex QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 4)")

@@ -36,6 +36,7 @@ def said(con: Connection, text: str) -> tuple[str, ...]:
     return remarks[-1]
 
 
+@pytest.mark.long
 def test_a_release_shows_a_leaf_that_is_less_deep_as_itself() -> None:
     con = sqlanon.connect()
     [remark] = said(con, f"CREATE HIERARCHY icd AS PARENTS {TREE}")

@@ -78,6 +78,7 @@ def test_a_folder_of_a_partition_is_a_path(con: sqlanon.Connection, tmp_path: Pa
     assert (tmp_path / path).exists()
 
 
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("url", URLS)
 def test_no_statement_shows_a_password(con: sqlanon.Connection, tmp_path: Path, url: str) -> None:
     """Nor does it make a folder of such a name, or ask a server."""
@@ -100,6 +101,7 @@ def test_no_statement_shows_a_password(con: sqlanon.Connection, tmp_path: Path, 
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith("x.duckdb")] == []
 
 
+@pytest.mark.one_in(26)
 @pytest.mark.parametrize("url", URLS)
 def test_no_command_shows_a_password(con: sqlanon.Connection, tmp_path: Path, url: str) -> None:
     con.close()
@@ -160,6 +162,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", TEXTS)
 def test_no_query_that_is_kept_has_a_password(con: sqlanon.Connection, text: str) -> None:
     literal = text.replace("'", "''")
