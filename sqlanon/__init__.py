@@ -124,15 +124,20 @@ __all__ = [
 
 # The modules of names that are imported when they are first read; sqlanon.api has all others.
 _MODULES = {"Connection": "session", "StatementEvent": "session", "anonymize": "frames", "connect": "session"}
+# Modules of public names: `import sqlanon` is enough to read `sqlanon.api.Policy`.
+_PARTS = ("api", "frames", "session")
 
 
 # A type checker reads the imports above, and would take any name for one that the package has.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name not in __all__:
+        if name in __all__:
+            value = getattr(import_module(f"sqlanon.{_MODULES.get(name, 'api')}"), name)
+        elif name in _PARTS:
+            value = import_module(f"sqlanon.{name}")
+        else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"sqlanon.{_MODULES.get(name, 'api')}"), name)
         globals()[name] = value
         return value
 

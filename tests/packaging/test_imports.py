@@ -59,6 +59,12 @@ def test_each_public_name_is_imported_when_it_is_read() -> None:
         sqlanon.conect  # noqa: B018
 
 
+@pytest.mark.parametrize("name", ["api.Policy", "frames.anonymize", "session.connect"])
+def test_a_module_of_public_names_is_imported_when_it_is_read(name: str) -> None:
+    module = f"sqlanon.{name.partition('.')[0]}"
+    assert module in own(imported(f"import sqlanon; sqlanon.{name}"))
+
+
 COMPLETED = {"_SQLANON_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
 
 
