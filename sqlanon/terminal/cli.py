@@ -18,7 +18,7 @@ from sqlanon.terminal.data_commands import export, import_table
 from sqlanon.terminal.databases import connected, either, existing, migrated
 from sqlanon.terminal.dbt_commands import dbt
 from sqlanon.terminal.exit_codes import answering, open_streams, require_arguments
-from sqlanon.terminal.help_texts import Commands
+from sqlanon.terminal.help_texts import Commands, examples
 from sqlanon.terminal.job_commands import job
 from sqlanon.terminal.options import (
     AsJson,
@@ -59,11 +59,6 @@ def main() -> None:
     app(prog_name="sqlanon")
 
 
-def _examples(*commands: str) -> str:
-    """The end of a help text: a paragraph for each command, so that no two are joined into one."""
-    return "\n\n".join(("Examples:", *commands))
-
-
 def _version(is_wanted: bool) -> None:
     if is_wanted:
         from sqlanon import __version__
@@ -82,7 +77,7 @@ def _options(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "sqlanon run release.sql --database hospital.duckdb",
         'echo "CHECK hospital_2026;" | sqlanon run - --database hospital.duckdb --json',
     )
@@ -132,7 +127,7 @@ def run(
         raise typer.Exit(runner.exit_code)
 
 
-@app.command(epilog=_examples("sqlanon shell hospital.duckdb", 'echo ".tables" | sqlanon shell hospital.duckdb'))
+@app.command(epilog=examples("sqlanon shell hospital.duckdb", 'echo ".tables" | sqlanon shell hospital.duckdb'))
 def shell(
     file: Annotated[
         str | None, typer.Argument(metavar="FILE", show_default=False, help="The DuckDB file; in memory without one.")
@@ -153,7 +148,7 @@ def shell(
         raise typer.Exit(run_shell(connection, output))
 
 
-@app.command(epilog=_examples("sqlanon verify out/", "sqlanon verify hospital.csv --json"))
+@app.command(epilog=examples("sqlanon verify out/", "sqlanon verify hospital.csv --json"))
 def verify(
     path: Annotated[str, typer.Argument(metavar="PATH", help="The folder of an export, a data file or a certificate.")],
     key: Annotated[
@@ -182,7 +177,7 @@ def verify(
         raise typer.Exit(runner.exit_code)
 
 
-@_datasets.command(epilog=_examples("sqlanon dataset adult --database census.duckdb"))
+@_datasets.command(epilog=examples("sqlanon dataset adult --database census.duckdb"))
 def adult(
     database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
     table: Annotated[str, typer.Option("--table", metavar="NAME", help="The table's name.")] = "adult",
@@ -209,7 +204,7 @@ def adult(
         output.status(f"loaded {count:,} rows into the table {table} of {database}")
 
 
-@app.command(epilog=_examples("sqlanon demo", "sqlanon demo --directory adult-demo"))
+@app.command(epilog=examples("sqlanon demo", "sqlanon demo --directory adult-demo"))
 def demo(
     directory: Annotated[
         Path, typer.Option("--directory", metavar="FOLDER", help="Where the example's files go.")
@@ -228,30 +223,30 @@ def demo(
 
 
 app.command(
-    epilog=_examples(
+    epilog=examples(
         "sqlanon export hospital_2026 out/ --database hospital.duckdb",
         "sqlanon export hospital_2026 'postgresql://host/db?schema=published' --database hospital.duckdb",
     )
 )(export)
 app.command(
     name="import",
-    epilog=_examples(
+    epilog=examples(
         "sqlanon import 'postgresql://host/db' clinic.patients --database hospital.duckdb",
         "sqlanon import clinic.sqlite patients --into people --replace --database hospital.duckdb",
     ),
 )(import_table)
 app.command(
     name="compile",
-    epilog=_examples(
+    epilog=examples(
         "sqlanon compile hospital_2026 --dialect postgres --source clinic.patients --target public.hospital_2026 "
         "-o release.sql --database hospital.duckdb"
     ),
 )(compile_)
-app.command(epilog=_examples("sqlanon report hospital_2026 -o report.html --database hospital.duckdb"))(report)
-app.command(epilog=_examples("sqlanon policy hospital -o policy.html --database hospital.duckdb"))(policy)
+app.command(epilog=examples("sqlanon report hospital_2026 -o report.html --database hospital.duckdb"))(report)
+app.command(epilog=examples("sqlanon policy hospital -o policy.html --database hospital.duckdb"))(policy)
 
 
-@app.command(epilog=_examples("sqlanon keygen release.key"))
+@app.command(epilog=examples("sqlanon keygen release.key"))
 def keygen(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file of the private key.")],
     as_json: AsJson = False,
@@ -273,7 +268,7 @@ def keygen(
         output.status(f"wrote {file}, to be kept secret, and {public}; the key is {signer.fingerprint}")
 
 
-@app.command(epilog=_examples("sqlanon migrate hospital.duckdb"))
+@app.command(epilog=examples("sqlanon migrate hospital.duckdb"))
 def migrate(
     file: Annotated[str | None, typer.Argument(metavar="FILE", show_default=False, help="The DuckDB file.")] = None,
     database: SameFile = None,

@@ -21,7 +21,12 @@ def export(
     database: _Database,
     format_: Annotated[
         str | None,
-        typer.Option("--format", "-f", help="parquet, csv, duckdb, arrow, sqlite, postgres; else what the path says."),
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="parquet, csv, duckdb, arrow, sqlite, postgres; else what the path says.",
+        ),
     ] = None,
     partition: Annotated[
         list[str] | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.terminal.exit_codes import answering
-from sqlanon.terminal.help_texts import Commands
+from sqlanon.terminal.help_texts import Commands, examples
 from sqlanon.terminal.options import AsJson, Quiet, Verbose
 
 __all__ = ["dbt"]
@@ -21,7 +21,7 @@ def _projects() -> None:
     """Keeps `install` a command of its own, though there is no other."""
 
 
-@dbt.command(epilog="Examples:\n\nsqlanon dbt install\n\nsqlanon dbt install analytics/")
+@dbt.command(epilog=examples("sqlanon dbt install", "sqlanon dbt install analytics/"))
 def install(
     project: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="The folder of the dbt project, which has dbt_project.yml.")

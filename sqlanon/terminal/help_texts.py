@@ -6,14 +6,20 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-__all__ = ["Commands"]
+__all__ = ["Commands", "examples"]
 
 # More letters than the first sentence of any command's help has.
 _WHOLE = 500
 
 
+def examples(*commands: str) -> str:
+    """Returns the end of a help text: one line for each command, however long, so that it can be copied."""
+    # typer breaks no lines of a paragraph that begins with \b.
+    return "\n\n".join(("Examples:", *(f"\b\n{command}" for command in commands)))
+
+
 class Commands(TyperGroup):
-    """Commands whose flags are shown as they are typed: those that typer adds itself would have a type behind them."""
+    """Commands whose flags and arguments are shown as they are typed, without the types that typer puts behind them."""
 
     def get_params(self, ctx: Any) -> Any:
         """The options of the group, with those that typer adds."""
@@ -30,7 +36,8 @@ class Commands(TyperGroup):
         command: Any = super().get_command(ctx, cmd_name)
         if command is not None:
             help_option = command.get_help_option(ctx)
-            _without_type(help_option)
+            for param in (*command.params, help_option):
+                _without_type(param)
             if ctx.resilient_parsing:
                 # While a shell completes, nothing reads the values; typer would import pydantic to convert them.
                 for param in (*command.params, help_option):
@@ -48,6 +55,13 @@ def _unconverted(ctx: Any, value: Any) -> Any:
     return value
 
 
-def _without_type(option: Any) -> None:
-    if getattr(option, "is_flag", False) and option.metavar is None:
-        option.metavar = ""
+def _without_type(param: Any) -> None:
+    if getattr(param, "is_flag", False) and param.metavar is None:
+        param.metavar = ""
+    elif param.param_type_name == "argument":
+        # The name of an argument says what it is; its type would be shown as in Python, list[str].
+        param.display_type_rich = _no_type
+
+
+def _no_type(ctx: Any) -> None:
+    return None

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sqlanon.terminal.exit_codes import answering
-from sqlanon.terminal.help_texts import Commands
+from sqlanon.terminal.help_texts import Commands, examples
 from sqlanon.terminal.options import AsJson, Quiet, Verbose
 
 __all__ = ["job"]
@@ -24,7 +24,7 @@ def _jobs() -> None:
     """Keeps `run` a command of its own, though there is no other."""
 
 
-@job.command(epilog="Examples:\n\nsqlanon job run jobs/*.sql --database warehouse.duckdb --log jobs.jsonl")
+@job.command(epilog=examples("sqlanon job run jobs/*.sql --database warehouse.duckdb --log jobs.jsonl"))
 def run(
     scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT", help="SQL files; a job is called after its file.")],
     database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
@@ -50,9 +50,8 @@ def run(
 ) -> None:
     """Run jobs: scripts whose releases are made anew if the rows that they read have changed.
 
-    A job that fails does not keep the next one from running. Exit codes: as of sqlanon, of the first job that fails,
-
-    and 4 where another process has the database.
+    A job that fails does not keep the next one from running. The exit code is that of the first job that fails;
+    besides those of the other commands there is 4, if another process has the database open.
     """
     from sqlanon.errors import InUseError, UserError
     from sqlanon.jobs.metrics import write_metrics

@@ -63,6 +63,19 @@ def test_help_shows_an_example(command: str) -> None:
     assert re.search(rf"sqlanon {command}\b", done.stdout.split("Examples:")[1])
 
 
+def test_an_example_is_one_line() -> None:
+    """However long, so that it can be copied into a shell."""
+    [example] = re.findall(
+        r"^ *sqlanon compile .*", invoke("compile", "--help").stdout.split("Examples:")[1], re.MULTILINE
+    )
+    assert example.endswith("-o release.sql --database hospital.duckdb")
+
+
+@pytest.mark.parametrize("command", ["run", "export", "job run", "dbt install", "dataset adult"])
+def test_help_shows_no_type_of_python(command: str) -> None:
+    assert not re.search(r"<\w+|list\[", invoke(*command.split(), "--help").stdout)
+
+
 @pytest.mark.parametrize("command", ["report", "policy"])
 def test_help_says_which_extra_a_page_needs(command: str) -> None:
     """In words, for what stands in square brackets is style to some who print it."""
