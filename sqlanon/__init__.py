@@ -143,8 +143,8 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """The names that an editor offers: those that are not imported yet, too."""
-    return sorted({*globals(), *__all__})
+    """Returns the public names, which an editor offers, whether they are imported yet or not."""
+    return sorted(__all__)
 
 
 def load_ipython_extension(shell: Any) -> None:
