@@ -47,6 +47,8 @@ OF_PAGES = (
     "tests/packaging/test_tree.py",
     "tests/packaging/test_words.py",
 )
+# The run names the test files that it selects if there are at most this many; --list names any number.
+NAMED = 12
 # What surrounds the package: the tests of the project, and those that name or import the file.
 AROUND = ("Makefile", "mkdocs.yml", "LICENSE", ".gitignore", ".ci/", "tools/", "benchmarks/")
 
@@ -272,7 +274,8 @@ def _told(selection: Selection, paths: Sequence[str]) -> Iterator[str]:
         return
     for subject, reasons in sorted(selection.subjects.items()):
         yield f"  {subject}: {'; '.join(sorted(reasons)[:3])}{' ...' if len(reasons) > 3 else ''}"
-    yield f"  {len(paths)} test files"
+    named = f": {', '.join(paths)}" if 0 < len(paths) <= NAMED else ""
+    yield f"  {len(paths)} test file{'' if len(paths) == 1 else 's'}{named}"
     if left_out := sorted(selection.beyond - selection.subjects.keys()):
         yield f"  not run, though they import it by several steps: {', '.join(left_out)}; make test runs them"
 
@@ -284,10 +287,17 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the test files, and run none")
     parser.add_argument("pytest", nargs="*", metavar="OPTION", help="what runs the tests: -m pytest -n 2")
     given = parser.parse_args()
-    commit, changed = changed_files(given.since or None)
+    try:
+        commit, changed = changed_files(given.since or None)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"git cannot compare with {given.since}: {error.stderr.splitlines()[0]}")
+    if not changed:
+        print(f"No file differs from {commit[:12]}, so no test is run; SINCE=HEAD~1 compares with an earlier commit.")
+        return
     selection, tree = select(changed, Tree()), Tree()
     paths = [] if selection.everything else selection.paths(tree)
-    print(f"{len(changed)} files differ from {commit[:12]}; their tests:", *_told(selection, paths), sep="\n")
+    differ = "1 file differs" if len(changed) == 1 else f"{len(changed)} files differ"
+    print(f"{differ} from {commit[:12]}; their tests:", *_told(selection, paths), sep="\n")
     if given.list:
         print(*paths, sep="\n")
     elif paths or selection.everything:

@@ -136,6 +136,27 @@ def test_subjects_that_are_left_out_are_named(tool: ModuleType, tree: Any) -> No
     assert all(subject in line for subject in found.beyond - found.subjects.keys())
 
 
+def test_few_test_files_are_named(tool: ModuleType, tree: Any) -> None:
+    found = tool.select(["docs/choosing.md"], tree)
+    assert any("tests/unit/test_docs.py" in line for line in tool._told(found, found.paths(tree)))
+    assert list(tool._told(found, ["a.py"] * (tool.NAMED + 1))) == [f"  {tool.NAMED + 1} test files"]
+
+
+def test_a_tree_without_changes_runs_no_test(
+    tool: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tool, "changed_files", lambda since: ("0123456789abcdef", []))
+    monkeypatch.setattr("sys.argv", ["changed_tests.py"])
+    tool.main()
+    assert capsys.readouterr().out.startswith("No file differs from 0123456789ab, so no test is run;")
+
+
+def test_a_commit_that_is_not_there_is_named(tool: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["changed_tests.py", "--since=no-such-commit"])
+    with pytest.raises(SystemExit, match="git cannot compare with no-such-commit: "):
+        tool.main()
+
+
 def test_new_and_uncommitted_files_are_changes(
     tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
