@@ -172,8 +172,9 @@ def _fail(reports: list[pytest.TestReport], seconds: float, limit: float) -> Non
         if report.when == "call":
             report.outcome = "failed"
             report.longrepr = (
-                f"This test takes {seconds:.2f} s of processor time, the least of {RUNS} runs, and a test of the quick "
-                f"part may take {limit:g} s. Make its data smaller, or give it the marker long, one_in(n) or drawn: "
+                f"This test takes {seconds:.2f} s of the reference machine's processor time, the least of {RUNS} runs, "
+                f"and a test of the quick part may take {limit:g} s. Make its data smaller, or give it the marker "
+                "long, one_in(n) or drawn: "
                 'see "The budget" in docs/maintainers/testing.md.'
             )
 
