@@ -22,7 +22,8 @@ SAMPLES = ("cd /w~ork/main", "https://p~ypi.org/simple", "see is~sue 12", "# TO~
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    files = [path for path in ROOT.iterdir() if path.is_file()]
+    # In a worktree .git is a file that holds a path of this machine.
+    files = [path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"]
     files += [
         path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"
     ]
