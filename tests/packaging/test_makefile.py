@@ -56,7 +56,10 @@ def test_what_a_target_installs_comes_from_the_projects_extras(tmp_path: Path) -
     assert ran.stdout.count("pip uninstall") == ran.stdout.count("--yes sqlglotc") == 1
 
 
-def test_all_tests_are_those_of_every_environment(tmp_path: Path) -> None:
+def test_all_tests_are_those_of_every_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A make within a make takes over the variables of its command line.
+    for name in ("MAKEFLAGS", "MAKEOVERRIDES", "PYTEST_ARGS"):
+        monkeypatch.delenv(name, raising=False)
     command = ["make", "--no-print-directory", "--dry-run", "test-all", f"VENV={tmp_path / 'environment'}"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     runs = [line.partition("-m pytest")[2].split() for line in ran.stdout.splitlines() if "-m pytest" in line]
