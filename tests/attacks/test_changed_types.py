@@ -93,7 +93,7 @@ def connection() -> Any:
     return con
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("other", TYPES)
 def test_a_column_of_another_type_shows_nothing(connection: Any, other: str) -> None:
     con = connection.duckdb

@@ -104,6 +104,7 @@ def test_slices_and_regions_with_buckets_are_learned_from(con: Connection, metho
     assert row[6] == pytest.approx(1 / 2)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("grouping", ["random", "near"])
 @pytest.mark.parametrize("l", [2, 3])
 def test_columns_that_go_with_the_disease_tell_it_across_buckets(con: Connection, l: int, grouping: str) -> None:  # noqa: E741

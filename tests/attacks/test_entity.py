@@ -35,6 +35,7 @@ def connected(pseudonym: str = "", *release: str) -> Any:
     return template(VISITS, POLICY.format(pseudonym), *release)
 
 
+@pytest.mark.long
 def test_rows_of_one_respondent_count_once() -> None:
     """Counted as rows, the 50 visits of one person are 50-anonymous; they are hers all the same."""
     connection = connected()
@@ -154,6 +155,7 @@ def test_the_order_of_a_snapshot_is_not_part_of_it() -> None:
     assert connection.sql("CHECK r").fetchall()[0][-1] is True
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "change",
     [
@@ -206,6 +208,7 @@ def everything(connection: Any, *, but: str) -> str:
     return "\n".join(texts)
 
 
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("pseudonym", ["", " PSEUDONYM", " PSEUDONYM KEY 'SQLANON_TEST_KEY'"])
 def test_the_respondent_stands_nowhere_but_in_the_source(
     pseudonym: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -66,6 +66,7 @@ def test_the_plain_rule_leaves_out_those_with_the_frequent_disease(engine: DuckD
     assert ours(engine)(skewed, 3).total() == len(skewed)
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("near", [False, True])
 @pytest.mark.parametrize("counts", [(9, 8, 9, 9, 5), (10, 10, 10, 10, 1), (13, 13, 13, 13, 13), (6, 20, 12, 11, 14)])
 def test_of_those_left_out_not_more_than_one_in_k_is_alike(

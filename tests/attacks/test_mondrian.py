@@ -346,6 +346,7 @@ def test_the_plan_of_a_view_written_by_hand_tells(views: Any, hand: str) -> None
         assert plan(views, f"hand_{hand}_fallen", true) != plan(views, f"hand_{hand}_fallen", false)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_no_setting_of_a_session_opens_a_channel(views: Any, settings: str) -> None:
     cursor = views.cursor()
@@ -410,7 +411,7 @@ def test_what_is_copied_from_a_view_holds_no_withheld_value(views: Any, tmp_path
         cursor.execute("RESET force_compression")
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("kind", EXTREMES)
 @pytest.mark.parametrize("using", ["", " USING h"])
 def test_extreme_values_raise_no_error_inside_the_body(kind: str, using: str) -> None:
@@ -477,6 +478,7 @@ def test_regions_stay_beside_a_live_view_and_go_with_it(tmp_path: Path) -> None:
     assert con.duckdb.execute("SELECT count(*) FROM anon.release_object").fetchall() == [(0,)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", ["", "(publish => 'ancestor')", "(publish => 'none')", "(mode => 'relaxed')"])
 def test_a_snapshot_leaves_no_regions(method: str) -> None:
     con = small()

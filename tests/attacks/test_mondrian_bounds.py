@@ -96,6 +96,7 @@ def test_a_centroid_says_no_more_than_the_bounds_beside_it(con: Connection, kind
         assert rows != 3 or any(len(same) > 1 for same in by_bounds)
 
 
+@pytest.mark.long
 def test_nor_do_the_centroids_of_several_columns(con: Connection) -> None:
     values = KINDS["integers"][2][:3]
     regions = every_region(values, 3, attributes=2)
@@ -103,6 +104,7 @@ def test_nor_do_the_centroids_of_several_columns(con: Connection) -> None:
     assert alike(regions, shown) == alike(regions, [bounds_of(values, region) for region in regions])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("publish", ["range", "ancestor"])
 @pytest.mark.parametrize("kind", ["integers", "words of a hierarchy"])
 def test_nor_does_a_range_or_an_ancestor(con: Connection, kind: str, publish: str) -> None:

@@ -123,6 +123,7 @@ def _required(con: Any, asked: str, expected: Mapping[str, Counter[str]], said: 
     return seen
 
 
+@pytest.mark.long
 def test_an_order_of_the_session_neither_shows_a_row_nor_turns_a_verdict() -> None:
     con = sqlanon.connect()
     con.execute("""
@@ -181,6 +182,7 @@ def test_what_is_skipped_is_there() -> None:
     assert {name for names in SKIPPED.values() for name in names.split()} <= there | UNLISTED
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("how", ["SET", "SET SESSION", "SET GLOBAL", "PRAGMA"])
 @pytest.mark.parametrize(
     ("name", "value"),
@@ -249,6 +251,7 @@ def test_settings_together_change_no_answer(path: str, expected: dict[str, Count
 CONDITION = re.compile(r'WHERE \(NOT \("system"\.main\.current_setting\(CASE .*? END\) IS NULL\)\)')
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("collation", ["NOCASE", "NOACCENT", "th", "de"])
 def test_a_body_compares_text_by_bytes_whatever_the_session(
     con: Any, expected: dict[str, Counter[str]], collation: str

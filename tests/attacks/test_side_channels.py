@@ -126,7 +126,7 @@ def test_profiling_output_holds_no_withheld_value(views: Any, tmp_path: Path) ->
         assert not leaks(text)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_no_setting_of_a_session_opens_a_channel(views: Any, settings: str) -> None:
     cursor = views.cursor()

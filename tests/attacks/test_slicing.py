@@ -253,6 +253,7 @@ def chance(l: int) -> float:  # noqa: E741 - the papers' name
     return 1 / l + DEVIATIONS * (1 / l * (1 - 1 / l) / PEOPLE) ** 0.5
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("columns", [BUCKETIZED, SLICED])
 def test_columns_that_go_with_the_disease_tell_it_across_buckets(wards: Connection, columns: str) -> None:
     """As the documentation says: the promise holds in random worlds, and a reader who learns names more."""

@@ -192,13 +192,14 @@ def test_every_ability_has_a_line_here() -> None:
     assert list(ABILITIES) == [one.name for one in fields(Limits)]
 
 
-@pytest.mark.one_in(40)
+@pytest.mark.one_in(80)
 @pytest.mark.parametrize(("call", "ability"), [pair for pair in PAIRS if pair not in REFUSED])
 def test_an_ability_is_carried_out(con: Connection, call: str, ability: str) -> None:
     publish(con, call, use_of(call, ability))
     assert made(con) > [(0,)]
 
 
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize(("call", "ability"), REFUSED)
 def test_an_ability_is_refused_in_the_method_s_words(asked: Connection, call: str, ability: str) -> None:
     with pytest.raises(PolicyError) as raised:

@@ -52,6 +52,7 @@ def ask(connection: Any, question: Question, drawn: Drawn, *left_out: str) -> tu
     return tuple(row)
 
 
+@pytest.mark.one_in(24)
 @every_model
 @settings(deadline=None, max_examples=draws(5, long=15))
 @given(data=st.data())
@@ -65,6 +66,7 @@ def test_a_macro_agrees_with_the_oracle(connection: Any, name: str, data: st.Dat
     assert found == pytest.approx(expected(question, oracle, drawn.table, drawn.arguments), rel=1e-9, abs=1e-11)
 
 
+@pytest.mark.one_in(4)
 @every_model
 @settings(deadline=None, max_examples=draws(2, long=4))
 @given(data=st.data())
@@ -109,7 +111,7 @@ GENTLE = Table(
 )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("table", [support.TABLE, GENTLE], ids=["violated", "gentle"])
 @every_model
 def test_check_and_the_macro_answer_alike(connection: Any, name: str, table: Table) -> None:

@@ -55,7 +55,7 @@ def test_a_model_of_an_empty_table_reaches_nothing_and_is_not_violated(connectio
     check_an_empty_table(connection, name)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @every_model
 @quick
 @given(data=st.data())

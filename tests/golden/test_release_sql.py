@@ -11,6 +11,7 @@ from tests.golden.files import statements
 from tests.golden.live_views import POLICIES, SETUP, body
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_body_of_a_live_view_is_shown_in_lines(name: str) -> None:
     """In sqlglot's lines; sqlglot would write the names of some functions in capitals."""

@@ -24,6 +24,7 @@ def without_space(text: str) -> str:
     return re.sub(r"\s", "", text)
 
 
+@pytest.mark.long
 def test_each_step_runs_what_its_file_says() -> None:
     if found := differences(steps()):
         pytest.fail("\n".join([*found, f"if this is what was meant: {UPDATE}"]), pytrace=False)

@@ -73,6 +73,7 @@ def figures(con: Connection, target: str, attack: str) -> tuple[Any, ...]:
     return tuple(row[2:])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("release", "attack"), ATTACKED)
 def test_attacks_on_the_hospital_table(hospital: Connection, release: str, attack: str) -> None:
     """A is 4-anonymous, B 3-diverse as well; B loses more to similarity."""
@@ -158,6 +159,7 @@ UPPER = {
 CLASSES = {"diverse": ((1, 2, 3), (4, 5, 6), (7, 8, 9)), "close": ((1, 3, 8), (4, 5, 6), (2, 7, 9))}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("release", "attack", "confidences"),
     [

@@ -35,6 +35,7 @@ def test_the_two_fragments_of_the_paper(con: Connection) -> None:
     assert ("solve", "fragments", "2: proven minimal") in plan
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", ["k => 4", "groups => (2, 2)", "k => 4, near => true", "k => 3, groups => (2, 2)"])
 def test_groups_of_two_are_4_loose(con: Connection, method: str) -> None:
     con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD loose({method}, suppression => 0.3)")

@@ -82,7 +82,7 @@ def test_people_of_the_smallest_class(
         assert con.duckdb.execute(f"SELECT min(n) FROM ({join})").fetchall() == [(of_join,)]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "knows"), ALONE)
 def test_who_is_alone(name: str, knows: str) -> None:
     """Everybody else can be published: those who are alone are the people that are left out."""

@@ -81,6 +81,7 @@ def visits(request: pytest.FixtureRequest) -> Connection:
     return con
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("where", "satisfies"),
     [

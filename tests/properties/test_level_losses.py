@@ -18,7 +18,7 @@ BUDGET = settings(max_examples=draws(4, long=15), deadline=None, suppress_health
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("figure", ["precision", "non_uniform_entropy"])
 @given(demand=demands())
-@BUDGET
+@settings(BUDGET, max_examples=draws(2, long=15))
 def test_they_are_what_the_search_minimizes(demand: Demand, figure: str) -> None:
     """By a release that loses least of it, whose loss an oracle knows."""
     con = demand.install()

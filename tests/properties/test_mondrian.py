@@ -233,6 +233,7 @@ def test_labels_and_bounds_hold_the_values_of_their_rows(case: Case) -> None:
     con.close()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("mode", ["strict", "relaxed"])
 def test_a_source_without_rows(mode: str) -> None:
     @given(case=cases("k_anonymity", (mode,), size=0))

@@ -308,6 +308,7 @@ def test_a_view_made_anew_has_regions_for_every_row(
     con.close()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("hierarchy", ["order", "tree"])
 @pytest.mark.parametrize("using", ["", " USING prefixes"])
 def test_a_value_behind_a_region_is_not_taken_in_by_its_null(using: str, hierarchy: str) -> None:

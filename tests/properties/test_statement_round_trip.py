@@ -257,6 +257,7 @@ def test_reads_back_what_it_writes(statement: Statement) -> None:
     assert parse_script(render.to_sql(statement)) == [statement]
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(st.lists(statements, max_size=5))
 def test_a_script_of_statements_reads_back(script: list[Statement]) -> None:

@@ -253,6 +253,7 @@ def dealt(con: Connection) -> list[Atom]:
     return atoms
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", ["loose(k => 2)", "fragments"])
 def test_of_fragments(method: str) -> None:
     """Each row of the association is a row of a group of each fragment; without one, any rows."""

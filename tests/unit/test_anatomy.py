@@ -400,6 +400,7 @@ def test_an_export_has_a_file_a_table_and_one_certificate(con: Connection, tmp_p
         con.execute(f"""EXPORT "r é" TO '{tmp_path}/x.{kind}' (FORMAT {kind})""")
 
 
+@pytest.mark.long
 def test_files_of_names_that_a_file_system_holds_alike_are_numbered(con: Connection, tmp_path: Path) -> None:
     con.execute(
         'CREATE POLICY q ON (SELECT age, disease AS "a b", ward AS "A?B" FROM visits) '
@@ -557,6 +558,7 @@ def test_values_of_one_column_stand_by_bucket_and_value_and_those_of_several_do_
         assert rows(con, stand.format(name)) != rows(con, ordered.format(name))
 
 
+@pytest.mark.long
 def test_the_check_finds_the_same_whether_values_are_read_or_grouped(con: Connection) -> None:
     """The statement reads the values where they stand; CHECK counts them, also once they were turned round."""
     con.execute(f"""

@@ -63,6 +63,7 @@ def test_each_requirement() -> None:
     assert smallest(strict, "disease") == 2
 
 
+@pytest.mark.long
 def test_an_entity_counts_people() -> None:
     source = visits().assign(respondent=lambda frame: frame["patient"])
     released = anonymize(source, quasi_identifiers=QUASI, entity="patient", insensitive=["respondent"], k=4)
@@ -192,6 +193,7 @@ def test_a_dtype_keeps_nothing_of_rows_that_were_left_out(ordered: bool) -> None
     assert "dictionary" not in str(released["arrow"].dtype)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -232,6 +234,7 @@ def test_an_index_of_categories_does_not_tell_its_step() -> None:
     assert not isinstance(released["step"].cat.categories, pandas.RangeIndex)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("dtype", ["period[D]", "interval", "Sparse[int]"])
 def test_a_dtype_that_duckdb_does_not_read_is_named(dtype: str) -> None:
     days = pandas.date_range("2026-01-01", periods=40)

@@ -304,6 +304,7 @@ def test_an_empty_source_is_published_as_empty_tables(con: Connection) -> None:
         assert all(satisfied for *_, satisfied in con.execute("CHECK r").fetchall())
 
 
+@pytest.mark.long
 def test_what_fragments_cannot_promise_is_refused_by_name(con: Connection) -> None:
     for method in ("fragments", "loose(k => 4)"):
         assert f"nothing is CONFIDENTIAL, so that METHOD {method.partition('(')[0]}" in refused(
@@ -339,6 +340,7 @@ def test_fragments_of_the_statement_are_checked(con: Connection, fragments: str,
     assert tables(con) == {"visits"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("method", "why"),
     [

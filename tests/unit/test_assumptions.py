@@ -48,7 +48,7 @@ def assumptions(con: Connection, policy: str, method: str) -> list[str]:
     return [detail for stage, item, detail in explained if (stage, item) == ("resolve", "assumption")]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("policy", "method"), RESTS)
 def test_a_release_says_that_it_rests_on_random_worlds(con: Connection, policy: str, method: str) -> None:
     about = RESTS[policy, method]
@@ -63,6 +63,7 @@ def test_a_release_says_that_it_rests_on_random_worlds(con: Connection, policy: 
     assert all(row[3] is not None for row in asked)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("policy", "method"), DOES_NOT)
 def test_others_do_not(con: Connection, policy: str, method: str) -> None:
     assert assumptions(con, policy, method) == []

@@ -85,7 +85,7 @@ def test_any_table_query_or_file_is_attacked(con: Connection, tmp_path: Path) ->
         assert alike([row], attacked(con, f"{source} (age, AGE, ward) SENSITIVE disease", "homogeneity"))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("column_type", "base"),
     [
@@ -154,6 +154,7 @@ def test_a_stolen_label_is_no_row_of_the_source(con: Connection) -> None:
     assert set(row[7].split("; ")) <= shown
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
@@ -224,7 +225,7 @@ def test_rows_that_nobody_checked_keep_no_promise(con: Connection, method: str, 
     assert attacked(con, "changed", "homogeneity")[0][6] is None
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize(
     "change",
     [

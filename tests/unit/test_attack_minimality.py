@@ -91,6 +91,7 @@ def test_a_class_of_many_worlds_is_dealt_world_by_world() -> None:
     assert row[4:6] == (pytest.approx(2 / 9), pytest.approx(2 / 9))
 
 
+@pytest.mark.long
 def test_too_few_worlds_have_no_figure() -> None:
     con = connected()
     with sizes.replaced(every_world=0, least_worlds=10_000_000):
@@ -122,6 +123,7 @@ def test_several_sensitive_attributes_are_dealt_together() -> None:
     ]
 
 
+@pytest.mark.long
 def test_other_worlds_are_drawn_with_another_seed() -> None:
     con = connected()
     with sizes.replaced(every_world=0):

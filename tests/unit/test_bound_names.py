@@ -169,7 +169,7 @@ def test_a_name_may_have_its_database_or_its_schema(con: Connection, name: str) 
     assert rows(con, "FROM again") == rows(con, "FROM released")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "source",
     ["of_people()", "(FROM of_people())", "(SELECT age, disease FROM people WHERE age > youngest())", "by_macro"],

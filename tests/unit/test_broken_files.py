@@ -61,7 +61,7 @@ def broken(text: bytes, how: str) -> bytes:
     return head + b"".join(b"\n" + line + b"\nSELECT FROM WHERE (\n" for line in named)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(36)
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("file", FILES)
 def test_a_broken_file_breaks_what_names_it(folder: Path, file: str, how: str) -> None:

@@ -158,6 +158,7 @@ def test_a_changed_column_is_refused(house: Any, name: str) -> None:
         house.execute("ROLLBACK")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_changed_release_is_refused_by_every_statement(house: Any, name: str) -> None:
     for statement in statements(name):
@@ -218,6 +219,7 @@ def test_no_table_of_the_user_s_is_dropped(con: Any, change: str, statement: str
         con.execute("ROLLBACK; BEGIN")
 
 
+@pytest.mark.long
 def test_what_is_kept_beside_a_live_view_counts(house: Any) -> None:
     own = id_of(house, "regions")
     tables = [

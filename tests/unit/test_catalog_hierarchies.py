@@ -146,6 +146,7 @@ def test_a_hierarchy_by_hand_is_validated(catalog, row, problem):
     assert name in refused.value.message
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -238,7 +239,7 @@ def is_hierarchy(listed):
 
 
 @pytest.mark.drawn
-@settings(max_examples=draws(40, long=150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=draws(16, long=150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(listed=rows | partitions)
 def test_the_checks_agree_with_the_definition(catalog, listed):
     hierarchies.delete(catalog, "work")

@@ -85,6 +85,7 @@ def test_values_come_back_as_they_were(value):
     assert same(back, value)
 
 
+@pytest.mark.long
 @given(policies)
 def test_policies_come_back_as_they_were(policy):
     assert policy_from_json(loads(dumps(policy_to_json(policy)))) == policy

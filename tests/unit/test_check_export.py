@@ -89,6 +89,7 @@ def test_a_file_alone_has_its_certificate_inside(tmp_path: Path, kind: str) -> N
     assert answer["k_anonymity"][-2:] == [True, FROM_FILES]
 
 
+@pytest.mark.long
 def test_what_files_cannot_show_is_the_word_of_the_certificate(tmp_path: Path) -> None:
     con = source()
     con.execute(
@@ -193,6 +194,7 @@ def test_what_is_no_export(tmp_path: Path, name: str, said: str) -> None:
         checked(tmp_path / name)
 
 
+@pytest.mark.long
 def test_the_command_says_by_its_exit_code_whether_it_holds(tmp_path: Path) -> None:
     out = exported(tmp_path, kind="csv")
     done = CliRunner().invoke(app, ["verify", str(out)])
@@ -294,7 +296,7 @@ def test_a_certificate_without_numbers_of_rows_says_too_little(tmp_path: Path) -
         checked(out)
 
 
-@pytest.mark.one_in(36)
+@pytest.mark.one_in(144)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 @pytest.mark.parametrize("column_type", TYPES)
 def test_every_type_is_read_as_it_was_written(tmp_path: Path, column_type: str, kind: str) -> None:
@@ -307,6 +309,7 @@ def test_every_type_is_read_as_it_was_written(tmp_path: Path, column_type: str, 
     assert {known_by for *_, known_by in checked(tmp_path / "out").values()} == {FROM_FILES}
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("of_column", "change", "said"),
     [
@@ -404,6 +407,7 @@ def test_a_certificate_with_half_a_character_is_none(tmp_path: Path) -> None:
         checked(out)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", ["trivial", "anatomy", "fragments", "slicing", "os.system"])
 def test_another_method_does_not_fit_the_tables(tmp_path: Path, method: str) -> None:
     out = exported(tmp_path)

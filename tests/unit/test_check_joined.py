@@ -119,6 +119,7 @@ def test_what_cannot_be_joined_is_refused(con: Connection, statement: str, words
         con.execute(f"CHECK r_a JOINED WITH RELEASE {statement}")
 
 
+@pytest.mark.long
 def test_labels_that_cannot_be_compared_are_refused(con: Connection) -> None:
     with pytest.raises(PolicyError, match="shows it by no level"):
         con.execute(f"CHECK r_a JOINED WITH RELEASE regions ON (age) REQUIRE {XY}")

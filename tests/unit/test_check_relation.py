@@ -36,6 +36,7 @@ ASKED = (
 )
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("source", ["t", "coded", "(SELECT * FROM coded)"])
 def test_all_that_a_policy_can_say(con: Connection, source: str) -> None:
     """Of a table, of one with ENUMs, whose order is not that of their texts, and of a query."""

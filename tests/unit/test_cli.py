@@ -491,6 +491,7 @@ def _pasted(command: str) -> int:
     return done.returncode
 
 
+@pytest.mark.long
 def test_an_earlier_demo_survives_one_that_cannot_fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SQLANON_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -510,6 +511,7 @@ def test_the_demo_says_where_it_cannot_write(tmp_path: Path, with_adult: Path) -
     assert "--directory" in done.stderr
 
 
+@pytest.mark.long
 def test_a_run_in_memory_says_that_nothing_was_kept(tmp_path: Path) -> None:
     done = run_script(RELEASE)
     assert done.exit_code == 0

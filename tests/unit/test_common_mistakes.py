@@ -110,6 +110,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_told_where_it_is_and_what_to_type(con: Connection, mistake: str) -> None:
     script, message, at, hint = MISTAKES[mistake]
@@ -143,6 +144,7 @@ WORKS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("habit", WORKS)
 def test_what_people_are_used_to_works(con: Connection, habit: str) -> None:
     assert con.execute(WORKS[habit]).fetchall()
@@ -285,6 +287,7 @@ def test_what_duckdb_could_not_read_may_have_been_meant_for_sqlanon(script: str,
     assert hint in done.stderr
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("script", "hint"),
     [

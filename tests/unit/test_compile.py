@@ -106,6 +106,7 @@ def test_names_do_not_end_a_comment(releases: dict[str, Connection]) -> None:
     assert all(line.startswith("--") or not line for line in head.splitlines())
 
 
+@pytest.mark.long
 def test_what_a_warehouse_reads_differently_is_refused(releases: dict[str, Connection]) -> None:
     con = releases["all"]
     with pytest.raises(UserError, match=r"BigQuery cannot .* prints decimal numbers without zeros"):
@@ -272,6 +273,7 @@ def test_a_hierarchy_that_changed_is_refused_and_a_long_one_too() -> None:
         script(con, "postgres", **places("postgres"))
 
 
+@pytest.mark.long
 def test_regions_that_are_too_many_or_reach_to_no_date_or_are_others_are_refused() -> None:
     columns = REGION_COLUMNS[1:3]
     dates = ["2020-02-29"] * 5 + ["infinity"] * 5

@@ -75,13 +75,14 @@ READS_PATIENTS = [
 READS_OTHERS = ["staff", "other.patients", "(FROM staff)", "(WITH patients AS (FROM staff) FROM patients)"]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("source", READS_PATIENTS)
 def test_what_reads_one_table_is_one_source(con: Any, source: str) -> None:
     assert make(con, "first", source) is None
     assert "main.first is made from the same source" in str(make(con, "second", "patients"))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("source", READS_OTHERS)
 def test_what_reads_another_table_is_another_source(con: Any, source: str) -> None:
     assert make(con, "first", source) is None
@@ -96,6 +97,7 @@ def test_queries_that_read_no_table_are_one_source_if_their_text_is_the_same(con
     assert "main.first is" in str(make(con, "third", rows.format(40)))
 
 
+@pytest.mark.long
 def test_files_are_sources_by_their_names(con: Any, tmp_path: Path) -> None:
     for name in ("a", "b"):
         con.execute(f"COPY patients TO '{tmp_path}/{name}.csv' (DELIMITER ';')")
@@ -107,6 +109,7 @@ def test_files_are_sources_by_their_names(con: Any, tmp_path: Path) -> None:
     assert "first and main.third are" in str(make(con, "fourth", f"(SELECT * FROM '{tmp_path}/a.csv')"))
 
 
+@pytest.mark.long
 def test_files_behind_views_are_sources(con: Any, tmp_path: Path) -> None:
     con.execute(f"COPY patients TO '{tmp_path}/p.parquet'")
     con.execute(f"CREATE VIEW listed AS FROM read_parquet(['{tmp_path}/p.parquet']); CREATE VIEW above AS FROM listed")
@@ -115,6 +118,7 @@ def test_files_behind_views_are_sources(con: Any, tmp_path: Path) -> None:
         assert "first" in str(make(con, f"second{number}", source))
 
 
+@pytest.mark.long
 def test_a_release_that_is_made_from_a_release_has_its_source(con: Any) -> None:
     make(con, "first", "patients")
     assert "main.first is" in str(make(con, "second", "(FROM first)"))
@@ -123,6 +127,7 @@ def test_a_release_that_is_made_from_a_release_has_its_source(con: Any) -> None:
     assert "main.lasting (live) is" in str(make(con, "fourth", "lasting"))
 
 
+@pytest.mark.long
 def test_temporary_tables_and_other_databases(con: Any) -> None:
     con.execute("CREATE TEMP TABLE passing AS FROM patients; ATTACH ':memory:' AS house")
     con.execute("CREATE TABLE house.patients AS FROM patients")
@@ -133,6 +138,7 @@ def test_temporary_tables_and_other_databases(con: Any) -> None:
     assert make(con, "fifth", "patients") is None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("first", "second"), [("TABLE", "VIEW"), ("VIEW", "TABLE"), ("VIEW", "VIEW")])
 def test_a_live_view_counts(con: Any, first: str, second: str) -> None:
     make(con, "first", "patients", first)
@@ -140,6 +146,7 @@ def test_a_live_view_counts(con: Any, first: str, second: str) -> None:
     assert ("main.first (live) is" if first == "VIEW" else "main.first is") in said
 
 
+@pytest.mark.long
 def test_every_method_warns(con: Any) -> None:
     make(con, "first", "patients")
     con.execute(
@@ -158,6 +165,7 @@ def test_every_method_warns(con: Any) -> None:
         made.append(f"main.{name}")
 
 
+@pytest.mark.long
 def test_replacing_warns_once_it_was_given_away(con: Any, tmp_path: Path) -> None:
     make(con, "first", "patients")
     assert make(con, "first", "patients", words="CREATE OR REPLACE") is None
@@ -169,6 +177,7 @@ def test_replacing_warns_once_it_was_given_away(con: Any, tmp_path: Path) -> Non
     assert "main.first (2 of this name, exported" in str(make(con, "first", "patients", words="CREATE OR REPLACE"))
 
 
+@pytest.mark.long
 def test_what_was_given_away_stays_given_away(con: Any, tmp_path: Path) -> None:
     make(con, "first", "(FROM patients)")
     con.sql(f"EXPORT first TO '{tmp_path}/out'; DROP ANONYMIZED TABLE first")
@@ -179,6 +188,7 @@ def test_what_was_given_away_stays_given_away(con: Any, tmp_path: Path) -> None:
     assert make(con, "third", "adults") is None
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("sources", "warns"),
     [('\'[["MAIN","Patients"]]\'', True), ('\'[["main","staff"]]\'', False), ("NULL", True), ("'patients'", True)],
@@ -230,6 +240,7 @@ def explained(con: Any, statement: str) -> list[str]:
     return [detail for stage, item, detail in con.sql(statement).fetchall() if (stage, item) == ("bind", "warning")]
 
 
+@pytest.mark.long
 def test_explain_says_it(con: Any, tmp_path: Path) -> None:
     declare(con, "of_first", "patients")
     statement = "EXPLAIN CREATE OR REPLACE ANONYMIZED TABLE first AS POLICY of_first"

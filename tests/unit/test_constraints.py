@@ -188,6 +188,7 @@ def test_the_copy_that_a_release_carries_has_them() -> None:
     assert len({fingerprint(policy, []) for policy in variants}) == 3
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("method", ["", "METHOD generalization(suppression => 1)", "METHOD mondrian"])
 @pytest.mark.parametrize(
     "statement", ["CREATE ANONYMIZED TABLE", "CREATE ANONYMIZED VIEW", "EXPLAIN ANONYMIZED TABLE", "OR REPLACE"]

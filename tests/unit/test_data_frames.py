@@ -83,6 +83,7 @@ def test_a_hierarchy_from_a_data_frame(con: Connection) -> None:
     assert con.sql("SELECT DISTINCT disease FROM r").fetchall() == [("lung",)]
 
 
+@pytest.mark.long
 def test_what_is_made_of_a_policy_on_a_data_frame(con: Connection) -> None:
     frame = people(5)
     con.sql(f"CREATE POLICY p ON frame {COLUMNS}")
@@ -100,6 +101,7 @@ def test_what_is_made_of_a_policy_on_a_data_frame(con: Connection) -> None:
         con.sql("CREATE ANONYMIZED VIEW v AS POLICY p")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "source",
     [

@@ -164,7 +164,7 @@ def raised_by(connection: Any, statement: str) -> SqlanonError | None:
     return None
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(48)
 @pytest.mark.parametrize("query", FAILING)
 def test_an_error_in_the_query_of_a_policy_shows_no_value(query: str) -> None:
     connection = sqlanon.connect()

@@ -42,6 +42,7 @@ def pointed_at(error: SqlanonError) -> str:
     return line[caret.index("^") :]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("script", "at", "hint"),
     [

@@ -142,7 +142,7 @@ def test_a_lookup_table(clinic: Connection) -> None:
     assert "several rows for one ward" in refused(clinic, query)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("kind", "hierarchy", "values", "where", "share"),
     [
@@ -183,6 +183,7 @@ def test_shares_of_labels(kind: str, hierarchy: str, values: tuple[str, str], wh
     assert one(con, f"SELECT count(*) AS n FROM t WHERE ({where}) OR x IS NOT NULL", "r")[0] == 2.0
 
 
+@pytest.mark.long
 def test_withheld_rows_widen_what_they_may_change(clinic: Connection) -> None:
     con = connect()
     con.execute(
@@ -486,6 +487,7 @@ def test_an_export_of_a_query(tmp_path: Path) -> None:
         assert "write FROM p" in refused(con, "SELECT count(*) FROM elsewhere", release)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("query", "columns"),
     [
@@ -506,6 +508,7 @@ def test_the_answer_names_the_columns_that_were_taken_to_be_uniform(
     assert {row[-1] for row in answer.fetchall()} == {columns}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("where", "estimate", "high", "uniform"),
     [("a IN (0, 5)", 0.0, 20, "a"), ("a <> 5", 40.0, 40, "a"), ("a < 10", 20.0, 20, None), ("a = -3", 0.0, 0, None)],

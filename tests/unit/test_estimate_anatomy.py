@@ -47,6 +47,7 @@ def test_one_sensitive_column(con: Connection) -> None:
     assert (low, high) == (22 + 16 - 24, 16)
 
 
+@pytest.mark.long
 def test_two_sensitive_columns_are_independent(con: Connection) -> None:
     query = 'SELECT count(*), sum("a ge") FROM t WHERE "dis ease" = \'x\' AND "value" >= 20 AND "select" = \'even\''
     ((count, _, low, high, total, *_),) = asked(con, query)
@@ -65,6 +66,7 @@ def test_sensitive_columns_alone_are_exact_and_of_two_tables_are_not(con: Connec
     assert asked(con, 'SELECT avg("value") FROM t')[0][:4] == (15.0, 0.0, 15.0, 15.0)
 
 
+@pytest.mark.long
 def test_sensitive_columns_alone_are_exact_with_lookups_and_having(con: Connection) -> None:
     """What a joined table and HAVING add is known of a value too, whether or not their columns are qualified."""
     con.execute(

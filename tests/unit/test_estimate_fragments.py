@@ -53,6 +53,7 @@ def test_two_fragments_that_nothing_links(con: Connection) -> None:
     assert (low, high) == (22 + 16 - 24, 16)
 
 
+@pytest.mark.long
 def test_three_fragments_that_nothing_links(con: Connection) -> None:
     """22 rows, 16 and 20: at least 22 + 16 + 20 - 2 * 24 of them coincide."""
     ((value, _, low, high),) = asked(
@@ -254,6 +255,7 @@ def test_a_workload_is_measured_on_one_table(con: Connection) -> None:
     assert (figures["not_estimated"], figures["bounds_hit_rate"], figures["relative_error_95"]) == (0, 1, 0)
 
 
+@pytest.mark.long
 def test_a_count_is_no_more_and_no_less_than_its_bounds() -> None:
     """Shares of many values add up to a little more or less than all: HAVING would lose a group for it."""
     with connect() as con:

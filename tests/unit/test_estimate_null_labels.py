@@ -49,7 +49,7 @@ def leaves(label: str) -> list[tuple[Any, float | None]]:
     return [(label, 1.0)]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_a_label_with_null_is_estimated_as_every_combination_says(condition: str) -> None:
     con, holds = released(), CONDITIONS[condition]

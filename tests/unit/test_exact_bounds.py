@@ -89,6 +89,7 @@ def test_sums_and_ends_above_what_a_double_holds(con: Connection, kind: str, val
     assert measured(con, "SELECT sum(x), min(x), max(x) FROM s WHERE a = 1", averaged)["bounds_hit_rate"] == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", ["mondrian", "mondrian(bounds => true)"])
 def test_ends_of_ranges_are_exact(con: Connection, method: str) -> None:
     con.execute(f"CREATE TABLE s AS SELECT {EDGE} + i AS x, i % 2 AS y FROM range(8) AS n(i)")

@@ -100,7 +100,7 @@ def test_a_quiet_run_has_nothing_to_print() -> None:
     os.close(write)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("arguments", "rows"), [(RUN, 1), (RUN, 100_000), ([*RUN, "--json"], 100_000), (["shell"], 1)])
 def test_what_is_printed_finds_no_room(arguments: list[str], rows: int) -> None:
     with open("/dev/full", "w") as full:
@@ -190,7 +190,7 @@ def limited(*arguments: str | Path, text: str = "") -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "script",
     [
@@ -219,7 +219,7 @@ def test_the_disk_is_full_while_a_release_is_exported(file: Path, kind: str, tmp
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "arguments", [["run", "-", "-d"], ["shell"], ["migrate"], ["export", "released", "out", "-d"]], ids=lambda x: x[0]
 )
@@ -231,6 +231,7 @@ def test_another_process_holds_the_database(arguments: list[str], tmp_path: Path
     assert "open in another process" in said
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("arguments", [["run", "-", "-d", "/proc/x.duckdb"], ["shell", "/proc/x.duckdb"]])
 def test_a_medium_that_cannot_be_written(arguments: list[str]) -> None:
     code, said = ran(*arguments, text="CREATE TABLE t(a INT);")

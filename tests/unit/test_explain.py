@@ -56,6 +56,7 @@ HOSPITAL_POLICY = """source (
 class TestHospital:
     """Year, sex and three digits, the patient born in 1958 left out: the table of 17 rows."""
 
+    @pytest.mark.long
     def test_the_levels_and_what_forced_them(self, hospital: Connection) -> None:
         found = explain(hospital, HOSPITAL_POLICY, suppressing("0.06"))
         assert found["solve"][3:6] == [
@@ -88,6 +89,7 @@ class TestHospital:
             ),
         ]
 
+    @pytest.mark.long
     def test_no_more_than_the_lowest_level_allowed(self, hospital: Connection) -> None:
         policy = HOSPITAL_POLICY.replace("MAX LEVEL 2", "").replace(" MAX LEVEL 3", "")
         found = explain(hospital, policy)
@@ -118,6 +120,7 @@ class TestHospital:
         assert said
         assert int(said[1]) + int(said[2]) == 18
 
+    @pytest.mark.one_in(6)
     @pytest.mark.parametrize("loss", LOSSES)
     def test_the_loss_has_its_name(self, hospital: Connection, loss: str) -> None:
         found = dict(explain(hospital, HOSPITAL_POLICY, suppressing("0.06", f", loss => '{loss}'"))["solve"])
@@ -328,7 +331,7 @@ def test_a_stored_hierarchy_that_lists_more_than_occurs(con: Connection) -> None
     assert "1 with 1 row, the smallest (job = desk) with 1" in found["explain"][1][1]
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(35)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names(con: Connection, name: str) -> None:
     """A column's name is the item as it is; in a detail it stands on one line."""
@@ -401,7 +404,7 @@ def test_a_release_needs_no_explanation(hospital: Connection) -> None:
     assert "explain" not in stages
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("required", ["l_diversity(l => 3)", "t_closeness(t => 0.3, distance => 'equal')"])
 @pytest.mark.parametrize("recoding", ["global", "local"])
 def test_what_the_rows_left_out_have_in_common(con: Connection, required: str, recoding: str) -> None:

@@ -69,6 +69,7 @@ def stored(connection: sqlanon.Connection) -> list[tuple[Any, ...]]:
     return connection.execute(f"SELECT {', '.join(outputs)} FROM release").fetchall()
 
 
+@pytest.mark.one_in(25)
 @pytest.mark.parametrize("format_", FORMATS)
 def test_every_type(tmp_path: Path, format_: str) -> None:
     connection = new_database()

@@ -33,7 +33,7 @@ def _certificate(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / "certificate.json").read_text(encoding="utf-8")))
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(40)
 @every_model
 def test_an_export_is_recomputed_from_its_file(con: Connection, name: str, tmp_path: Path) -> None:
     policy(con, name)
@@ -101,6 +101,7 @@ def test_a_file_that_breaks_a_requirement_is_never_put_in_place(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_the_certificate_of_hidden_requirements_says_what_was_counted(con: Connection, tmp_path: Path) -> None:
     policy(con, *TOGETHER, public="(SELECT * FROM voters WHERE zip <> 'a secret')")
     create(con, "TABLE")

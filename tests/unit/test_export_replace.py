@@ -112,6 +112,7 @@ def test_a_database_of_another_connection_stays(connection: Any, tmp_path: Path)
     assert whole(other)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_former_export_that_is_open_stays(connection: Any, tmp_path: Path, format_: str) -> None:
     export(connection, tmp_path / "out", format_)
@@ -176,6 +177,7 @@ def refused(connection: Any, path: Path, format_: str) -> str:
     return found.value.message
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize("own", OWN)
 def test_a_file_of_the_user_s_own_stays(connection: Any, tmp_path: Path, format_: str, own: str) -> None:
@@ -191,7 +193,7 @@ def test_a_folder_that_is_called_like_a_file_stays(connection: Any, tmp_path: Pa
     assert "thesis.txt does not belong to an earlier export" in refused(connection, tmp_path / f"x.{format_}", format_)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize("own", OWN)
 def test_a_folder_with_one_more_file_stays(connection: Any, tmp_path: Path, format_: str, own: str) -> None:
@@ -214,7 +216,7 @@ def emptied(path: Path) -> None:
     path.write_bytes(b"")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("as_folder", [False, True])
 @pytest.mark.parametrize(
     ("format_", "change"),
@@ -232,6 +234,7 @@ def test_an_export_that_was_changed_is_its_owner_s(
     assert f"release.{format_} was changed since it was exported" in refused(connection, target, format_)
 
 
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize("name", ["json", "md"])
 def test_a_certificate_of_the_user_s_own_stays(connection: Any, tmp_path: Path, format_: str, name: str) -> None:
@@ -242,6 +245,7 @@ def test_a_certificate_of_the_user_s_own_stays(connection: Any, tmp_path: Path, 
         assert f"{file} is no certificate" in refused(connection, path, format_)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_file_without_its_certificate(connection: Any, tmp_path: Path, format_: str) -> None:
     """Files that carry one themselves are known by it, and only those."""

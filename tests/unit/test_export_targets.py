@@ -90,6 +90,7 @@ def test_the_receiver_checks_them(con: sqlanon.Connection, tmp_path: Path, forma
     assert con.sql(f"{asked} '{tmp_path}/r'").fetchall() == con.sql(f"{asked} r").fetchall()
 
 
+@pytest.mark.long
 def test_sqlite_has_the_release_and_its_certificate(con: sqlanon.Connection, tmp_path: Path) -> None:
     con.sql(f"EXPORT r TO '{tmp_path}/r.sqlite'")
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as file:
@@ -246,6 +247,7 @@ def test_the_command_has_the_options(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["verify", str(tmp_path / "out")]).exit_code == 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("path", "said"),
     [

@@ -111,6 +111,7 @@ def test_no_export_is_put_beside_a_left_log(con: sqlanon.Connection, tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == [target + log]
 
 
+@pytest.mark.long
 def test_an_export_does_not_become_the_database_of_a_journal(con: sqlanon.Connection, tmp_path: Path) -> None:
     path = tmp_path / "x.sqlite"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -257,6 +258,7 @@ def test_a_dictionary_that_the_certificate_names_is_there(con: sqlanon.Connectio
         con.sql(f"CHECK '{tmp_path}/out'")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("format_", ["arrow", "sqlite", "csv", "parquet"])
 def test_moments_are_in_utc(con: sqlanon.Connection, tmp_path: Path, format_: str) -> None:
     """Nothing in the files says in which time zone they were written, and the session keeps its own."""

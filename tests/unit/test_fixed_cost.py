@@ -83,6 +83,7 @@ def test_what_holds_for_a_statement_is_asked_once() -> None:
     assert len(texts) == 4
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize(
     ("statement", "most"),
     [

@@ -113,7 +113,7 @@ def test_a_forgotten_semicolon_is_named() -> None:
     assert caught.value.hint == "if CREATE begins another statement, put a semicolon before it"
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("path", "kind"),
     [("x.csv", "csv"), ("x.CSV", "csv"), ("x.parquet", "parquet"), ("x.db", "duckdb"), ("x/", "parquet"),

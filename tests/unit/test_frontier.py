@@ -455,6 +455,7 @@ def test_cells_of_rows_that_have_changed_are_encoded_again() -> None:
     assert any(row["p_loss"] for row in now[3:])
 
 
+@pytest.mark.long
 def test_an_error_meanwhile_leaves_no_table() -> None:
     connection = template(SETUP)
     before = connection.duckdb.execute(TABLES).fetchall()

@@ -26,7 +26,7 @@ FITTING = {
 }
 
 
-@pytest.mark.one_in(36)
+@pytest.mark.one_in(72)
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_hierarchy_that_does_not_fit_is_refused_with_the_policy(kind: str) -> None:
     con = connect()

@@ -28,6 +28,7 @@ def refused(con: Connection, method: str, requirements: str, levels: str = "") -
     return error.value.message
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", ["generalization", "mondrian", "mondrian(publish => 'none')"])
 @pytest.mark.parametrize(
     ("asked", "named"),

@@ -176,6 +176,7 @@ def remarks(con: sqlanon.Connection, policy: str, search: str = "apriori") -> li
     return planned
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("search", ["apriori", "optimal"])
 @pytest.mark.parametrize("rare", ["NULL", "'a secret'"])
 def test_a_rare_item_that_makes_all_of_them_stars_is_remarked(con: sqlanon.Connection, search: str, rare: str) -> None:
@@ -341,6 +342,7 @@ def test_a_changed_release_is_found_out(con: sqlanon.Connection) -> None:
     assert con.execute("CHECK r").fetchall()[0][-1] is False
 
 
+@pytest.mark.long
 def test_the_certificate_defines_the_loss_and_the_labels(con: sqlanon.Connection, tmp_path: Path) -> None:
     published(con)
     con.execute(f"EXPORT r TO '{tmp_path / 'out'}'")

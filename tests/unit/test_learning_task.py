@@ -60,6 +60,7 @@ def test_the_same_seed_answers_the_same(con: Connection) -> None:
     assert measured(con, f"{task}, seed => 3", "dealt")["u_san_tree"] == by_seed[3]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("arguments", "words", "hint"),
     [

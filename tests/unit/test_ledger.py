@@ -135,7 +135,7 @@ OTHER_ROWS = [
 ]
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("statement", [MADE, "CHECK r IN SERIES monthly"])
 @pytest.mark.parametrize("change", OTHER_ROWS)
 def test_other_rows_are_noticed(series: Connection, change: str, statement: str) -> None:
@@ -157,6 +157,7 @@ def test_nothing_is_published_then() -> None:
     assert con.execute("SHOW SERIES").fetchall() == [("monthly", "p", 3, 12)]
 
 
+@pytest.mark.long
 def test_digests_are_compared_where_checksums_are_not_what_they_should_be(
     series: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

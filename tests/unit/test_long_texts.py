@@ -182,7 +182,7 @@ def con(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlanon.Connection
         yield connection
 
 
-@pytest.mark.one_in(11)
+@pytest.mark.one_in(44)
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_an_error_about_a_long_name_or_text(
     con: sqlanon.Connection, statement: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch

@@ -118,6 +118,7 @@ def release(con: Connection, loss: str, suppression: str) -> tuple[Any, ...]:
     return tuple(con.duckdb.execute(f"{query} WHERE role = 'quasi_identifier'").fetchall()[0])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("loss", "value"), WORKED.items())
 def test_a_worked_example(loss: str, value: float) -> None:
     """Of a, a, b and c the last two are suppressed, which every measure prefers to four rows of `*`."""

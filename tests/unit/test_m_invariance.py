@@ -91,6 +91,7 @@ def test_who_was_away_keeps_the_values_to_choose_from(begun: Connection) -> None
     assert totals(begun, "r3") == (10, 12, 2)
 
 
+@pytest.mark.long
 def test_a_newcomer_alone_is_among_counterfeits(begun: Connection) -> None:
     publish(begun, [*FIRST, ("Gus", 60, "ulcer")], "r2", CALL)
     members, values = shown(begun, "r2")

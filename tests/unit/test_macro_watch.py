@@ -240,6 +240,7 @@ def test_a_macro_is_found_by_the_next_statement(
     require_found(con, CHECK)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("action", [_own, _temporary, _cursor, _rolled_back], ids=lambda action: action.__name__)
 def test_a_macro_is_found_by_the_next_release(
     releasing: Connection, action: Callable[[Connection, Path], None], tmp_path: Path
@@ -248,6 +249,7 @@ def test_a_macro_is_found_by_the_next_release(
     require_found(releasing, CREATE)
 
 
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("by", ["connection", "cursor"])
 @pytest.mark.parametrize("at", ["DESCRIBE", "CREATE TEMPORARY TABLE", "INSERT INTO", "DROP TABLE"])
 def test_a_macro_that_comes_while_a_statement_runs_is_found_by_the_next(
@@ -282,6 +284,7 @@ def test_a_function_of_python_s_may_take_the_name_of_a_macro(con: Connection) ->
         con.execute(CHECK)
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize(
     "statement",
     [
@@ -298,6 +301,7 @@ def test_a_statement_that_is_repeated_lists_no_macros(releasing: Connection, sta
     assert [listings(releasing, statement) for _ in range(3)][1:] == [0, 0]
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize(
     "between",
     [

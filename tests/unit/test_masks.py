@@ -73,7 +73,7 @@ LINKS = pa.struct([("own", CODES), ("other", CODES), ("link", pa.list_(pa.int64(
 LAYOUTS = [{}, {"together": 1}, {"together": 1, "bits": 5}]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("queries", [1, 64, 130])
 @pytest.mark.parametrize("rows", [0, 1, 700, 9000])
@@ -149,6 +149,7 @@ def block(
     }
 
 
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("queries", [1, 100])
 @pytest.mark.parametrize("sizes", [[2], [1, 2, 3, 4, 5], [2] * 1100 + [3] * 20])
 def test_sums_over_links(queries: int, sizes: list[int]) -> None:

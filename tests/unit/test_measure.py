@@ -76,6 +76,7 @@ def test_plain_queries_are_what_they_come_to_on_the_source(con: Connection) -> N
         assert sorted(actual) == pytest.approx(sorted(map(float, figures_)))
 
 
+@pytest.mark.long
 def test_the_figures_are_those_of_the_stored_errors(con: Connection) -> None:
     con.execute("CREATE WORKLOAD drawn ON POLICY p (queries => 12, dimensions => 2)")
     found = measured(con, "drawn")
@@ -189,6 +190,7 @@ def test_no_release_and_no_workload(con: Connection) -> None:
         con.execute("MEASURE other WITH WORKLOAD own")
 
 
+@pytest.mark.long
 def test_rows_that_do_not_repeat_are_asked_as_they_are(con: Connection) -> None:
     con.execute("CREATE TABLE lone AS SELECT i AS a, i % 7 AS s, i * 1.5 AS x FROM range(300) AS n(i)")
     con.execute("CREATE POLICY l ON lone (a QUASI IDENTIFIER, s SENSITIVE, x INSENSITIVE) REQUIRE k_anonymity(k => 5)")

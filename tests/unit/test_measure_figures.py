@@ -49,6 +49,7 @@ def test_without_names_all_figures_of_each_attribute_are_measured(con: Connectio
     assert "population_uniqueness" not in of_classes
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "method",
     ["generalization", "mondrian", "mondrian(publish => 'none')", "anatomy(l => 2)", "slicing(l => 2) COLUMNS EACH"],

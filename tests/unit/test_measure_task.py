@@ -121,6 +121,7 @@ def test_a_release_is_measured_in_a_transaction() -> None:
         assert not con.duckdb.execute("SELECT * FROM duckdb_tables() WHERE table_name LIKE '%sqlanon%'").fetchall()
 
 
+@pytest.mark.long
 def test_a_name_in_another_schema_is_found() -> None:
     with sqlanon.connect() as con:
         con.execute('CREATE SCHEMA "it\'s"')

@@ -163,6 +163,7 @@ def test_a_hidden_requirement_does_not_hide_the_others(con: Connection, kind: st
     assert [row[-1] for row in checked(con).values()] == [True, True]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
 def test_guarding_nodes_that_are_published_are_read_from_the_release(con: Connection, kind: str) -> None:
     con.execute(

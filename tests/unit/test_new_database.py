@@ -15,6 +15,7 @@ from sqlanon.errors import InUseError
 HIERARCHY = "CREATE HIERARCHY {} AS INTERVALS (10)"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("threads", [2, 6])
 def test_threads_wait_for_the_one_that_makes_the_catalog(tmp_path: Path, threads: int) -> None:
     with sqlanon.connect(str(tmp_path / "new.duckdb")) as con:

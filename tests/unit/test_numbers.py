@@ -30,6 +30,7 @@ def con() -> Connection:
     return connection
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("three", ["3.0", "3.", "30e-1", "3.000000000000000000000000000000"])
 def test_a_whole_number_is_taken_with_a_point(con: Connection, three: str) -> None:
     asked = f"k_anonymity(k => {three}), l_diversity(l => {three})"

@@ -113,6 +113,7 @@ def test_a_generalized_value_stands_for_one_of_those_below_it(
         assert set(rows.columns[name]) <= set(truth.columns[name])
 
 
+@pytest.mark.long
 def test_ages_of_mondrian_lie_within_their_ranges(con: sqlanon.Connection) -> None:
     selection = adult.described(con, OCC_7)
     released(con, selection, "mondrian(bounds => true)")

@@ -24,6 +24,7 @@ def con() -> Connection:
 CHECKED = "CHECK t (a) REQUIRE k_anonymity(k => {})"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("written", "parameters"),
     [

@@ -132,6 +132,7 @@ def test_more_attributes_than_are_compared(con: Connection) -> None:
         con.execute("CREATE ANONYMIZED TABLE sliced AS POLICY films METHOD slicing(l => 2)")
 
 
+@pytest.mark.long
 def test_queries_ask_the_wide_table(con: Connection) -> None:
     """A workload is asked of what the policy pivots, and so are figures of membership."""
     films(con, "D")

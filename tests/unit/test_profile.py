@@ -123,6 +123,7 @@ def test_scripts_of_two_tables_run_in_one_database(con: Connection) -> None:
     assert made == {"PEOPLE_AGE", "people_age_2", "people_zip", "guests_age", "guests_zip"}
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("name", "role"),
     [
@@ -488,7 +489,7 @@ PANEL = (
 )
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("name", "number"),
     [

@@ -64,6 +64,7 @@ def test_a_public_table_is_compared_by_all_columns(con: Connection, model: str) 
         con.execute(f"CREATE POLICY q ON people ({ROLES}) AGAINST people REQUIRE k_anonymity(2), {model}")
 
 
+@pytest.mark.long
 def test_a_series_promises_of_all_columns(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", "a key that is long enough")
     con.execute("ALTER TABLE people ADD COLUMN person INTEGER")
@@ -239,6 +240,7 @@ def test_a_frontier_sweeps_a_parameter_of_all_sets(con: Connection) -> None:
     assert all("the method mondrian cannot meet" in row[-1] for row in refused)
 
 
+@pytest.mark.long
 def test_remarks_advise_what_holds_of_all_columns(con: Connection) -> None:
     columns = "zip QUASI IDENTIFIER, born QUASI IDENTIFIER, disease SENSITIVE"
     required = "k_anonymity(1, on => (zip)), l_diversity(l => 1, on => zip), k_anonymity(1, on => born)"

@@ -71,6 +71,7 @@ def test_the_published_test_vectors_hold() -> None:
     assert pseudonym(pa.array(["what do ya want for nothing?"]), b"Jefe") == [first[:32]]
 
 
+@pytest.mark.long
 @given(st.lists(st.none() | st.text(st.characters(codec="utf-8"))), st.binary(min_size=1, max_size=100))
 def test_a_token_is_the_shortened_hmac_of_the_text(values: list[str | None], key: bytes) -> None:
     assert pseudonym(pa.array(values, type=pa.string()), key) == [expected(value, key) for value in values]
@@ -184,6 +185,7 @@ def test_a_failing_query_keeps_its_own_error_and_forgets_the_key(
     assert leftovers(engine) == []
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", udfs.names())
 def test_without_arrow(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A function does the same for a single value, or says what to install."""

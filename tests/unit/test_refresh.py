@@ -51,6 +51,7 @@ def test_a_refreshed_release_is_made_as_it_was_of_what_the_source_is_now(con: Co
     assert levels(con, "r")["age"] == 0
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "method",
     ["mondrian(publish => 'centroid')", "generalization(suppression => 0, recoding => 'local')"],
@@ -128,6 +129,7 @@ def test_levels_that_mean_something_else_are_refused(con: Connection, change: st
     assert error.value.hint
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
@@ -186,6 +188,7 @@ def rows(con: Connection) -> list[Any]:
     return con.duckdb.execute("FROM january ORDER BY ALL").fetchall()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("change", LEDGERS_WITHOUT_IT)
 def test_a_release_whose_series_does_not_know_it_is_not_made_outside_of_it(clinic: Connection, change: str) -> None:
     before = rows(clinic)
@@ -245,6 +248,7 @@ def test_a_release_of_a_former_version_is_in_the_series_that_the_ledger_has(
     clinic.execute("REFRESH ANONYMIZED TABLE january")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("recoding", ["global", "local"])
 @pytest.mark.parametrize("required", ["k_anonymity(k => 5)", "k_anonymity(k => 3), l_diversity(l => 2)"])
 def test_respondents_of_one_row_each_are_as_many_as_the_rows(con: Connection, recoding: str, required: str) -> None:

@@ -188,6 +188,7 @@ WRONG: Sequence[tuple[str, type[SqlanonError], str, str]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("statement", "kind", "message", "at"), WRONG)
 def test_what_is_refused(con: Connection, statement: str, kind: type[SqlanonError], message: str, at: str) -> None:
     with pytest.raises(kind, match=message) as refused:
@@ -197,6 +198,7 @@ def test_what_is_refused(con: Connection, statement: str, kind: type[SqlanonErro
     assert con.execute("SHOW POLICIES").fetchall() == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -286,6 +288,7 @@ def test_a_related_table_by_hand(con: Connection) -> None:
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -467,6 +470,7 @@ REFUSED: Sequence[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("requirement", "message"), REFUSED)
 def test_requirements_that_are_refused(con: Connection, requirement: str, message: str) -> None:
     with pytest.raises(PolicyError, match=message) as refused:
@@ -511,6 +515,7 @@ def test_shares_are_of_respondents_whatever_they_add_up_to() -> None:
 # Statements about one table.
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     "statement",
     [

@@ -62,7 +62,7 @@ def test_each_person_has_a_number_that_is_drawn_and_leads_to_their_rows(made: sq
     assert satisfied(made)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("knows", ["values", "history", "one_row", "m_rows", "rows"])
 def test_columns_may_be_called_as_ours_are(con: sqlanon.Connection, knows: str) -> None:
     """Names that steps of a search or a check give to columns of their own."""
@@ -143,6 +143,7 @@ def test_a_star_of_five_tables_with_names_of_any_kind() -> None:
         assert not any(name.startswith("made") for name in tables(con))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -112,6 +112,7 @@ def test_a_place_gives_away_its_region(con: Connection) -> None:
     assert remarks(con, policy.format(10)) == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("columns", "roles"),
     [
@@ -141,6 +142,7 @@ def test_classes_of_one_row_and_of_one_value(con: Connection, kind: str) -> None
     assert alike.startswith("in 1 of 4 classes all rows have one value of s: ")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", ["generalization", "mondrian"])
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
 def test_classes_of_one_known_value_beside_null(con: Connection, method: str, kind: str) -> None:
@@ -167,6 +169,7 @@ def test_classes_of_one_known_value_beside_null(con: Connection, method: str, ki
     assert [remark.split("NULL: ")[0] + "NULL: " for remark in answer[0][-1].split("\n") if "known" in remark] == said
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("method", "table", "value", "called"),
     [
@@ -347,7 +350,7 @@ def test_stored_hierarchies_and_models_that_read_copies(con: Connection) -> None
         assert con.duckdb.execute(f"SELECT count(*) FROM anon.{name}").fetchall() == [(0,)]
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(20)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names(con: Connection, name: str) -> None:
     """A remark is one line, whatever a column is called."""
@@ -383,6 +386,7 @@ def test_it_takes_two_queries(con: Connection) -> None:
     assert stages.count("remark") == 2
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("role", ["IDENTIFIER PSEUDONYM", "ENTITY PSEUDONYM"])
 @pytest.mark.parametrize("method", ["generalization", "mondrian"])
 def test_explain_makes_no_tokens_and_says_what_create_says(role: str, method: str) -> None:
@@ -422,6 +426,7 @@ def about_weight(con: Connection, k: int, method: str) -> list[str]:
     return [remark for remark in said if remark.startswith("weight ")]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("k", "method", "what"),
     [
@@ -451,6 +456,7 @@ def test_few_values_of_a_large_source_are_all_read(con: Connection) -> None:
         ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("weight", ["hash(i * 31) % 5", "i // 150", "1", "if(i < 2, 1, 2)"])
 def test_few_values_that_determine_nothing(con: Connection, weight: str) -> None:
     con.execute(STRATA.replace("10.5 + i % 5", weight))

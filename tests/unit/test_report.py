@@ -214,6 +214,7 @@ def test_errors_of_workloads_are_by_conditions_and_by_how_many_rows_match() -> N
     assert sorted(bar["amount"] for bar in bars) == sorted(row[2] for row in rows.values() if row[2] is not None)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.usefixtures("_without_scripts")
 @pytest.mark.parametrize("method", ["generalization", "anatomy(l => 2)"])
 def test_names_and_values_are_never_markup(method: str) -> None:
@@ -249,6 +250,7 @@ def test_a_source_that_is_a_query_is_not_quoted() -> None:
     assert "4711" not in report_page(DuckDBEngine(con.duckdb), QualifiedName(("r",)))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("_without_scripts")
 @pytest.mark.parametrize(
     ("policy", "words"),

@@ -79,6 +79,7 @@ def test_a_column_of_labels_has_its_level(levels: str, ages: list[str]) -> None:
     assert not ages[0].startswith("as the label") or ages[0].partition("such as ")[2] in {age for age, _ in labels}
 
 
+@pytest.mark.long
 def test_rows_of_several_levels_have_them_all() -> None:
     con = people("generalization(recoding => 'local', suppression => 0.2)")
     levels = con.duckdb.execute(

@@ -163,6 +163,7 @@ def test_a_name_that_leaves_no_room_for_a_report_is_exported_to(con: Connection,
     assert names(tmp_path) == [long]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no lock")
 @pytest.mark.parametrize("next_run", ["the same page", "another page", "an export"])
 def test_what_a_killed_run_has_written_is_removed_by_the_next(con: Connection, tmp_path: Path, next_run: str) -> None:

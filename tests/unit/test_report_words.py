@@ -46,6 +46,7 @@ def test_sensitive_columns_that_nothing_is_required_of_are_said_first(
         assert f"Warning: nothing is required of the sensitive {unrequired}" in box
 
 
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("healthy", [18, 19, 20])
 def test_a_guess_that_is_nearly_certain_is_said_first(healthy: int) -> None:
     """Of 20 people of 30 years 18 or more are alive, of 40 years half. What is required is met; 18 of 20 are 90 %."""
@@ -102,6 +103,7 @@ def test_candidates_that_were_made_are_told_from_those_that_could_not_be() -> No
     assert drawn == [6, 3]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", ["generalization", "anatomy(l => 2)"])
 def test_attacks_have_their_thresholds_and_the_worst_classes_their_numbers(method: str) -> None:
     con = people(method)
@@ -124,6 +126,7 @@ def test_attacks_have_their_thresholds_and_the_worst_classes_their_numbers(metho
         assert sum(int(n) * float(sure) for n, sure, _ in found) / targets == pytest.approx(scale * mean, rel=0.01)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("requirements", "method"),
     [

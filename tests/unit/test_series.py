@@ -72,6 +72,7 @@ def test_a_series_that_requires_nothing_is_satisfied_at_the_command_line(monkeyp
     assert run_script(f"{SETUP} {required} {create}").exit_code == 0
 
 
+@pytest.mark.long
 def test_a_release_that_tells_too_much_with_the_others_is_not_published(con: Connection) -> None:
     before = ledger(con)
     con.execute(TELLING)
@@ -114,6 +115,7 @@ def test_the_worst_of_both_ways_to_reckon_counts(con: Connection) -> None:
     assert checked(con, "r2", "lenient")["composition"] == ("disease", 0.7, pytest.approx(2 / 3), True)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("changed", "is_made"), [("refused", False), ("ignored", True)])
 def test_a_value_that_must_have_changed_is_refused_unless_it_is_ignored(
     con: Connection, changed: str, is_made: bool
@@ -260,6 +262,7 @@ def test_a_release_of_a_series_that_is_gone_is_warned_of(
     assert con.execute("CREATE ANONYMIZED TABLE unrelated AS POLICY q").fetchall()[0][-2] is None
 
 
+@pytest.mark.long
 def test_releases_of_a_series_that_requires_something_are_not_warned_of_within_it(con: Connection) -> None:
     create = "CREATE OR REPLACE ANONYMIZED TABLE r1 AS POLICY p IN SERIES monthly"
     for statement in (create, create.replace("r1", "r2"), "REFRESH ANONYMIZED TABLE r1"):
@@ -349,7 +352,7 @@ def test_a_policy_without_an_entity_has_no_series(con: Connection) -> None:
         con.execute("CREATE SERIES t ON POLICY q KEY 'SERIES_KEY'")
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(45)
 @pytest.mark.parametrize("required", ["composition(max => 1, changed => 'ignored')", "m_invariance(m => 2)", ""])
 @pytest.mark.parametrize(
     ("change", "words"),
@@ -438,6 +441,7 @@ def test_moments_are_compared_in_utc(con: Connection) -> None:
     assert checked(con, "a", "s")["composition"][2] == 0.5
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("most", "rest", "limit"), [(3, 2, 0.6), (3, 1, 0.75), (7, 3, 0.7)])
 def test_rounding_breaks_no_promise(con: Connection, most: int, rest: int, limit: float) -> None:
     con.execute(
@@ -504,6 +508,7 @@ def test_another_key_is_noticed(con: Connection, monkeypatch: pytest.MonkeyPatch
     assert checked(con, "r1")["composition"][2] == 0.5
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "change",
     [
@@ -535,6 +540,7 @@ def test_a_release_with_other_rows_than_the_ledger_is_not_believed(con: Connecti
         con.execute("CHECK r1 IN SERIES monthly")
 
 
+@pytest.mark.long
 def test_a_release_that_is_gone_still_counts(con: Connection) -> None:
     """What was published stays known: replacing or dropping a release does not take it back."""
     con.execute("DROP ANONYMIZED TABLE r1")
@@ -577,6 +583,7 @@ def test_an_export_has_nothing_of_the_ledger(con: Connection, tmp_path: Path) ->
     assert not any(name.startswith("series") for name in tables)
 
 
+@pytest.mark.long
 def test_hostile_names(con: Connection) -> None:
     con.execute(
         """CREATE TABLE "a ""table" AS SELECT i AS "the 'one'", i // 2 AS "class", i % 2 AS "SELECT" FROM range(6) t(i);
@@ -592,6 +599,7 @@ def test_hostile_names(con: Connection) -> None:
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", ["mondrian", "mondrian(mode => 'relaxed')", "generalization(suppression => 0.5)"])
 def test_methods_of_one_table(con: Connection, method: str) -> None:
     con.execute(

@@ -139,6 +139,7 @@ def test_buckets_may_have_tokens_and_other_columns(con: Connection) -> None:
     assert checked(con)["m_invariance", "disease"] == (3, True)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("change", ["ALTER COLUMN status IDENTIFIER", "ALTER COLUMN status INSENSITIVE"])
 def test_releases_show_the_same_columns(con: Connection, change: str) -> None:
     role = "INSENSITIVE" if change.endswith(" IDENTIFIER") else "IDENTIFIER"

@@ -69,6 +69,7 @@ def outcome(run: Callable[[], Any]) -> Any:
         return type(error)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("method", ["sql", "query", "execute"])
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_scripts_of_duckdbs_statements(script: str, method: str) -> None:
@@ -86,6 +87,7 @@ def test_scripts_of_duckdbs_statements(script: str, method: str) -> None:
     assert ours.sql("SELECT 6").fetchall() == [(6,)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", ["sql", "execute"])
 @pytest.mark.parametrize(
     "script",
@@ -130,6 +132,7 @@ def test_statements_that_duckdb_has_extracted(con: Connection, method: str) -> N
         con.execute(1)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "call",
     [
@@ -227,6 +230,7 @@ def test_six_threads_on_one_connection(con: Connection) -> None:
     assert con.sql("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchall() == [(0,)]
 
 
+@pytest.mark.long
 def test_a_cursor_for_each_thread(con: Connection) -> None:
     """Then all of them are answered."""
     answers: list[Any] = []

@@ -158,6 +158,7 @@ def test_statements_answer_alike_in_any_session(usual: tuple[dict[str, list[Any]
             assert [row[-1] for row in found[statement]] == [row[-1] for row in expected[statement]], statement
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("setting", ["default_collation = 'NOCASE'", "integer_division = true"])
 def test_a_session_that_counts_or_divides_otherwise_is_refused(setting: str) -> None:
     con = sqlanon.connect()

@@ -59,6 +59,7 @@ def rewritten(change: Callable[[Certificate], object]) -> None:
     Path("out/certificate.json").write_text(json.dumps(certificate), encoding="utf-8")
 
 
+@pytest.mark.long
 def test_who_signed_is_told(folder: Path) -> None:
     export()
     satisfied, known_by = check()["signature"]
@@ -71,6 +72,7 @@ def test_who_signed_is_told(folder: Path) -> None:
     assert check()["k_anonymity"] == (True, "recomputed from the files")
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("options", "path", "method"),
     [
@@ -168,6 +170,7 @@ def test_a_data_file_alone_has_no_signature(folder: Path) -> None:
     assert "name the folder or certificate.json" in str(refused.value)
 
 
+@pytest.mark.one_in(45)
 @pytest.mark.parametrize("place", ['{"format"', '{"algorithm"', '{"name"'])
 @pytest.mark.parametrize(
     "question",
@@ -216,6 +219,7 @@ def keys_of_another_kind(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.long
 def test_what_cannot_sign_exports_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for problem, text in keys_of_another_kind(folder).items():
         # No environment holds a zero: that text comes from elsewhere.
@@ -227,6 +231,7 @@ def test_what_cannot_sign_exports_nothing(folder: Path, monkeypatch: pytest.Monk
         assert not Path("out").exists()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("content", [b"", b"no key", b"-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n", None])
 def test_what_is_no_public_key(folder: Path, content: bytes | None) -> None:
     export()
@@ -284,6 +289,7 @@ def test_mistakes(statement: str) -> None:
         connect().execute(statement)
 
 
+@pytest.mark.long
 def test_without_cryptography(folder: Path) -> None:
     """Whoever does not have the library is told so, and takes no signature for granted."""
     export()

@@ -255,6 +255,7 @@ def test_explain_shows_how_columns_were_found(con: Connection) -> None:
     assert said["correlation of ward"].startswith("disease ")
 
 
+@pytest.mark.long
 def test_rows_that_are_drawn_are_put_together_until_they_satisfy(con: Connection) -> None:
     answer = release(con, "(l => 2, grouping => 'random', bucket_size => 2) COLUMNS (age, ward), (zip), (disease)")
     assert all(row[11] for row in answer)
@@ -309,7 +310,7 @@ def test_a_release_is_one_thing_whatever_it_publishes(con: Connection) -> None:
     assert tables(con) == {"visits"}
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
@@ -406,6 +407,7 @@ def test_an_export_of_matching_repeats_what_was_measured(con: Connection, tmp_pa
     assert ("main.r", "matching_l_diversity", None, 2.0, achieved, True) in con.execute("CHECK r").fetchall()
 
 
+@pytest.mark.long
 def test_overlapping_columns_are_read_from_the_table_that_has_most_of_a_query(con: Connection) -> None:
     """What some table has is exact, whichever others have its columns, too; MEASURE agrees with ESTIMATE."""
     release(con, "(l => 2) COLUMNS (age, zip), (ward, zip), (zip, disease)")

@@ -38,7 +38,7 @@ def publish(con: sqlanon.Connection, ratio: object, columns: str = SLICED) -> No
     con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD slicing(l => 2, fake_tuples => {ratio}) {columns}")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("columns", "ratio", "buckets", "fake"),
     [

@@ -64,7 +64,7 @@ def test_a_release_of_which_something_was_dropped_is_made_again(made: str, part:
         con.execute(f"CREATE ANONYMIZED {made}")
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize(("made", "part"), PARTS)
 def test_the_hint_makes_the_same_release_again(made: str, part: str) -> None:
     con = template(PEOPLE, f"CREATE ANONYMIZED {made}")
@@ -77,7 +77,7 @@ def test_the_hint_makes_the_same_release_again(made: str, part: str) -> None:
     assert (objects(con), con.execute(method).fetchall()) == (before, was)
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(35)
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize(("made", "part"), PARTS)
 def test_what_has_taken_its_name_is_left_alone(made: str, part: str, words: str) -> None:
@@ -112,6 +112,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_live_view_whose_source_has_changed(con: Connection, change: str) -> None:
     """It is to be made again, once the policy names what there is."""
@@ -129,6 +130,7 @@ def test_a_live_view_whose_source_has_changed(con: Connection, change: str) -> N
     assert all(row[-1] for row in con.execute("CHECK v").fetchall())
 
 
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize(
     ("on", "change", "said"),
     [

@@ -65,6 +65,7 @@ def test_the_forms_are_many() -> None:
     assert len({form.query for form in FORMS}) == len(FORMS) > 48
 
 
+@pytest.mark.one_in(5)
 def test_what_it_reads(con: Connection, form: Form, viewed: str) -> None:
     def full(name: str) -> tuple[str, ...]:
         parts = name.split(".") if "/" not in name and '"' not in name else [name]
@@ -111,7 +112,7 @@ def require_view(con: Connection, form: Form, view: str, expected: Counter[Any])
     assert Counter(rows(con, f"FROM {view.split()[0]}")) == expected
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.one_in(480)
 def test_releases_through_a_view(con: Connection, form: Form, viewed: str) -> None:
     of, number = rows(con, form.query), next(NUMBERS)
     con.execute(f"CREATE POLICY p{number} ON {viewed} ({columns_of(of)}) REQUIRE k_anonymity(k => 2)")
@@ -156,6 +157,7 @@ def test_what_it_reads_cannot_be_told(con: Connection, shared: tuple[Connection,
     assert "snapshot" in str(refused.value.hint)
 
 
+@pytest.mark.long
 def test_a_variable_of_python_is_no_source_of_a_live_view(tmp_path: Path) -> None:
     """It is gone with the session."""
     frame = pandas.DataFrame({"a": [1, 1, 2, 2], "s": ["x", "y", "x", "y"]})

@@ -29,6 +29,7 @@ def con(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlanon.Con
         yield connection
 
 
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("source", ["'lake/*/*.parquet'", "read_parquet('lake/**/*.parquet')", "lake"])
 def test_parquet_in_folders(con: sqlanon.Connection, source: str) -> None:
     """The folders' values are a column; a view of it is a source, too."""

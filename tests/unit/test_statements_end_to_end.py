@@ -87,6 +87,7 @@ class TestObjects:
         with pytest.raises(PolicyError, match="there is no policy p"):
             con.execute("DROP POLICY p")
 
+    @pytest.mark.one_in(4)
     @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
     def test_releases(self, con: Connection, kind: str) -> None:
         con.execute(f"CREATE {POLICY}")
@@ -132,6 +133,7 @@ class TestObjects:
         con.execute(f"CREATE OR REPLACE {TABLE}; DROP TABLE t; DROP ANONYMIZED TABLE t; CREATE {TABLE}")
         assert con.execute("SELECT count(*) FROM anon.release").fetchall() == [(1,)]
 
+    @pytest.mark.one_in(3)
     @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
     @pytest.mark.parametrize("mine", ["TABLE", "VIEW"])
     @pytest.mark.parametrize("words", ["CREATE {}", "CREATE OR REPLACE {}", "CREATE {} IF NOT EXISTS"])
@@ -182,6 +184,7 @@ class TestTransactions:
             con.execute("COMMIT")
             assert other.execute("CHECK t").fetchall()[0][-1] is True
 
+    @pytest.mark.one_in(5)
     @pytest.mark.parametrize(
         "wrong",
         [
@@ -226,6 +229,7 @@ class TestErrors:
             con.execute("CREATE TABLE kept AS SELECT 1 AS x; CHECK nope")
         assert con.execute("FROM kept").fetchall() == [(1,)]
 
+    @pytest.mark.one_in(4)
     @pytest.mark.parametrize(("missing", "shown"), [(1, 1), (10, 10), (11, 10), (37, 10)])
     def test_values_that_a_hierarchy_lacks_are_listed(self, con: Connection, missing: int, shown: int) -> None:
         con.execute("CREATE TABLE words AS SELECT 'w' || i AS word, i AS s FROM range(100, 140) r(i)")
@@ -289,7 +293,7 @@ class TestErrors:
 
 
 class TestSources:
-    @pytest.mark.one_in(3)
+    @pytest.mark.one_in(12)
     @pytest.mark.parametrize(
         "source",
         [
@@ -339,6 +343,7 @@ class TestSources:
                 con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY p")
         assert con.execute("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'other'").fetchall() == [(1,)]
 
+    @pytest.mark.one_in(5)
     @pytest.mark.parametrize("name", ["t", "main.t", "memory.t", "memory.main.t", "T"])
     def test_a_release_has_one_name_however_it_is_written(self, con: Connection, name: str) -> None:
         con.execute(f"CREATE {POLICY}; CREATE ANONYMIZED TABLE {name} AS POLICY p")
@@ -349,6 +354,7 @@ class TestSources:
         con.execute("USE memory.main; DROP ANONYMIZED TABLE t")
         assert con.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name ILIKE 't'").fetchall() == [(0,)]
 
+    @pytest.mark.long
     def test_names_that_differ_in_an_accented_capital_are_two_tables(self, con: Connection) -> None:
         for name, value in (("Ü", 1), ("ü", 2)):
             con.execute(f'CREATE TABLE "{name}" AS SELECT {value} AS a, {value} AS "É", {-value} AS "é" FROM range(4)')
@@ -421,6 +427,7 @@ class TestConnection:
             assert ("solve", "a", "level 0 of 1: kept") in rows
             assert _objects(con) == before
 
+    @pytest.mark.long
     def test_a_file_that_is_only_read(self, tmp_path: Path) -> None:
         path = tmp_path / "d.duckdb"
         with connect(path) as con:

@@ -223,6 +223,7 @@ def test_arguments_of_methods() -> None:
         assert again.create.method.arguments == (("time_limit", value),)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("written", "source"),
     [

@@ -119,6 +119,7 @@ FRAGMENTS = [
 ]
 
 
+@pytest.mark.long
 @settings(max_examples=600, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join))
 def test_punctuation_stands_where_duckdb_finds_it(text: str) -> None:

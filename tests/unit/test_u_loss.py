@@ -22,6 +22,7 @@ def connected(rows: str = "(21, 'F', 'flu'), (22, 'M', 'cold')") -> Connection:
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -62,6 +62,7 @@ def shows(text: str) -> bool:
     return any(part in text for part in ("Xq7s", "zW9"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "path",
     ["host=h dbname=d", "host=/run/postgresql dbname=d", "service=warehouse", "PORT = 5432", "out/x;password=abc"],
@@ -72,13 +73,14 @@ def test_keywords_of_a_connection_are_no_path(con: sqlanon.Connection, tmp_path:
     assert [each.name for each in tmp_path.iterdir() if not each.name.startswith("x.duckdb")] == []
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("path", ["user=5/x.parquet", "year=2026", "./host=h", "ports=1", "a host=h"])
 def test_a_folder_of_a_partition_is_a_path(con: sqlanon.Connection, tmp_path: Path, path: str) -> None:
     con.execute(f"EXPORT r TO '{path}'")
     assert (tmp_path / path).exists()
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.one_in(27)
 @pytest.mark.parametrize("url", URLS)
 def test_no_statement_shows_a_password(con: sqlanon.Connection, tmp_path: Path, url: str) -> None:
     """Nor does it make a folder of such a name, or ask a server."""

@@ -133,6 +133,7 @@ def test_rows_of_the_user_count_and_are_checked(con: Connection) -> None:
         queries(con, "none")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -167,6 +168,7 @@ def test_a_source_without_values_is_refused(con: Connection) -> None:
         con.execute("CREATE WORKLOAD w ON POLICY none (dimensions => 1)")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("attributes", "asked"),
     [
