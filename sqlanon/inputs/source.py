@@ -161,7 +161,10 @@ def passing(engine: Engine, source: Source) -> str | None:
 
 def _of_session(engine: Engine, query: str) -> str | None:
     """Why another session may answer a query otherwise: it calls macros, or what each session answers for itself."""
-    calls = engine.calls(query)
+    try:
+        calls = engine.calls(query)
+    except UserError as error:
+        return error.message
     if calls.macros:
         return f"it calls the macro {calls.macros[0].name}, and a session may have another one of that name"
     session_functions = [name for name in calls.functions if name in _SESSION or name.startswith(_SESSION_PREFIXES)]

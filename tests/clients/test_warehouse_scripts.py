@@ -200,7 +200,7 @@ def test_buckets_that_are_not_what_they_should_be_are_not_published(postgres: st
 def test_respondents_are_counted_and_not_published(postgres: str) -> None:
     columns = (
         Column("__sqlanon_entity", "VARCHAR", "QUASI IDENTIFIER MIN LEVEL 0 MAX LEVEL 0", ("a", "b", None)),
-        Column("who", "BIGINT", "ENTITY", (1, 2, 3, None)),
+        Column("who", "BIGINT", "ENTITY", (1, 2, 3, 4, 5, None)),
         Column("gone", "INTEGER", "IDENTIFIER", (1,)),
     )
     rows = random_rows(5, 30, columns)

@@ -185,13 +185,15 @@ def _forms() -> Iterable[Form]:
     yield Form("unpivot alone", "UNPIVOT wide ON s1, s2 INTO NAME n VALUE s", ("wide",))
     yield Form("unpivot columns", "SELECT a, s FROM (UNPIVOT wide ON COLUMNS('s.') INTO NAME n VALUE s)", ("wide",))
     yield Form("unpivot of the standard", "SELECT a, s FROM wide UNPIVOT (s FOR n IN (s1, s2))", ("wide",))
-    yield Form("table macro", "FROM above(1)", ("stay",))
-    yield Form("macro in a macro", "FROM nested(1)", ("stay",))
-    yield Form("scalar macro", "SELECT a, told(id) AS s FROM person", ("person", "visit"))
-    yield Form("query_table", "SELECT a, s FROM query_table('stay')", ("stay",))
-    yield Form("query_table of several", "SELECT a, s FROM query_table(['stay', 'more'], true)", ("stay", "more"))
-    yield Form("query", "FROM query('SELECT a, s FROM ' || 'stay')", ("stay",))
-    yield Form("query_table in a macro", "FROM all_of('stay')", ("stay",))
+    yield Form("table macro", "FROM above(1)", ("stay",), lasts=False)
+    yield Form("macro in a macro", "FROM nested(1)", ("stay",), lasts=False)
+    yield Form("scalar macro", "SELECT a, told(id) AS s FROM person", ("person", "visit"), lasts=False)
+    yield Form("query_table", "SELECT a, s FROM query_table('stay')", ("stay",), lasts=False)
+    yield Form(
+        "query_table of several", "SELECT a, s FROM query_table(['stay', 'more'], true)", ("stay", "more"), lasts=False
+    )
+    yield Form("query", "FROM query('SELECT a, s FROM ' || 'stay')", ("stay",), lasts=False)
+    yield Form("query_table in a macro", "FROM all_of('stay')", ("stay",), lasts=False)
     yield Form("read_parquet", "FROM read_parquet('{folder}/part0.parquet')", ())
     yield Form("read_parquet of a list", "FROM read_parquet(['{folder}/part0.parquet', '{folder}/part1.parquet'])", ())
     yield Form("a pattern of files", "FROM read_parquet('{folder}/part*.parquet', union_by_name => true)", ())
@@ -210,7 +212,7 @@ def _forms() -> Iterable[Form]:
         "SELECT a, f.s FROM stay b JOIN '{folder}/part0.csv' f USING (a)",
         ("stay", "{folder}/part0.csv"),
     )
-    yield Form("a file in a macro", "FROM files('{folder}/part0.csv')", ())
+    yield Form("a file in a macro", "FROM files('{folder}/part0.csv')", (), lasts=False)
     yield Form("another schema", "FROM ward.bed", ("ward.bed",))
     yield Form("its full name", "SELECT a, s FROM hospital.main.stay", ("stay",))
     yield Form("database and table", "SELECT a, s FROM hospital.stay", ("stay",))
