@@ -1,4 +1,4 @@
-"""What a user waits for: the processor time of a process that imports the package or runs a command, and the seconds
+"""The start of a command: the processor time of a process that imports the package or runs a command, and the seconds
 of the demonstration from an empty folder.
 """
 

@@ -102,7 +102,7 @@ def _standing_ids(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _known_releases(
     engine: Engine, rows: Sequence[dict[str, Any]], but: str | None, sealed: Mapping[str, str]
 ) -> KnownReleases:
-    """The releases that these rows tell of; `sealed` has the digests of those that stand."""
+    """The releases in these rows; `sealed` has the digests of the releases that stand."""
     standing_ids = set(_standing_ids(rows))
     standing_rows = [row for row in rows if row["place"] == "standing" and row["release_id"] != but]
     exported = [row for row in rows if row["place"] == "exported"]

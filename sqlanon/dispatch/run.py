@@ -1,4 +1,4 @@
-"""Which handler runs each statement."""
+"""The handler of each statement, and the way of a statement to it."""
 
 from __future__ import annotations
 

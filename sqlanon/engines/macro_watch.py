@@ -38,7 +38,7 @@ class ConnectionNumbers(NamedTuple):
 
 
 class MacroWatch:
-    """What is known of the macros that one connection sees.
+    """The macros that one connection sees: whether there may be new ones.
 
     `ask` reads the numbers of a new connection, in one query, on the connection that it is given; None where it cannot.
     """

@@ -35,7 +35,7 @@ _statement: ContextVar[tuple[Engine, _Answers] | None] = ContextVar("_statement"
 
 
 class Session(NamedTuple):
-    """What `sql/statements/session.sql` reads: a session as it is when a statement begins.
+    """A session as it is when a statement begins, from `sql/statements/session.sql`.
 
     `settings` are those by which the text of a query means what it does; the first two are the collation and
     integer_division. `query` is the number of the query that has read it, `foreign_databases` how many databases have

@@ -178,7 +178,7 @@ def assert_said(error: PolicyError, refusal: Refusal | None) -> None:
 
 
 def made(con: Connection) -> list[tuple[int]]:
-    """How many tables of the release there are."""
+    """The number of tables of the release."""
     return rows(con, "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'made%'")
 
 

@@ -102,7 +102,7 @@ COMMENT ON COLUMN people.mood IS 'how';
 
 
 def database_of(con: Connection) -> dict[str, list[Any]]:
-    """What DuckDB lists of a database, and the rows of its tables, by query."""
+    """The lists that DuckDB makes of a database, and the rows of its tables, by query."""
     [*tables] = rows(con, "SELECT schema_name, table_name FROM duckdb_tables()")
     queries = (*LISTED, *(f'FROM "{schema}"."{table.replace(chr(34), chr(34) * 2)}"' for schema, table in tables))
     return {query: sorted(map(str, rows(con, query))) for query in queries}

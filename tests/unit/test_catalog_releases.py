@@ -141,7 +141,7 @@ def test_a_release_is_recorded_once(engine):
 
 
 def test_a_release_is_sealed_beside_the_others(engine):
-    """What is known of the others is what `known` finds, and the digest is that of `seal`."""
+    """The other releases are those that `known` returns, and the digest is that of `seal`."""
     other = replace(RELEASE, release_id="1f" * 16, name=QualifiedName(("main", "other")))
     save(engine, RELEASE)
     exports.record(engine, RELEASE, RELEASE.sources, "parquet")

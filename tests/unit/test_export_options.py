@@ -30,7 +30,7 @@ def con() -> Connection:
 
 @pytest.fixture
 def released() -> Connection:
-    """The same with a release of the policy."""
+    """The database with a release of the policy."""
     return template(SETUP, "CREATE ANONYMIZED TABLE r AS POLICY p")
 
 

@@ -39,7 +39,7 @@ def con(tmp_path: Path) -> Iterator[Connection]:
 
 @pytest.fixture
 def releasing(con: Connection) -> Connection:
-    """The same with a release, which the last statement has made."""
+    """The database with a release, which the last statement has made."""
     con.execute(f"{POLICY}; {CREATE}")
     return con
 

@@ -35,7 +35,7 @@ def con() -> Iterator[sqlanon.Connection]:
 
 @pytest.fixture
 def made() -> Iterator[sqlanon.Connection]:
-    """The same with a release that withholds nobody."""
+    """The database with a release that withholds nobody."""
     with template(SETUP, MAKE.format(0)) as connection:
         yield connection
 

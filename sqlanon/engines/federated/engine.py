@@ -167,7 +167,7 @@ class FederatedEngine:
         return self.local.in_transaction()
 
     def shadowing_macros(self) -> list[str]:
-        """Those of DuckDB."""
+        """The macros of DuckDB that have the name of a built-in function."""
         return self.local.shadowing_macros()
 
     def end_statement(self) -> None:

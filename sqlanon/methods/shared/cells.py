@@ -59,7 +59,7 @@ class Cells:
     """Whether the cells are on another engine than tables, since they are too many to go from one to the other."""
 
     count: int | None = None
-    """How many cells there are; None where that has to be asked."""
+    """The number of cells; None where a query has to count them."""
 
     related: tuple[Cells, ...] = ()
     """The cells of each table that belongs to the source, by respondent."""
