@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from sqlanon import PolicyError
 from sqlanon.methods.generalization.lattice.box import nodes_between
-from sqlanon.methods.generalization.lattice.remaining import Rank
-from sqlanon.methods.generalization.lattice.search import Counted, Found, Lattice, Node, Progress, search
+from sqlanon.methods.generalization.lattice.remaining import Node, Rank
+from sqlanon.methods.generalization.lattice.search import search
+from sqlanon.methods.generalization.lattice.types import Counted, Found, Lattice, Progress
 from sqlanon.methods.generalization.losses.base import additive
 from tests.oracles.lattice import best_node, nodes
 

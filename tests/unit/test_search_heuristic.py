@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from sqlanon.errors import PolicyError
 from sqlanon.methods.generalization.lattice.heuristic import raised
-from sqlanon.methods.generalization.lattice.search import Counted, Found, Lattice, Node, search
+from sqlanon.methods.generalization.lattice.remaining import Node
+from sqlanon.methods.generalization.lattice.search import search
 from sqlanon.methods.generalization.lattice.sizes import sizes
+from sqlanon.methods.generalization.lattice.types import Counted, Found, Lattice
 from tests.oracles.lattice import best_node, nodes
 
 

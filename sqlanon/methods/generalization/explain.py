@@ -12,7 +12,8 @@ from sqlglot import exp
 from sqlanon.domain.explanation import ExaminedNode, Explanation, LessGeneral
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.generalization.lattice.box import nodes_between
-from sqlanon.methods.generalization.lattice.search import Lattice, Node
+from sqlanon.methods.generalization.lattice.remaining import Node
+from sqlanon.methods.generalization.lattice.types import Lattice
 from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.node_report import Look, Seen
 from sqlanon.methods.generalization.suppressed_rows import common_values

@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.shared.task import Task

@@ -24,7 +24,9 @@ from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, 
 from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible, infeasible_join
-from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Progress, Settle, search
+from sqlanon.methods.generalization.lattice.remaining import Node
+from sqlanon.methods.generalization.lattice.search import search
+from sqlanon.methods.generalization.lattice.types import Counted, Found, Progress, Settle
 from sqlanon.methods.generalization.less_lossy import less_lossy as preferred
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
 from sqlanon.methods.generalization.losses import LOSSES

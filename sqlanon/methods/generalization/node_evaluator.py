@@ -13,9 +13,9 @@ from sqlanon.engines.base import RAISE_BOUND, TooManyRows
 from sqlanon.methods.generalization.joined_nodes import JoinedNodes
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld, withheld_at_once
-from sqlanon.methods.generalization.lattice.remaining import Rank
+from sqlanon.methods.generalization.lattice.remaining import Node, Rank
 from sqlanon.methods.generalization.lattice.rollup import Rollups
-from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
+from sqlanon.methods.generalization.lattice.types import Counted, Lattice
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
 from sqlanon.methods.generalization.losses.loss_sql import with_node_tables
 from sqlanon.methods.shared.cells import Cells

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlanon.domain.explanation import CommonValue
 from sqlanon.methods.generalization.lattice.node_rows_sql import most_of_withheld
-from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.steps import with_steps

@@ -11,7 +11,7 @@ from sqlanon.domain.explanation import Violated
 from sqlanon.engines.base import Engine, Query
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_summary_sql import class_label, violated_classes
-from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.steps import Step

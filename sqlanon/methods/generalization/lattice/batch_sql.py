@@ -18,8 +18,6 @@ from sqlanon.sqlgen.classes.projections import RESPONDENTS, projected_classes, p
 from sqlanon.sqlgen.classes.requirement import SqlRequirement, projections, relation_names, subjects
 from sqlanon.sqlgen.sizes import sizes
 
-__all__ = ["BATCH", "Batch"]
-
 # The most nodes of a batch, whose indexes have to fit beside a key.
 BATCH = 64
 _PLACE_BITS = 6

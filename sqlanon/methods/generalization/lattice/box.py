@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["nodes_between"]
-
 
 def nodes_between(low: tuple[int, ...], high: tuple[int, ...]) -> NDArray[Any]:
     """The levels of all nodes from `low` to `high`: a row an attribute, the nodes in the order of their levels."""

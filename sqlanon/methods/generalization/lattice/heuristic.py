@@ -14,9 +14,16 @@ from dataclasses import replace
 from heapq import heappop, heappush
 
 from sqlanon.methods.generalization.lattice.remaining import Node, Rank
-from sqlanon.methods.generalization.lattice.types import ROUNDING, Counted, Found, Lattice, Progress, Settle
-
-__all__ = ["descend", "raised"]
+from sqlanon.methods.generalization.lattice.types import (
+    ROUNDING,
+    Counted,
+    Found,
+    Incumbent,
+    Lattice,
+    Progress,
+    Settle,
+    satisfying_ranks,
+)
 
 
 def raised(lattice: Lattice, limit: int, count: Callable[[Sequence[Node]], Sequence[Counted]]) -> tuple[Lattice, int]:
@@ -58,29 +65,30 @@ def descend(
     whole = lattice.size + checked + pruned
     seen: set[Node] = {lattice.high}
     queue: list[tuple[Rank, int]] = []
-    best: tuple[Rank, int] | None = None
+    incumbent = Incumbent()
     nodes: list[Node] = [lattice.high]
-    while nodes and not (best and expired()):
+    while nodes and not (incumbent.rank and expired()):
         looks = zip(nodes, count(nodes), strict=True)
         checked += len(nodes)
         passing = [node for node, counted in looks if counted.suppressed <= limit]
-        for node, answer in zip(passing, settle(passing, None) if passing else (), strict=True):
-            if answer is not None and answer[1] <= limit:
-                candidate = ((answer[0], sum(node), node), answer[1])
-                heappush(queue, candidate)
-                best = candidate if best is None else min(best, candidate)
+        satisfying = list(satisfying_ranks(passing, limit, settle, None))
+        incumbent.improve(satisfying)
+        for candidate in satisfying:
+            heappush(queue, candidate)
         if progress:
-            progress(Progress(checked, pruned, whole, best[0][0] if best else None))
+            progress(Progress(checked, pruned, whole, incumbent.loss))
         nodes = []
         while queue and not nodes:
             (_, _, node), _ = heappop(queue)
-            below = [
-                _with_level(node, index, level - 1) for index, level in enumerate(node) if level > lattice.low[index]
-            ]
-            nodes = [child for child in below if child not in seen]
+            nodes = [child for child in _children(node, lattice.low) if child not in seen]
             seen.update(nodes)
-    if best is None:
+    if incumbent.rank is None:
         return None
-    (loss, _, node), suppressed = best
+    loss, _, node = incumbent.rank
     least = lattice.ranks([lattice.low])[0][0]
-    return Found(node, loss, suppressed, checked, pruned, proven=False, least=min(least, loss))
+    return Found(node, loss, incumbent.suppressed, checked, pruned, proven=False, least=min(least, loss))
+
+
+def _children(node: Node, low: Node) -> list[Node]:
+    """The nodes of the lattice that are one level less general than this one in one attribute."""
+    return [_with_level(node, index, level - 1) for index, level in enumerate(node) if level > low[index]]

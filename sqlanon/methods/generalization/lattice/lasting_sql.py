@@ -15,8 +15,6 @@ from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.cells import key_name
 from sqlanon.sqlgen.classes.guard import violations
 
-__all__ = ["all_rows", "class_counts", "judged_classes", "kept_rows"]
-
 
 def all_rows(table: str) -> exp.Select:
     """The rows of a table."""

@@ -35,20 +35,6 @@ from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.classes.guard import by_sets, kept_classes, violations
 from sqlanon.sqlgen.classes.requirement import projections
 
-__all__ = [
-    "counts",
-    "most_of_withheld",
-    "part_of_node",
-    "part_of_nodes",
-    "public_rows",
-    "row_counts",
-    "rows_of_indexes",
-    "rows_of_nodes",
-    "rows_of_tags",
-    "withheld",
-    "withheld_at_once",
-]
-
 # A key is mixed by arithmetic that engines agree in: its bits lie as hierarchies are deep, and hashes differ.
 _PRIMES = (1_000_003, 1_000_033)
 _FACTOR = 7_919

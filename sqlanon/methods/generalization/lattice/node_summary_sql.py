@@ -15,8 +15,6 @@ from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.cells.key_layout import Field
 from sqlanon.sqlgen.cells.labels import generalized, level_name, stored_labels
 
-__all__ = ["Key", "class_label", "violated_classes"]
-
 # A word of the key that a class_id is: (class_id, word) to an expression.
 Key = Callable[[exp.Expr, int], exp.Expr]
 

@@ -13,8 +13,6 @@ from sqlanon.methods.generalization.lattice.sizes import sizes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Bounds", "Node", "Rank", "Remaining"]
-
 Node = tuple[int, ...]
 
 # Loss, height and levels: by these nodes are compared, the least is the best.

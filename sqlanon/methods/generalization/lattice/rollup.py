@@ -31,7 +31,7 @@ from sqlanon.methods.generalization.lattice.node_rows_sql import (
     rows_of_nodes,
     rows_of_tags,
 )
-from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.methods.generalization.lattice.types import Classes, classes_by_index
 from sqlanon.methods.shared.cells import Cells
@@ -44,8 +44,6 @@ from sqlanon.sqlgen.classes.requirement import projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["Classes", "Rollups"]
 
 
 class Rollups:
@@ -99,14 +97,7 @@ class Rollups:
         if len(nodes) > BATCH:
             return [*self.look(nodes[:BATCH], limit), *self.look(nodes[BATCH:], limit)]
         finest = self._finest(nodes)
-        counted: dict[int, Classes] = {}
-        large = [
-            index for index, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._sizes.part_from
-        ]
-        if large and not self._cells.public and not self._sets:
-            for index, seen in zip(large, self._parts([nodes[index] for index in large]), strict=True):
-                if self._enough(seen, limit):
-                    counted[index] = seen
+        counted = self._fail_by_a_part(nodes, finest, limit)
         together = [index for index, tag in enumerate(finest) if tag is not None and index not in counted]
         if together:
             counted |= zip(together, self._look_at([nodes[index] for index in together]), strict=True)
@@ -114,6 +105,20 @@ class Rollups:
             if index not in counted:
                 counted[index] = self._look_alone(node, limit)
         return [counted[index] for index in range(len(nodes))]
+
+    def _fail_by_a_part(self, nodes: Sequence[Node], finest: Sequence[int | None], limit: int) -> dict[int, Classes]:
+        """The nodes, by their index, of which a part of the classes says that they fail.
+
+        Looks at those whose finest rows, of the tags `finest`, are many.
+        """
+        if self._cells.public or self._sets:
+            return {}
+        many = self._sizes.part_from
+        large = [index for index, tag in enumerate(finest) if tag is not None and self._rows[tag] >= many]
+        if not large:
+            return {}
+        parts = self._parts([nodes[index] for index in large])
+        return {index: part for index, part in zip(large, parts, strict=True) if self._enough(part, limit)}
 
     def _enough(self, part: Classes, limit: int) -> bool:
         """Whether a part of a node's classes says that the node fails, and all of them would hardly say more.

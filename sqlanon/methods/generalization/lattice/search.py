@@ -31,9 +31,16 @@ from math import ceil
 from sqlanon.methods.generalization.lattice.heuristic import descend, raised
 from sqlanon.methods.generalization.lattice.remaining import Node, Rank, Remaining
 from sqlanon.methods.generalization.lattice.sizes import sizes
-from sqlanon.methods.generalization.lattice.types import ROUNDING, Counted, Found, Lattice, Progress, Settle
-
-__all__ = ["ROUNDING", "Counted", "Found", "Lattice", "Node", "Progress", "Settle", "search"]
+from sqlanon.methods.generalization.lattice.types import (
+    ROUNDING,
+    Counted,
+    Found,
+    Incumbent,
+    Lattice,
+    Progress,
+    Settle,
+    satisfying_ranks,
+)
 
 
 def search(
@@ -63,7 +70,7 @@ def search(
         outside = checked, whole.size - lattice.size - checked
         return descend(lattice, limit, count, settle, outside=outside, progress=progress, expired=expired)
     remaining = Remaining(lattice.low, lattice.high, lattice.bounds)
-    best: tuple[Rank, int] | None = None
+    incumbent = Incumbent()
     inside: list[Rank] = []
     nodes = list(_nodes(lattice)) if lattice.size <= few else [lattice.high]
     turn = 0
@@ -71,55 +78,54 @@ def search(
         counted = list(zip(nodes, count(nodes), strict=True))
         checked += len(counted)
         remaining.drop(nodes)
-        remaining.drop_below([node for node, seen in counted if seen.excess > limit + ROUNDING])
+        _prune(remaining, counted, limit)
         for rank in lattice.ranks([node for node, seen in counted if seen.excess <= limit]):
             insort(inside, rank)
-        floors = [(node, seen.floor) for node, seen in counted if seen.floor is not None]
-        remaining.raise_above(floors)
-        remaining.raise_below(
-            [
-                (node, ceil(seen.excess - ROUNDING))
-                for node, seen in counted
-                if ROUNDING < seen.excess <= limit + ROUNDING
-            ]
-        )
-        candidates = [
-            node
-            for node, seen in counted
-            if seen.suppressed <= limit
-            and (best is None or all(loss is None or loss <= best[0][0] for loss in (seen.least, seen.floor)))
-        ]
-        if best is not None:
-            candidates = [rank[2] for rank in lattice.ranks(candidates) if rank < best[0]]
-        settled = settle(candidates, best[0] if best else None) if candidates else []
-        for node, answer in zip(candidates, settled, strict=True):
-            if answer is not None and answer[1] <= limit:
-                rank = (answer[0], sum(node), node)
-                if best is None or rank < best[0]:
-                    best = (rank, answer[1])
-        if best is not None:
-            remaining.drop_from(best[0])
+        candidates = _candidates(lattice, counted, limit, incumbent.rank)
+        incumbent.improve(satisfying_ranks(candidates, limit, settle, incumbent.rank))
+        if incumbent.rank is not None:
+            remaining.drop_from(incumbent.rank)
         if progress:
             pruned = whole.size - checked - remaining.count
-            progress(Progress(checked, pruned, whole.size, best[0][0] if best else None))
-        if best is not None and expired is not None and expired():
-            break
+            progress(Progress(checked, pruned, whole.size, incumbent.loss))
         turn += 1
-        nodes = _near(remaining, best[0][2], inside, batch) if best is not None and expired is not None else []
+        nodes = []
+        if incumbent.rank is not None and expired is not None:
+            if expired():
+                break
+            nodes = _near(remaining, incumbent.rank[2], inside, batch)
         nodes = nodes or _next(remaining, inside, batch, turn)
+    return _result(incumbent, remaining, checked, whole.size)
+
+
+def _prune(remaining: Remaining, counted: Sequence[tuple[Node, Counted]], limit: int) -> None:
+    """Drops the nodes that the excess of some nodes rules out, and raises the bounds of others."""
+    remaining.drop_below([node for node, seen in counted if seen.excess > limit + ROUNDING])
+    remaining.raise_above([(node, seen.floor) for node, seen in counted if seen.floor is not None])
+    within = [(node, seen.excess) for node, seen in counted if ROUNDING < seen.excess <= limit + ROUNDING]
+    remaining.raise_below([(node, ceil(excess - ROUNDING)) for node, excess in within])
+
+
+def _candidates(lattice: Lattice, counted: Sequence[tuple[Node, Counted]], limit: int, best: Rank | None) -> list[Node]:
+    """The nodes that may satisfy, by the classes that violate, and be better than the best so far."""
+    passing = [(node, seen) for node, seen in counted if seen.suppressed <= limit]
     if best is None:
+        return [node for node, _ in passing]
+    no_worse = [
+        node for node, seen in passing if all(loss is None or loss <= best[0] for loss in (seen.least, seen.floor))
+    ]
+    return [rank[2] for rank in lattice.ranks(no_worse) if rank < best]
+
+
+def _result(incumbent: Incumbent, remaining: Remaining, checked: int, nodes: int) -> Found | None:
+    """The best node, proven to be the best if none of the `nodes` of the lattice remains; None if there is none."""
+    if incumbent.rank is None:
         return None
-    (loss, _, node), suppressed = best
+    loss, _, node = incumbent.rank
     least = remaining.least
-    return Found(
-        node,
-        loss,
-        suppressed,
-        checked,
-        whole.size - checked - remaining.count,
-        proven=least is None,
-        least=None if least is None else min(least, loss),
-    )
+    pruned = nodes - checked - remaining.count
+    least_of_all = None if least is None else min(least, loss)
+    return Found(node, loss, incumbent.suppressed, checked, pruned, proven=least is None, least=least_of_all)
 
 
 def _nodes(lattice: Lattice) -> Iterator[Node]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from sqlanon.methods.generalization.lattice.remaining import Bounds, Node, Rank
-
-__all__ = ["ROUNDING", "Classes", "Counted", "Found", "Lattice", "Progress", "Settle", "classes_by_index"]
 
 # The excess is a sum of fractions of rows, each rounded: a node is ruled out only where it is clearly too much.
 ROUNDING = 1e-3
@@ -82,6 +80,35 @@ class Progress:
 
 # The loss of each node and all the rows it suppresses; None for one that cannot be published, or not be the best.
 Settle = Callable[[Sequence[Node], Rank | None], Sequence[tuple[int, int] | None]]
+
+
+@dataclass
+class Incumbent:
+    """The best node so far by its rank, and the rows that it suppresses; `rank` is None before the first."""
+
+    rank: Rank | None = None
+    suppressed: int = 0
+
+    @property
+    def loss(self) -> int | None:
+        """The loss of the best node; None before the first."""
+        return None if self.rank is None else self.rank[0]
+
+    def improve(self, satisfying: Iterable[tuple[Rank, int]]) -> None:
+        """Takes the best of some nodes, each with the rows that it suppresses, where it beats the one so far."""
+        for rank, suppressed in satisfying:
+            if self.rank is None or rank < self.rank:
+                self.rank, self.suppressed = rank, suppressed
+
+
+def satisfying_ranks(
+    nodes: Sequence[Node], limit: int, settle: Settle, best: Rank | None
+) -> Iterator[tuple[Rank, int]]:
+    """The rank of each node that can be published with at most `limit` rows suppressed, and these rows."""
+    answers = settle(nodes, best) if nodes else ()
+    for node, answer in zip(nodes, answers, strict=True):
+        if answer is not None and answer[1] <= limit:
+            yield (answer[0], sum(node), node), answer[1]
 
 
 @dataclass(frozen=True)

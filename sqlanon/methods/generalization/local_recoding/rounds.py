@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from sqlanon.methods.generalization.lattice.search import Found, Lattice, Node
+from sqlanon.methods.generalization.lattice.remaining import Node
+from sqlanon.methods.generalization.lattice.types import Found, Lattice
 from sqlanon.methods.generalization.local_recoding.leftover_sql import classes_kept, divided, recounted
 from sqlanon.methods.generalization.local_recoding.union import Kept, Left, published
 from sqlanon.methods.generalization.losses import LOSSES

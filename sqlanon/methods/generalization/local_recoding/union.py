@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.generalization.local_recoding.union_loss import union_loss
 from sqlanon.methods.generalization.local_recoding.union_sql import (
     class_layout,

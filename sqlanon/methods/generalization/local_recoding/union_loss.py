@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.generalization.local_recoding.union_sql import class_sizes, wholly_withheld
 from sqlanon.methods.generalization.losses import LOSSES, AddsUp
 from sqlanon.methods.generalization.node_evaluator import batch_of, loss_of

@@ -14,8 +14,8 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.lattice.node_summary_sql import Key
-from sqlanon.methods.generalization.lattice.rollup import Classes
-from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.remaining import Node
+from sqlanon.methods.generalization.lattice.types import Classes
 from sqlanon.methods.shared.cells import Cells
 
 if TYPE_CHECKING:

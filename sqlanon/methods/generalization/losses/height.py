@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.rollup import Classes
-from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.remaining import Node
+from sqlanon.methods.generalization.lattice.types import Classes
 from sqlanon.methods.generalization.losses.base import AddsUp, Setting
 from sqlanon.methods.generalization.losses.loss_sql import withheld_of
 

@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.methods.generalization.lattice.node_summary_sql import Key
-from sqlanon.methods.generalization.lattice.rollup import Classes
-from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.remaining import Node
+from sqlanon.methods.generalization.lattice.types import Classes
 from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
 from sqlanon.methods.generalization.losses.loss_sql import (
     huge_total,

@@ -13,7 +13,8 @@ from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import fragment_name, require_free
 from sqlanon.methods.generalization.choice import Round
-from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Settle
+from sqlanon.methods.generalization.lattice.remaining import Node
+from sqlanon.methods.generalization.lattice.types import Counted, Found, Settle
 from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.generalization.reasons import searched
 from sqlanon.methods.generalization.related.choice import RelatedGeneralization
