@@ -102,59 +102,104 @@ def released_cells(
     taken to go with everything else of the bucket alike (Xiao and Tao, Anatomy: simple and effective privacy
     preservation, 2006; Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing, 2012).
     """
-    names = [fold(b.column) for b in bound.quasi_identifiers]
-    subject = fold(sensitive.column)
-    of_rows = [i for i, name in enumerate(names) if name in _of_rows(model)]
-    positions = model.positions_for([*(name for i, name in enumerate(names) if i not in of_rows), subject])
-    keys: dict[str, exp.Expr] = {}
-    for i in of_rows:
-        generalized = model.generalized.get(names[i])
-        keys[_key(i)] = label_of(generalized) if generalized else column(model.exact[names[i]], ROW)
-    if subject in model.exact:
-        keys[_VALUE] = as_text(column(model.exact[subject], ROW))
-    # The columns of each set of bucketed ones that are needed, by the index of the set.
-    sets: dict[int, dict[str, exp.Expr]] = {}
-    for i, name in enumerate(names):
-        if i not in of_rows:
-            of_set, position = positions[name]
-            sets.setdefault(of_set, {})[_key(i)] = column(bucketed_value(position))
-    if subject not in model.exact:
-        of_set, position = positions[subject]
-        sets.setdefault(of_set, {})[_VALUE] = as_text(column(bucketed_value(position)))
-    buckets = {index: f"bucket_{index}" for index in sets if model.bucketed[index].bucket is not None}
-    for index, bucket in buckets.items():
-        keys[bucket] = column(str(model.bucketed[index].bucket), ROW)
+    shown = _shown(model, bound, sensitive)
     codings = {_VALUE: _Coding(values, "value", _VALUE, _VALUE)}
     for i, part in enumerate(columns):
-        of_labels = part.labels is not None and i in of_rows
+        of_labels = part.labels is not None and _key(i) in shown.in_rows
         table, name = (str(part.labels), "label") if of_labels else (nodes[i].codes, "value")
         codings[_key(i)] = _Coding(table, name, _key(i), code_name(i))
-    named = [alias(key, name) for name, key in keys.items()]
+    buckets = {index: bucket for index in shown.in_sets if (bucket := model.bucketed[index].bucket) is not None}
+    keys = {**shown.in_rows, **{_bucket(index): column(bucket, ROW) for index, bucket in buckets.items()}}
     number = alias(cast(f.count(), "DOUBLE"), "n")
-    group_by = [key.copy() for key in keys.values()]
-    rows = select(*named, number, of=model.rows.copy().subquery(ROW, copy=False), group_by=group_by)
-    of_rows_codings = [codings[name] for name in keys if name in codings]
-    if not sets:
-        return scratch.table("released", _coded(rows, of_rows_codings, []))
-    table = scratch.table("rows", _counted(rows, of_rows_codings, [*buckets.values()]))
-    outputs: list[exp.Expr] = [column(coding.code, "rows") for coding in of_rows_codings]
-    joins: list[exp.Join] = []
-    number_of: exp.Expr = column("n", "rows")
-    for index, parts in sets.items():
-        known = [codings[name] for name in parts]
-        shares = scratch.table("set", _bucket_shares(model.bucketed[index].values, parts, known))
-        at = f"set_{index}"
-        if index in buckets:
-            same = identical(column(buckets[index], "rows"), column("bucket", at))
-            joins.append(inner_join(relation(shares, as_=at), same))
+    rows = select(
+        *(alias(key, name) for name, key in keys.items()),
+        number,
+        of=model.rows.copy().subquery(ROW, copy=False),
+        group_by=[key.copy() for key in keys.values()],
+    )
+    in_rows = [codings[name] for name in shown.in_rows]
+    if not shown.in_sets:
+        return scratch.table("released", _coded(rows, in_rows, []))
+    counted = scratch.table("rows", _counted(rows, in_rows, [*map(_bucket, buckets)]))
+    sets = []
+    for index, parts in shown.in_sets.items():
+        in_set = [codings[name] for name in parts]
+        shares = scratch.table("set", _bucket_shares(model.bucketed[index].values, parts, in_set))
+        sets.append(_SetShares(index, shares, in_set, index in buckets))
+    return scratch.table("released", _divided(counted, in_rows, sets))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The columns of a release with the quasi-identifiers, by `_key`, and with the sensitive value, by `_VALUE`."""
+
+    # Those in the rows of the release.
+    in_rows: Mapping[str, exp.Expr]
+    # Those in each set of bucketed columns that has any, by its index.
+    in_sets: Mapping[int, Mapping[str, exp.Expr]]
+
+
+def _shown(model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute) -> _Shown:
+    names = {_key(i): fold(b.column) for i, b in enumerate(bound.quasi_identifiers)}
+    subject = fold(sensitive.column)
+    bucketed = [name for name in names.values() if name not in _of_rows(model)]
+    positions = model.positions_for([*bucketed, subject])
+    in_rows: dict[str, exp.Expr] = {}
+    in_sets: dict[int, dict[str, exp.Expr]] = {}
+    for key, name in names.items():
+        if name in model.generalized:
+            in_rows[key] = label_of(model.generalized[name])
+        elif name in model.exact:
+            in_rows[key] = column(model.exact[name], ROW)
         else:
-            joins.append(cross_join(relation(shares, as_=at)))
-        outputs += [column(coding.code, at) for coding in known]
-        number_of = infix(number_of, "*", column("n", at))
-    group_by = [output.copy() for output in outputs]
-    number = alias(f.sum(number_of), "n")
-    cells = select(*outputs, number, of=relation(table, as_="rows"), joins=joins, group_by=group_by)
-    return scratch.table("released", cells)
+            index, position = positions[name]
+            in_sets.setdefault(index, {})[key] = column(bucketed_value(position))
+    if subject in model.exact:
+        in_rows[_VALUE] = as_text(column(model.exact[subject], ROW))
+    else:
+        index, position = positions[subject]
+        in_sets.setdefault(index, {})[_VALUE] = as_text(column(bucketed_value(position)))
+    return _Shown(in_rows, in_sets)
+
+
+@dataclass(frozen=True)
+class _SetShares:
+    """The table `shares` of the values of a set of bucketed columns, with the codes of `codings`.
+
+    The rows have the bucket of a set that is `by_bucket`, as `_bucket`; otherwise all rows are in one bucket.
+    """
+
+    index: int
+    shares: str
+    codings: Sequence[_Coding]
+    by_bucket: bool
+
+    @property
+    def name(self) -> str:
+        return f"set_{self.index}"
+
+    def join(self) -> exp.Join:
+        """The join of the rows with the values of their buckets."""
+        shares = relation(self.shares, as_=self.name)
+        if not self.by_bucket:
+            return cross_join(shares)
+        return inner_join(shares, identical(column(_bucket(self.index), "rows"), column("bucket", self.name)))
+
+
+def _divided(rows: str, codings: Sequence[_Coding], sets: Sequence[_SetShares]) -> exp.Select:
+    """The rows divided among the values of their buckets: n times the share of a value in each set."""
+    outputs: list[exp.Expr] = [column(coding.code, "rows") for coding in codings]
+    outputs += [column(coding.code, part.name) for part in sets for coding in part.codings]
+    number: exp.Expr = column("n", "rows")
+    for part in sets:
+        number = infix(number, "*", column("n", part.name))
+    return select(
+        *outputs,
+        alias(f.sum(number), "n"),
+        of=relation(rows, as_="rows"),
+        joins=[part.join() for part in sets],
+        group_by=[output.copy() for output in outputs],
+    )
 
 
 def independent_values(
@@ -259,6 +304,11 @@ def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
         of=ends.subquery("path", copy=False),
         joins=[inner_join(relation(shares, as_="above"), same)],
     )
+
+
+def _bucket(index: int) -> str:
+    """The column with the bucket of a row, of the set of bucketed columns at this index."""
+    return f"bucket_{index}"
 
 
 def _key(index: int) -> str:

@@ -31,48 +31,63 @@ _SHARES = {
 
 def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
     """What stands in each published column, how far up its hierarchy that is, and what is lost by it."""
-    release = facts.release
-    has_fragments = any(a.fragment for a in release.attributes)
-    yield table(
-        "Published columns",
-        ("column", "role", "a value is published", "hierarchy", *(["table"] if has_fragments else [])),
+    yield _published_columns(facts)
+    yield from _levels(facts, charts)
+    yield from _lost_by_column(facts, charts)
+    yield from _losses(facts)
+
+
+def _published_columns(facts: Facts) -> Markup:
+    attributes = facts.release.attributes
+    has_fragments = any(a.fragment for a in attributes)
+    rows = [
+        (
+            a.name,
+            role_of(facts, a),
+            reading_of(facts, a),
+            a.hierarchy,
+            *([a.fragment or "the release"] if has_fragments else []),
+        )
+        for a in attributes
+    ]
+    head = ("column", "role", "a value is published", "hierarchy", *(["table"] if has_fragments else []))
+    return table("Published columns", head, rows)
+
+
+def _levels(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """The level of each generalized column; of several levels the coarsest is plotted."""
+    generalized = [a for a in facts.release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
+    levels = [(a, several) for a in generalized if (several := levels_of(facts, a))]
+    if not levels:
+        return
+    names = unique([a.name for a, _ in levels])
+    shares = [(name, max(several) / (a.height or 1)) for name, (a, several) in zip(names, levels, strict=True)]
+    yield charts.figure(
+        plots.shares(shares, "level, as a share of the height of its hierarchy"),
+        "How much each column is generalized: 0 % is the value itself, 100 % is *",
+        ("column", "level", "of", "share"),
         [
-            (
-                a.name,
-                role_of(facts, a),
-                reading_of(facts, a),
-                a.hierarchy,
-                *([a.fragment or "the release"] if has_fragments else []),
-            )
-            for a in release.attributes
+            (name, several[0] if len(several) == 1 else ", ".join(map(str, several)), a.height, Share(share))
+            for (name, share), (a, several) in zip(shares, levels, strict=True)
         ],
     )
-    levels = [(a, levels_of(facts, a)) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
-    levels = [(attribute, several) for attribute, several in levels if several]
-    if levels:
-        names = unique([a.name for a, _ in levels])
-        shares = [(name, max(several) / (a.height or 1)) for name, (a, several) in zip(names, levels, strict=True)]
-        yield charts.figure(
-            plots.shares(shares, "level, as a share of the height of its hierarchy"),
-            "How much each column is generalized: 0 % is the value itself, 100 % is *",
-            ("column", "level", "of", "share"),
-            [
-                (name, several[0] if len(several) == 1 else ", ".join(map(str, several)), a.height, Share(share))
-                for (name, share), (a, several) in zip(shares, levels, strict=True)
-            ],
-        )
     if any(len(several) > 1 for _, several in levels):
         yield paragraph("Rows are published at different levels; the plot has the coarsest.")
+
+
+def _lost_by_column(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """The granularity loss of each column of which it is known."""
     lost = [(f.attribute, f.value) for f in facts.figures if f.name == GRANULARITY_LOSS and f.attribute]
-    if known := [(name, value) for name, value in lost if value is not None]:
-        names = unique([name for name, _ in known])
-        yield charts.figure(
-            plots.shares([(name, value) for name, (_, value) in zip(names, known, strict=True)], "granularity loss"),
-            "What each column loses: 0 % where each value is as it is, 100 % where any value could stand there",
-            ("column", "granularity loss"),
-            [(name, Share(value)) for name, value in known],
-        )
-    yield from _losses(facts)
+    known = [(name, value) for name, value in lost if value is not None]
+    if not known:
+        return
+    names = unique([name for name, _ in known])
+    yield charts.figure(
+        plots.shares([(name, value) for name, (_, value) in zip(names, known, strict=True)], "granularity loss"),
+        "What each column loses: 0 % where each value is as it is, 100 % where any value could stand there",
+        ("column", "granularity loss"),
+        [(name, Share(value)) for name, value in known],
+    )
 
 
 def _losses(facts: Facts) -> Iterator[Markup]:

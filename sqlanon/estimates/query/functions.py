@@ -41,8 +41,11 @@ def is_ordered(tree: exp.Expr, relation: str) -> bool:
     if isinstance(tree, _LOGIC):
         parts = [part for part in (tree.args.get("this"), tree.args.get("expression")) if part is not None]
         return all(is_ordered(part, relation) for part in parts)
-    if not _reads(tree, relation):
-        return True
+    return not _reads(tree, relation) or _compares_leaf(tree)
+
+
+def _compares_leaf(tree: exp.Expr) -> bool:
+    """Whether this is one comparison of a leaf with NULL, or with what reads no column, in the order of its values."""
     if isinstance(tree, exp.Is):
         return _is_leaf(tree.this) and isinstance(tree.expression, exp.Null)
     if isinstance(tree, exp.Between):

@@ -31,7 +31,7 @@ from sqlanon.estimates.query.relations import (
     require_joins,
     said_parts,
 )
-from sqlanon.estimates.release_model import Generalized, ReleaseModel
+from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel
 from sqlanon.estimates.single.alike_buckets import BucketTable, alike_buckets, copied
 from sqlanon.estimates.single.bucket_values import (
     bucket_column,
@@ -89,76 +89,150 @@ def combined(
     `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for
     whatever of the query the release cannot answer.
     """
-    plan = plan_of(query, release, lookups)
-    binding = plan.factors.binding
-    columns = {index: release.generalized[name] for name, index in binding.leaf_indexes.items()}
     if release.separate_tables or release.counterfeits is not None:
         require_linked(engine, release)
-    base = None if binding.base is None else release.bucketed[binding.base]
-    released = release.rows if base is None else base.values
-    needed = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
-    bucketed = {
-        index: bucketed_columns
-        for index, bucketed_columns in enumerate(release.bucketed)
-        if bucket_name(index) in needed
-    }
-    relations = relations_of(released, bucketed, columns)
-    kinds = kinds_of_numbers(engine, plan, relations)
-    require_joins(engine, plan, relations)
-    buckets = {
-        bucket_column(release, index): bucket_of_row(bucketed_columns, ROW)
-        for index, bucketed_columns in bucketed.items()
-    }
-    labelled = _labelled_rows(plan, buckets, columns, released, release.counted if base is None else WEIGHT)
-    rows: exp.Query = labelled
-    bucket_values: dict[str, exp.Query] = {
-        bucket_name(index): evaluated(
-            plan, bucket_name(index), bucketed_leaves(bucketed_columns).subquery(bucket_name(index)), kinds
-        )
-        for index, bucketed_columns in bucketed.items()
-    }
-    if bucketed and not release.separate_tables:
-        rows, bucket_values = _alike(
-            engine, bucket_column(release, next(iter(bucketed))), labelled, bucket_values, scratch
-        )
-    classes = scratch.table(CLASS, _classes(rows, labelled.named_selects, columns))
-    _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
-    signatures: list[tuple[str, exp.Expr, str]] = []
-    open_groups = False
-    uniform: dict[str, exp.Exists] = {}
-    for index, generalized in columns.items():
-        name = leaf_name(index)
-        column_leaves = leaves(scratch, generalized, _column_use(plan, index, generalized, classes))
-        values = relation(column_leaves.table, as_=name)
-        # A piece stands for many values: what fails for one of them may hold for others.
-        require_evaluable(
-            engine, _of_values(plan, name, values), said_parts(plan, name), only_if_all=column_leaves.each
-        )
-        signature = scratch.table("signature", _signature(plan, name, column_leaves, kinds))
-        signatures.append((name, column(f"label_{index}", CLASS), signature))
-        if generalized.marginal is None:
-            uniform[generalized.column] = divided(plan, name, signature)
-        open_groups |= column_leaves.unlisted is not None and any(group.table == name for group in plan.groups)
-    draws: list[tuple[str, exp.Expr]] = []
-    for index, bucketed_columns in bucketed.items():
-        name, bucket = bucket_name(index), bucket_column(release, index)
-        bucket_leaves = scratch.table("leaf", grouped(plan, name, bucket_values[name], kinds))
-        if not release.separate_tables and release.counterfeits is None:
-            require_whole(engine, release.name, classes, bucket_leaves)
-        signature = scratch.table("signature", shares(plan, name, relation(bucket_leaves)))
-        _require_evaluable(engine, plan, name, bucketed_leaves(bucketed_columns).subquery(name), signature)
-        draws.append((name, column(bucket, CLASS)))
-        signatures.append((*draws[-1], signature))
-    if bucketed:
-        require_few(engine, classes, [(label, table) for _, label, table in signatures], len(plan.arguments))
-    taken = BucketDraws(component(release, CLASS), draws) if bucketed else None
+    evaluation = _evaluation(engine, plan_of(query, release, lookups), release, scratch)
+    plan, kinds = evaluation.plan, evaluation.kinds
+    classes, values = _classes_and_values(evaluation)
+    _require_evaluable(engine, plan, ROW, evaluation.released.subquery(ROW), classes)
+    of_labels = [part.signature(evaluation, classes) for part in evaluation.labelled]
+    of_buckets = [part.signature(evaluation, classes, values[part.name]) for part in evaluation.bucketed]
+    signatures = [(part.name, part.key, part.table) for part in (*of_labels, *of_buckets)]
+    draws = None
+    if of_buckets:
+        require_few(engine, classes, [(key, table) for _, key, table in signatures], len(plan.arguments))
+        draws = BucketDraws(component(release, CLASS), [(part.name, part.key) for part in of_buckets])
     tables: dict[bool, str] = {}
     for exact in (True, False):
         if chosen := {index: kind for index, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
-            tables[exact] = scratch.table("combination", combination(plan, classes, signatures, taken, chosen))
+            tables[exact] = scratch.table("combination", combination(plan, classes, signatures, draws, chosen))
     return Combinations(
-        tables, query.aggregates, kinds, len(plan.groups), bool(bucketed), bool(columns), open_groups, uniform
+        tables,
+        query.aggregates,
+        kinds,
+        len(plan.groups),
+        bool(of_buckets),
+        bool(of_labels),
+        any(part.open_groups for part in of_labels),
+        {part.uniform[0]: part.uniform[1] for part in of_labels if part.uniform},
     )
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """A query that is evaluated on a release: how the columns that it reads are published."""
+
+    engine: Engine
+    scratch: Scratch
+    plan: Plan
+    release: ReleaseModel
+    # The rows that classes are made of, and the column with the number of rows that each counts as, if there is one.
+    released: exp.Query
+    weight: str | None
+    labelled: Sequence[_LabelledColumn]
+    bucketed: Sequence[_BucketedSet]
+    # The kinds of numbers of the rows and of each aggregate.
+    kinds: Sequence[Number]
+
+
+def _evaluation(engine: Engine, plan: Plan, release: ReleaseModel, scratch: Scratch) -> _Evaluation:
+    """How a release publishes what the query reads; raises PolicyError where its joined tables cannot be read."""
+    binding = plan.factors.binding
+    base = None if binding.base is None else release.bucketed[binding.base]
+    released, weight = (release.rows, release.counted) if base is None else (base.values, WEIGHT)
+    columns = {index: release.generalized[name] for name, index in binding.leaf_indexes.items()}
+    needed = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
+    bucketed = {index: part for index, part in enumerate(release.bucketed) if bucket_name(index) in needed}
+    relations = relations_of(released, bucketed, columns)
+    kinds = kinds_of_numbers(engine, plan, relations)
+    require_joins(engine, plan, relations)
+    labelled = [_LabelledColumn(index, generalized) for index, generalized in columns.items()]
+    sets = [_BucketedSet(index, part, bucket_column(release, index)) for index, part in bucketed.items()]
+    return _Evaluation(engine, scratch, plan, release, released, weight, labelled, sets, kinds)
+
+
+def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.Query]]:
+    """The table of the classes of released rows, and the evaluated values of each set of bucketed columns."""
+    columns = {part.index: part.generalized for part in evaluation.labelled}
+    buckets = {part.bucket: bucket_of_row(part.columns, ROW) for part in evaluation.bucketed}
+    labelled = _labelled_rows(evaluation.plan, buckets, columns, evaluation.released, evaluation.weight)
+    rows: exp.Query = labelled
+    values = {part.name: part.evaluated(evaluation) for part in evaluation.bucketed}
+    if values and not evaluation.release.separate_tables:
+        bucket = evaluation.bucketed[0].bucket
+        rows, values = _alike(evaluation.engine, bucket, labelled, values, evaluation.scratch)
+    return evaluation.scratch.table(CLASS, _classes(rows, labelled.named_selects, columns)), values
+
+
+@dataclass(frozen=True)
+class _Signature:
+    """The signatures of the leaves of a column, or of the values of buckets, that a query reads as `name`.
+
+    `key` is the column of the classes that `table` is joined by.
+    """
+
+    name: str
+    key: exp.Column
+    table: str
+    # Whether rows may be in groups that nobody can list.
+    open_groups: bool = False
+    # The column whose values below a label are taken to be equally likely, and whether the figures depend on that.
+    uniform: tuple[str, exp.Exists] | None = None
+
+
+@dataclass(frozen=True)
+class _LabelledColumn:
+    """A column that the release shows by labels; below each label are leaves, which are values or pieces of an axis."""
+
+    index: int
+    generalized: Generalized
+
+    @property
+    def name(self) -> str:
+        return leaf_name(self.index)
+
+    def signature(self, evaluation: _Evaluation, classes: str) -> _Signature:
+        """The signatures of the leaves; raises PolicyError for a part of the query that fails for one of the values."""
+        scratch, plan, name = evaluation.scratch, evaluation.plan, self.name
+        below = leaves(scratch, self.generalized, _column_use(plan, self.index, self.generalized, classes))
+        values = _of_values(plan, name, relation(below.table, as_=name))
+        # A piece stands for many values: what fails for one of them may hold for others.
+        require_evaluable(evaluation.engine, values, said_parts(plan, name), only_if_all=below.each)
+        table = scratch.table("signature", _signature(plan, name, below, evaluation.kinds))
+        is_open = below.unlisted is not None and any(group.table == name for group in plan.groups)
+        is_uniform = self.generalized.marginal is None
+        uniform = (self.generalized.column, divided(plan, name, table)) if is_uniform else None
+        return _Signature(name, column(f"label_{self.index}", CLASS), table, is_open, uniform)
+
+
+@dataclass(frozen=True)
+class _BucketedSet:
+    """A set of bucketed columns that the query reads; the classes have the bucket of each row as `bucket`."""
+
+    index: int
+    columns: BucketedColumns
+    bucket: str
+
+    @property
+    def name(self) -> str:
+        return bucket_name(self.index)
+
+    def evaluated(self, evaluation: _Evaluation) -> exp.Query:
+        """The values of each bucket with the parts of the query that read them."""
+        return evaluated(evaluation.plan, self.name, self._leaves(), evaluation.kinds)
+
+    def signature(self, evaluation: _Evaluation, classes: str, values: exp.Query) -> _Signature:
+        """The signatures of the evaluated values; raises PolicyError where buckets and rows do not match."""
+        engine, plan, release = evaluation.engine, evaluation.plan, evaluation.release
+        below = evaluation.scratch.table("leaf", grouped(plan, self.name, values, evaluation.kinds))
+        if not release.separate_tables and release.counterfeits is None:
+            require_whole(engine, release.name, classes, below)
+        table = evaluation.scratch.table("signature", shares(plan, self.name, relation(below)))
+        _require_evaluable(engine, plan, self.name, self._leaves(), table)
+        return _Signature(self.name, column(self.bucket, CLASS), table)
+
+    def _leaves(self) -> exp.Subquery:
+        return bucketed_leaves(self.columns).subquery(self.name)
 
 
 def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:
@@ -244,17 +318,7 @@ def text_of(generalized: Generalized, label: exp.Expr) -> exp.Expr:
 
 def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) -> ColumnUse:
     name = leaf_name(index)
-    groups = {group.name for group in plan.groups if group.table == name}
-    constants: list[exp.Expr] = []
-    why: exp.Expr | None = None
-    for part_name, part in plan.factors.parts.get(name, {}).items():
-        if part_name not in groups and is_ordered(part, name):
-            constants += constants_of(part, name)
-        elif _reads(part, name):
-            why = part
-    for argument in plan.arguments:
-        if argument and argument[0] == name and _reads(argument[1], name) and not isinstance(argument[1], exp.Column):
-            why = argument[1]
+    constants, why = _constants(plan, name)
     binding = plan.factors.binding
     keys = [
         (plan.lookups[p], lookup.key)
@@ -266,6 +330,25 @@ def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) 
     labels = exp.select(alias(label, "label"), alias(label_text, "shown"), n).from_(relation(classes))
     labels = labels.group_by(label.copy(), label_text.copy())
     return ColumnUse(labels, constants, keys, why is not None, _query_text(why, generalized) if why is not None else "")
+
+
+def _constants(plan: Plan, name: str) -> tuple[list[exp.Expr], exp.Expr | None]:
+    """The constants that the leaves of a relation are compared with, and what else reads each value, if anything does.
+
+    A group does, a condition that may change between two of its constants, and a calculated argument of an aggregate.
+    """
+    groups = {group.name for group in plan.groups if group.table == name}
+    constants: list[exp.Expr] = []
+    why: exp.Expr | None = None
+    for part_name, part in plan.factors.parts.get(name, {}).items():
+        if part_name not in groups and is_ordered(part, name):
+            constants += constants_of(part, name)
+        elif _reads(part, name):
+            why = part
+    for argument in plan.arguments:
+        if argument and argument[0] == name and _reads(argument[1], name) and not isinstance(argument[1], exp.Column):
+            why = argument[1]
+    return constants, why
 
 
 def _reads(tree: exp.Expr, name: str) -> bool:
