@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import groupby, starmap
@@ -29,6 +29,7 @@ from sqlanon.methods.registry import DEFAULT_OF_FRAMES
 from sqlanon.releases.restored_columns import AsReturned, Restoring
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.syntax._calls import MethodCall
 from sqlanon.syntax.statements import CreatePolicy, CreateRelease
 
 __all__ = ["anonymize"]
@@ -148,19 +149,31 @@ def anonymize(
         in_order = {name: role_of[name] for name in names if name in role_of}
         meant, made = _of_roles(in_order, hierarchies or {})
         meant = replace(meant, requirements=requirement_arguments(k, l, t, require))
-    columns = {attribute.name for attribute in meant.attributes}
+    return cast(Frame, _released(data, kind, names, meant, made, call))
+
+
+def _released(
+    data: Frame,
+    kind: str,
+    names: Sequence[str],
+    policy: domain.Policy,
+    hierarchies: Mapping[str, str],
+    call: MethodCall,
+) -> object:
+    """The release of a frame of this kind, whose columns have these names, as a frame of the same kind."""
+    columns = {attribute.name for attribute in policy.attributes}
     if kind == "pandas.DataFrame":
         _require_known_dtypes(data, columns)
     # Of other columns DuckDB need not know the types.
     listed = [name for name in names if name in columns]
     restoring = Restoring(cast(Any, data)[listed], listed) if kind == "pandas.DataFrame" else AsReturned(data)
-    meant = replace(meant, attributes=(*meant.attributes, *restoring.attributes))
-    create = CreateRelease("table", _RELEASE, meant.name, call)
+    policy = replace(policy, attributes=(*policy.attributes, *restoring.attributes))
+    create = CreateRelease("table", _RELEASE, policy.name, call)
     with closing(open_database(":memory:")) as connection, registered_frames(connection, {_SOURCE: restoring.source}):
         engine = DuckDBEngine(connection)
-        for hierarchy in starmap(hierarchy_argument, made.items()):
+        for hierarchy in starmap(hierarchy_argument, hierarchies.items()):
             run_statement(engine, hierarchy)
-        for statement in (CreatePolicy(meant), create):
+        for statement in (CreatePolicy(policy), create):
             run_statement(engine, statement)
         if find_relation(engine, _RELEASE) is None:
             raise UserError(
@@ -169,7 +182,7 @@ def anonymize(
             )
         released = connection.sql(to_sql(exp.select(exp.Star()).from_(relation(_RELEASE))))
         published = releases.load(engine, qualified(engine, _RELEASE)).attributes
-        return cast(Frame, restoring.restored(getattr(released, _RESULTS[kind])(), published))
+        return restoring.restored(getattr(released, _RESULTS[kind])(), published)
 
 
 def _of_roles(role_of: Mapping[str, Role], hierarchies: Mapping[str, str]) -> tuple[domain.Policy, dict[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from sqlanon.errors import UserError
 
@@ -86,19 +86,7 @@ def database_url(path: str) -> DatabaseUrl:
     Raises UserError for a URL with a password in it, and for one that may be read in two ways: its parts are then no
     longer told from a password, and the error shows none of them.
     """
-    try:
-        parts = urlsplit(path.strip())
-        user, _, hosts = parts.netloc.rpartition("@")
-        has_password = ":" in unquote(user).rstrip(":") or (parts.netloc.count("@") > 1 and ":" in parts.netloc)
-        is_plain = not re.search(r"[\s#]", path.strip()) and "@" not in user + parts.path + parts.query
-    except ValueError:
-        has_password = is_plain = False
-    if not has_password and not (is_plain and _HOSTS.fullmatch(hosts)):
-        raise UserError(
-            "the URL of a database is malformed, or has a password with characters that end it",
-            hint="write postgresql://user@host:port/database?schema=name, with no password, %20 for a space, %23 for # "
-            "and %40 for @ in a name",
-        )
+    parts, has_password = _parts(path)
     try:
         query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
@@ -111,7 +99,27 @@ def database_url(path: str) -> DatabaseUrl:
     others = urlencode([(name, value) for name, value in query if name != _SCHEMA], quote_via=quote)
     uri = f"postgresql://{parts.netloc}{parts.path}" + (f"?{others}" if others else "")
     schemas = tuple(value for name, value in query if name == _SCHEMA)
+    _, _, hosts = parts.netloc.rpartition("@")
     return DatabaseUrl(uri, f"postgresql://{hosts}{parts.path}", schemas)
+
+
+def _parts(path: str) -> tuple[SplitResult, bool]:
+    """The parts of a URL, and whether it has a password; raises UserError for one that may be read in two ways."""
+    malformed = UserError(
+        "the URL of a database is malformed, or has a password with characters that end it",
+        hint="write postgresql://user@host:port/database?schema=name, with no password, %20 for a space, %23 for # "
+        "and %40 for @ in a name",
+    )
+    try:
+        parts = urlsplit(path.strip())
+        user, _, hosts = parts.netloc.rpartition("@")
+        has_password = ":" in unquote(user).rstrip(":") or (parts.netloc.count("@") > 1 and ":" in parts.netloc)
+        is_plain = not re.search(r"[\s#]", path.strip()) and "@" not in user + parts.path + parts.query
+    except ValueError:
+        raise malformed from None
+    if not has_password and not (is_plain and _HOSTS.fullmatch(hosts)):
+        raise malformed
+    return parts, has_password
 
 
 def schema_url(path: str, default: str | None = None) -> SchemaUrl:

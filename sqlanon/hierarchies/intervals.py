@@ -9,7 +9,7 @@ the values of wide types whose bounds would not fit (beyond 15 digits for floats
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -152,17 +152,21 @@ def _grid(definition: HierarchyDefinition) -> _Grid:
     whole = {part: int(part.scaleb(scale)) for part in [*widths, *ends.values()]}
     if any(abs(units) > 10**DIGITS for units in whole.values()):
         raise refused(definition, f"its numbers have more than {DIGITS} digits together", "use rounder numbers")
-    low, high = ends.get("low"), ends.get("high")
-    if low is not None and high is not None and low >= high:
-        raise refused(definition, f"low {low} is not below high {high}", "give low the smaller number")
+    _require_order(definition, ends)
     _nest(definition, [(width, whole[width]) for width in widths])
     return _Grid(
         scale=scale,
         widths=tuple(whole[width] for width in widths),
         digits=tuple(max(_decimals(part) for part in [width, *ends.values()]) for width in widths),
-        low=None if low is None else whole[low],
-        high=None if high is None else whole[high],
+        low=whole[ends["low"]] if "low" in ends else None,
+        high=whole[ends["high"]] if "high" in ends else None,
     )
+
+
+def _require_order(definition: HierarchyDefinition, ends: Mapping[str, Decimal]) -> None:
+    if len(ends) == 2 and ends["low"] >= ends["high"]:
+        low, high = ends["low"], ends["high"]
+        raise refused(definition, f"low {low} is not below high {high}", "give low the smaller number")
 
 
 def _nest(definition: HierarchyDefinition, widths: Sequence[tuple[Decimal, int]]) -> None:

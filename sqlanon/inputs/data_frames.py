@@ -150,15 +150,22 @@ def _named(engine: Engine, sources: list[Source], callers: Sequence[FrameType]) 
     names = dict.fromkeys(name for source in sources for name in _possible_names(source))
     if all(data_frame_named(name, callers) is None for name in names):
         return {}
-    enabled, everywhere = engine.rows(_SETTINGS)[0]
-    visible = {name: data_frame_named(name, callers if everywhere else callers[:1]) for name in names}
-    frames = {name: frame for name, frame in visible.items() if frame is not None}
-    if not frames or not enabled:
+    frames = _visible(engine, list(names), callers)
+    if not frames:
         return {}
     # Nowhere at all: a temporary view also comes before what a view in another schema reads.
     present = {fold(str(name)) for _, _, _, name, _ in engine.rows(sql_file("statements", "relations"))}
     read = {name for source in sources for name in _read(engine, source)}
     return {name: frame for name, frame in frames.items() if name in read and fold(name) not in present}
+
+
+def _visible(engine: Engine, names: Sequence[str], callers: Sequence[FrameType]) -> Frames:
+    """The data frames with these names that the settings of the database let a query see."""
+    enabled, everywhere = engine.rows(_SETTINGS)[0]
+    if not enabled:
+        return {}
+    visible = {name: data_frame_named(name, callers if everywhere else callers[:1]) for name in names}
+    return {name: frame for name, frame in visible.items() if frame is not None}
 
 
 def _possible_names(source: Source) -> list[str]:

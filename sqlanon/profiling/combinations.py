@@ -93,12 +93,12 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
     out where counting them all would read more cells than `sizes().set_cells`, and where rows are elsewhere and have
     more combinations than may be collected.
     """
-    looked_at = [column.columns[0] for column in columns[: sizes().columns]]
     alone = tuple(columns[: sizes().columns])
     keys = [counted for counted in alone if _is_key(counted)]
     by_size = [alone]
     rows = alone[0].rows if alone else 0
-    parts = [name for name in looked_at if (name,) not in {key.columns for key in keys}]
+    known = {key.columns for key in keys}
+    parts = [column.columns[0] for column in alone if column.columns not in known]
     cells = ""
     if len(parts) > 1:
         try:
@@ -106,18 +106,22 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
         except TooManyRows:
             parts = []
     for size in range(2, sizes().set_columns + 1):
-        known = {key.columns for key in keys}
         if len(parts) < size or comb(len(parts), size) * rows > sizes().set_cells:
             break
-        sets = [names for names in combinations(parts, size) if not _has_part(names, known)]
-        rows_of = exp.select(alias(huge(f.sum(column("n"))), "n")).from_(relation(cells))
-        keys_of = [[column(f"value_{parts.index(name)}") for name in names] for names in sets]
-        counted = _counted(
-            scratch.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)]
-        )
+        counted = _sets_of(scratch, cells, parts, size, {key.columns for key in keys})
         by_size.append(tuple(counted))
         keys += [combination for combination in counted if _is_key(combination)]
-    return Search(tuple(by_size), tuple(keys), len(by_size), len(columns) - len(looked_at))
+    return Search(tuple(by_size), tuple(keys), len(by_size), len(columns) - len(alone))
+
+
+def _sets_of(
+    scratch: Scratch, cells: str, parts: Sequence[str], size: int, keys: set[tuple[str, ...]]
+) -> list[Combinations]:
+    """The sets of so many of the columns that have no key in them, counted in a table of `_encoded`."""
+    sets = [names for names in combinations(parts, size) if not _has_part(names, keys)]
+    rows_of = exp.select(alias(huge(f.sum(column("n"))), "n")).from_(relation(cells))
+    keys_of = [[column(f"value_{parts.index(name)}") for name in names] for names in sets]
+    return _counted(scratch.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)])
 
 
 def _is_key(counted: Combinations) -> bool:

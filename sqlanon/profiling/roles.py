@@ -119,10 +119,9 @@ def proposed_role(values: Values, categories: Mapping[str, tuple[Category, str]]
 
 def _role(values: Values, categories: Mapping[str, tuple[Category, str]]) -> tuple[Role, str]:
     category, told_by = categories.get(values.name, (None, ""))
-    called = f"{'an' if category and category.name[0] in 'aeioI' else 'a'} {category.name}" if category else ""
-    says = "says" if told_by == "name" else "say"
+    said = _said(category, told_by) if category else ""
     if category and category.identifies:
-        return Role.IDENTIFIER, f"its {told_by} {says} {called}"
+        return Role.IDENTIFIER, said
     if _is_nested(values.type):
         return Role.IDENTIFIER, f"values of type {values.type.split('(')[0]} cannot be made coarser"
     if values.counted.values == 1 and values.counted.rows > 1:
@@ -133,13 +132,19 @@ def _role(values: Values, categories: Mapping[str, tuple[Category, str]]) -> tup
     if SENSITIVE_WORDS.fullmatch(words_of(values.name)):
         return Role.SENSITIVE, f"its name is that of something people would keep to themselves{_telling(values)}"
     if category:
-        return Role.QUASI_IDENTIFIER, f"its {told_by} {says} {called}"
+        return Role.QUASI_IDENTIFIER, said
     if values.is_unique and not values.type.startswith(_MEASURED):
         alone = per_cent(values.counted.unique or 0)
         return Role.IDENTIFIER, f"{alone} of its rows have a value that no other row has"
     if values.is_panel:
         return Role.IDENTIFIER, "it repeats as the number of a person does"
     return Role.QUASI_IDENTIFIER, "others may know it"
+
+
+def _said(category: Category, told_by: str) -> str:
+    """The category in words, with what tells it: the column's name or its values."""
+    article = "an" if category.name[0] in "aeioI" else "a"
+    return f"its {told_by} {'says' if told_by == 'name' else 'say'} {article} {category.name}"
 
 
 def _telling(values: Values) -> str:

@@ -186,14 +186,20 @@ def parse_statistic(name: str, text: str) -> Statistic:
         undefined=header.only_value("undefined") if "undefined" in header.values else None,
         latest=header.statements.get("latest", ""),
     )
+    _require_fillable(statistic)
+    return statistic
+
+
+def _require_fillable(statistic: Statistic) -> None:
+    """Raises InternalError unless the statements are SELECTs, and a parameter gives each value that they ask for."""
+    name = statistic.name
     trees = [query_tree(text) for text in (statistic.text, statistic.latest) if text]
     if not statistic.text or not all(isinstance(tree, exp.Select) for tree in trees):
         raise InternalError(f"the statistic {name} has no statement 'figures', or 'classes', that is a SELECT")
-    fillable = {name for parameter in statistic.parameters for name in parameter.placeholders}
+    fillable = {placeholder for parameter in statistic.parameters for placeholder in parameter.placeholders}
     unknown = {part.name for tree in trees for part in tree.find_all(exp.Placeholder)} - fillable
     if unknown:
         raise InternalError(f"the statistic {name} asks for ${min(unknown)}, which no parameter gives")
-    return statistic
 
 
 def _bound(line: str) -> tuple[str, str]:

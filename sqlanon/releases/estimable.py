@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -77,6 +77,10 @@ class Recorded:
     stored: frozenset[str]
     withheld: int | None
 
+    def having(self, *readings: Reading) -> list[RecordedColumn]:
+        """The columns of all tables that are read in one of these ways."""
+        return [part for table in self.tables for part in table.having(*readings)]
+
 
 def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     """The release as an estimate reads it; `names` are those by which a query may call its source.
@@ -88,32 +92,22 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
 
     Raises PolicyError where nothing says how the tables belong together.
     """
-    if any(table.having(Reading.RESPONDENT) for table in recorded.tables):
+    if recorded.having(Reading.RESPONDENT):
         raise PolicyError(
             f"{recorded.name} shows people in several tables, and an estimate is of the rows of one",
             hint="count in SQL what its tables show: they are joined by the numbers of the people",
         )
     linking = [table for table in recorded.tables if table.having(Reading.LINK)]
     rows = (linking or recorded.tables)[0]
-    exact: dict[str, str] = {}
-    generalized: dict[str, Generalized] = {}
-    for part in rows.having(*_OF_A_ROW):
-        name = fold(part.source)
-        if part.reading is Reading.EXACT:
-            exact[name] = part.name
-        else:
-            generalized[name] = _generalized(recorded, rows, part)
+    exact = {fold(part.source): part.name for part in rows.having(Reading.EXACT)}
+    generalized = {fold(part.source): _generalized(recorded, rows, part) for part in rows.having(*_RECODED)}
     bucketed = tuple(_bucketed(recorded, rows))
-    ranged = {fold(part.source) for table in recorded.tables for part in table.having(Reading.BUCKET_RANGE)}
-    listed = {fold(part.source) for table in recorded.tables for part in table.having(Reading.ITEM_LABELS)}
-    reasons = dict.fromkeys(ranged, _BY_RANGE) | dict.fromkeys(listed, _BY_ITEM)
-    known = {*exact, *generalized, *(name for item in bucketed for name in item.columns)}
     # Where no column of the rows is known by itself, all values are in the separate tables.
     separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
     if separate and (exact or generalized):
         raise _do_not_fit(recorded)
-    why = "no fragment has it" if separate else "it is not published"
     attributes = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
+    known = {*exact, *generalized, *(name for item in bucketed for name in item.columns)}
     counterfeits = _counterfeits(recorded)
     return ReleaseModel(
         name=recorded.name,
@@ -121,9 +115,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
         names=tuple(names),
         exact={name: column for name, column in exact.items() if name in attributes},
         generalized=generalized,
-        hidden={
-            name: _why_hidden(item, reasons.get(name, why)) for name, item in attributes.items() if name not in known
-        },
+        hidden=_reasons(recorded, known, "no fragment has it" if separate else "it is not published"),
         bucketed=bucketed,
         counterfeits=counterfeits,
         separate_tables=separate,
@@ -147,17 +139,17 @@ def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColum
         )
         if not values:
             continue
-        if (buckets_of_table and not buckets) or (groups and buckets_of_table):
+        if buckets_of_table and (groups or not buckets):
             raise _do_not_fit(recorded)
-        if buckets_of_table and table is rows:
-            yield BucketedColumns(
-                _names(values), _counted_rows(table, buckets_of_table[0], values), buckets_of_table[0].name
-            )
-            continue
-        key = buckets_of_table[0].name if buckets_of_table else groups[0].name if groups else None
-        link = buckets[0].name if buckets_of_table else next(links).name if groups else None
-        counts = table.having(Reading.COUNT)
-        yield BucketedColumns(_names(values), _weighted(table, key, values, counts[0].name if counts else None), link)
+        names = tuple(fold(part.source) for part in values)
+        if not buckets_of_table:
+            key, link = (groups[0].name, next(links).name) if groups else (None, None)
+            yield BucketedColumns(names, _weighted(table, key, values), link)
+        elif table is rows:
+            bucket = buckets_of_table[0]
+            yield BucketedColumns(names, _counted_rows(table, bucket, values), bucket.name)
+        else:
+            yield BucketedColumns(names, _weighted(table, buckets_of_table[0].name, values), buckets[0].name)
 
 
 def _counterfeits(recorded: Recorded) -> exp.Query | None:
@@ -189,14 +181,11 @@ def _do_not_fit(recorded: Recorded) -> PolicyError:
     return PolicyError(f"{recorded.name}: its columns do not say how its tables belong together")
 
 
-def _names(values: Sequence[RecordedColumn]) -> tuple[str, ...]:
-    return tuple(fold(part.source) for part in values)
-
-
-def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn], count: str | None) -> exp.Select:
-    """The values of each bucket, and how many of its rows have them: the count, or 1 where there is none."""
+def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn]) -> exp.Select:
+    """The values of each bucket, and the rows of it that have them: the table's count, or 1 where it has none."""
+    counts = table.having(Reading.COUNT)
     outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
-    weight = exp.cast(column(count) if count else literal(1), "DOUBLE")
+    weight = exp.cast(column(counts[0].name) if counts else literal(1), "DOUBLE")
     bucket = column(key) if key else literal(0)
     rows = exp.select(alias(bucket, "bucket"), *outputs, alias(weight, "weight"))
     return rows.from_(table.rows.copy().subquery("published"))
@@ -211,7 +200,15 @@ def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence
     return counted.from_(table.rows.copy().subquery("released")).group_by(*keys)
 
 
-def _why_hidden(attribute: Attribute, why: str = "it is not published") -> str:
+def _reasons(recorded: Recorded, known: Collection[str], why: str) -> dict[str, str]:
+    """The reason why each column of the policy that is not `known` is not published; `why` without another one."""
+    reasons = {fold(part.source): _BY_RANGE for part in recorded.having(Reading.BUCKET_RANGE)}
+    reasons |= {fold(part.source): _BY_ITEM for part in recorded.having(Reading.ITEM_LABELS)}
+    hidden = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
+    return {name: _why_hidden(item, reasons.get(name, why)) for name, item in hidden.items() if name not in known}
+
+
+def _why_hidden(attribute: Attribute, why: str) -> str:
     return "tokens stand for its values" if attribute.pseudonym else _WHY.get(attribute.role, why)
 
 

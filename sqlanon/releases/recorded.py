@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -32,19 +32,25 @@ def recorded(engine: Engine, release: Release, columns: Collection[str] = ()) ->
     any more the one that the release was made with.
     """
     policy, hierarchies = policy_of(release), hierarchies_of(release)
-    using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and fold(a.name) in columns}
     stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
     levels: Levels = {fold(a.name): a.levels or None for a in release.attributes if a.role is Role.QUASI_IDENTIFIER}
+    used = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and fold(a.name) in columns}
     for hierarchy in stored:
-        if fold(hierarchy.definition.name) in using and _shows_labels(policy, hierarchy, levels):
+        if fold(hierarchy.definition.name) in used and _shows_labels(policy, hierarchy, levels):
             require_same_hierarchy(engine, release, hierarchy)
+    return _recorded(engine, release, policy, hierarchies, levels)
+
+
+def _recorded(
+    engine: Engine, release: Release, policy: Policy, hierarchies: Sequence[StoredHierarchy], levels: Levels
+) -> Recorded:
     return Recorded(
         name=str(release.name),
         policy=policy,
         tables=[_table(engine, release, made, levels) for made in release.published],
         types={fold(name): kind for name, kind in types_of(release).items()},
         hierarchies={fold(h.definition.name): (h.definition, h.height) for h in hierarchies},
-        stored=frozenset(fold(h.definition.name) for h in stored),
+        stored=frozenset(fold(h.definition.name) for h in hierarchies if builder(h.definition.kind).STORED),
         # What a live view withholds changes with its source, and nobody sees how much that is.
         withheld=release.suppressed_rows if release.kind == "table" else None,
     )

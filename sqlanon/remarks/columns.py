@@ -142,43 +142,93 @@ def _profiled(
 ) -> list[Profile]:
     quasi = [bound.column for bound in policy.quasi_identifiers]
     values_of = [if_(is_not_null(column(name)), _hash(column(name))) for name, _ in columns]
-    hashed = exp.select(
+    query = exp.select(
         *(alias(value, f"value_{i}") for i, value in enumerate(values_of)),
         *(alias(_hash(column(name)), f"quasi_{j}") for j, name in enumerate(quasi)),
     ).from_(relation(policy.relation), copy=False)
     if limit is not None:
-        hashed = hashed.limit(limit, copy=False)
+        query = query.limit(limit, copy=False)
+    hashed = _HashedRows(engine, query, len(quasi), one_in)
+    counts = hashed.counts(len(columns))
+    determined = hashed.determined(counts)
+    return [
+        Profile(
+            name,
+            role,
+            of_column.values,
+            of_column.rows,
+            of_column.alone,
+            of_column.repeating,
+            {quasi[j]: of_column.agreeing[j] for j in determined.get(i, ())},
+            one_in,
+        )
+        for i, ((name, role), of_column) in enumerate(zip(columns, counts, strict=True))
+    ]
 
-    def read(parts: Sequence[exp.Query], indexes: Iterable[int]) -> Sequence[Sequence[Any]]:
+
+@dataclass(frozen=True)
+class _Counts:
+    """The counts of `Profile` for a column; `agreeing` has a number for each quasi-identifier, in their order."""
+
+    values: int
+    rows: int
+    alone: int
+    repeating: int
+    agreeing: Sequence[int]
+
+
+def _counts(values: int, rows: int, alone: int, repeating: int, *agreeing: int) -> _Counts:
+    return _Counts(values, rows, alone, repeating, agreeing)
+
+
+@dataclass(frozen=True)
+class _HashedRows:
+    """The rows of a source with hashes in place of values: value_i of each column, quasi_j of each quasi-identifier.
+
+    One value in `one_in` of each column is read.
+    """
+
+    engine: Engine
+    query: exp.Select
+    quasi_identifiers: int
+    one_in: int
+
+    def counts(self, columns: int) -> list[_Counts]:
+        """The counts of each column."""
+        parts = [_of_column(i, self.quasi_identifiers) for i in range(columns)]
+        by_column = {int(i): _counts(*map(int, numbers)) for i, *numbers in self._read(parts, range(columns))}
+        return [by_column[i] for i in range(columns)]
+
+    def determined(self, counts: Sequence[_Counts]) -> dict[int, list[int]]:
+        """The quasi-identifiers that a column determines, by their indexes, and more often than chance explains."""
+        # Only where a column repeats and its values nearly always have one value, the rows are read for the chance.
+        pairs = [
+            (i, j)
+            for i, of_column in enumerate(counts)
+            for j, agreeing in enumerate(of_column.agreeing)
+            if of_column.repeating and agreeing >= sizes().agreeing * of_column.repeating
+        ]
+        determined: dict[int, list[int]] = {}
+        if not pairs:
+            return determined
+        for i, j, most, expected in self._read([_of_pair(i, j) for i, j in pairs], sorted({i for i, _ in pairs})):
+            of_column = counts[i]
+            several = of_column.rows - of_column.alone
+            chance = log_chance(of_column.agreeing[j], of_column.repeating, several, most, expected)
+            if most <= sizes().common and chance <= log(sizes().chance):
+                determined.setdefault(i, []).append(j)
+        return {i: sorted(indexes) for i, indexes in determined.items()}
+
+    def _read(self, parts: Sequence[exp.Query], columns: Iterable[int]) -> Sequence[Sequence[Any]]:
+        """The rows of queries of the values of these columns."""
         query = union_all(list(parts))
         # All columns are read from the same rows; with one value in many each column has rows of its own.
-        query.with_(identifier("hashed"), as_=hashed.copy(), materialized=limit is not None, copy=False)
-        for i in indexes:
-            query.with_(identifier(_values(i)), as_=_values_of(i, len(quasi), one_in), materialized=True, copy=False)
-        return engine.rows(query)
-
-    counted = read([_of_column(i, len(quasi)) for i in range(len(columns))], range(len(columns)))
-    counts = {int(number): [int(n) for n in numbers] for number, *numbers in counted}
-    # What repeats and nearly always has one value: only of these it is asked whether chance explains it.
-    pairs = [
-        (i, j)
-        for i, (_, _, _, repeating, *same) in counts.items()
-        for j, agreeing in enumerate(same)
-        if repeating and agreeing >= sizes().agreeing * repeating
-    ]
-    found_values: dict[int, dict[str, int]] = {i: {} for i in counts}
-    asked_pairs = [_of_pair(i, j) for i, j in pairs]
-    for i, j, most, expected in read(asked_pairs, sorted({i for i, _ in pairs})) if pairs else ():
-        _, rows, alone, repeating, *same = counts[i]
-        chance = log_chance(same[j], repeating, rows - alone, most, expected)
-        if most <= sizes().common and chance <= log(sizes().chance):
-            found_values[i][quasi[j]] = same[j]
-    profiles_of: list[Profile] = []
-    for i, (name, role) in enumerate(columns):
-        values, rows, alone, repeating, *_ = counts[i]
-        agreeing = {q: found_values[i][q] for q in quasi if q in found_values[i]}
-        profiles_of.append(Profile(name, role, values, rows, alone, repeating, agreeing, one_in))
-    return profiles_of
+        is_limited = self.query.args.get("limit") is not None
+        query.with_(identifier("hashed"), as_=self.query.copy(), materialized=is_limited, copy=False)
+        for i in columns:
+            values = _values_of(i, self.quasi_identifiers, self.one_in)
+            query.with_(identifier(_values(i)), as_=values, materialized=True, copy=False)
+        return self.engine.rows(query)
 
 
 def log_chance(agreeing: int, repeating: int, rows: int, most: float, expected: float) -> float:

@@ -34,7 +34,27 @@ def _comparable(facts: Facts, figure: str) -> float | None:
 
 def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: Charts) -> Iterator[Markup]:
     names = [figure for figure, _ in candidates[0].figures]
-    rows = [
+    measured = [_comparable(facts, figure) for figure in names]
+    rows = [*_rows(candidates), _row_of_release(facts, measured)]
+    title = f"Candidates of the frontier {name}"
+    head = ("candidate", "required", "kind", *names)
+    points = _points(rows) if len(names) > 1 else []
+    yield paragraph("Less is better of each figure. No candidate dominates an efficient one.")
+    if None in measured:
+        yield paragraph("What FRONTIER may have measured with other arguments is not compared with this release.")
+    yield from _without_points(candidates, names)
+    if points:
+        yield charts.figure(plots.candidates(points, names[0], names[1]), title, head, rows)
+    else:
+        yield table(title, head, rows)
+
+
+# A candidate, what it meets, whether it is efficient, and its figures.
+_Row = tuple[str | float | InPlaceOfNumber, ...]
+
+
+def _rows(candidates: Sequence[Measured]) -> list[_Row]:
+    return [
         (
             _called(c),
             c.requirement or _NOTHING,
@@ -44,25 +64,17 @@ def _frontier(facts: Facts, name: str, candidates: Sequence[Measured], charts: C
         for c in candidates
         if undefined_figures(c) is not None
     ]
+
+
+def _row_of_release(facts: Facts, measured: Sequence[float | None]) -> _Row:
     required = ", ".join(map(render.requirement, facts.policy.requirements)) or _NOTHING
-    measured = [_comparable(facts, figure) for figure in names]
-    of_release = (_NOT_COMPARED if value is None else value for value in measured)
-    rows.append((THIS_RELEASE, required, THIS_RELEASE, *of_release))
-    title = f"Candidates of the frontier {name}"
-    head = ("candidate", "required", "kind", *names)
-    points = [
-        (str(kind), x, y)
-        for _, _, kind, x, y, *_ in (row for row in rows if len(names) > 1)
-        if isinstance(x, float) and isinstance(y, float)
-    ]
-    yield paragraph("Less is better of each figure. No candidate dominates an efficient one.")
-    if None in measured:
-        yield paragraph("What FRONTIER may have measured with other arguments is not compared with this release.")
-    yield from _without_points(candidates, names)
-    if points:
-        yield charts.figure(plots.candidates(points, names[0], names[1]), title, head, rows)
-    else:
-        yield table(title, head, rows)
+    figures = (_NOT_COMPARED if value is None else value for value in measured)
+    return THIS_RELEASE, required, THIS_RELEASE, *figures
+
+
+def _points(rows: Sequence[_Row]) -> list[tuple[str, float, float]]:
+    """The kind and the first two figures of each row that has both."""
+    return [(str(kind), x, y) for _, _, kind, x, y, *_ in rows if isinstance(x, float) and isinstance(y, float)]
 
 
 def _called(candidate: Measured) -> str:

@@ -86,17 +86,28 @@ def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
     """How a column is shown that has values of the source apart from those of other columns; None for any other."""
     columns = facts.release.attributes
     readings = {column.reading for column in columns}
-    sensitive = [
-        column for column in columns if column.reading not in _ADDED and _policy_role(facts, column) is Role.SENSITIVE
-    ]
     has_buckets = Reading.BUCKET in readings
     if attribute.reading not in _VALUES or not (has_buckets or attribute.fragment) or Reading.RESPONDENT in readings:
         return None
-    if attribute in sensitive and has_buckets and attribute.reading is Reading.BUCKET_VALUE:
+    is_sensitive = _policy_role(facts, attribute) is Role.SENSITIVE
+    if is_sensitive and has_buckets and attribute.reading is Reading.BUCKET_VALUE:
         return None
     where = ", in buckets" if has_buckets else ", in groups" if Reading.GROUP in readings else ""
-    # A sensitive value of the same table stands for some row of the bucket alone where its reading says so.
-    beside = [column for column in sensitive if column.fragment == attribute.fragment]
-    if sensitive and all(attribute.reading is Reading.EXACT and c.reading is not Reading.EXACT for c in beside):
+    if _is_apart_from_sensitive(facts, attribute):
         return f"as it is, apart from the sensitive values{where}"
     return f"as it is, apart from the columns of other tables{where}"
+
+
+def _is_apart_from_sensitive(facts: Facts, attribute: ReleaseAttribute) -> bool:
+    """Whether sensitive values are published, and none of them for the row that has this column's value.
+
+    A sensitive value in the table of the column is one of some row of the bucket alone where its reading says so.
+    """
+    sensitive = [
+        column
+        for column in facts.release.attributes
+        if column.reading not in _ADDED and _policy_role(facts, column) is Role.SENSITIVE
+    ]
+    beside = [column for column in sensitive if column.fragment == attribute.fragment]
+    is_exact = attribute.reading is Reading.EXACT
+    return bool(sensitive) and all(is_exact and column.reading is not Reading.EXACT for column in beside)

@@ -38,6 +38,40 @@ def shares_of_worlds(
     worlds count alike. The shares are None where there is no world. Raises TooManyWorlds where more than `steps`
     choices would be looked at.
     """
+    groups = _groups(people, sets, codes)
+    if groups is None:
+        return None, 0
+    layers, taken = _layers(groups, steps)
+    worlds = sum(layers[-1].ways.values())
+    if not worlds:
+        return None, taken
+    shares = [[Fraction(0)] * codes for _ in groups.number]
+    to_end: dict[_Left, int] = dict.fromkeys(layers[-1].ways, 1)
+    for before, layer in zip(reversed(layers[:-1]), reversed(layers[1:]), strict=True):
+        held_rows = [0] * codes
+        from_here: dict[_Left, int] = {}
+        for state, choices in layer.choices.items():
+            from_here[state] = sum(chosen * to_end[then] for _, chosen, then in choices)
+            for vector, chosen, then in choices:
+                weight = before.ways[state] * chosen * to_end[then]
+                for code, persons in enumerate(vector):
+                    held_rows[code] += weight * persons
+        shares[layer.group] = [Fraction(rows, worlds * groups.number[layer.group]) for rows in held_rows]
+        to_end = from_here
+    return shares[: len(people)], taken
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """People in the same sets: of each group their number and the indexes of their sets, and what all sets have."""
+
+    number: Sequence[int]
+    sets: Sequence[Sequence[int]]
+    left: _Left
+
+
+def _groups(people: Sequence[int], sets: Sequence[KnownSet], codes: int) -> _Groups | None:
+    """The entries of `people`, then the members of each set who are nobody; None where a set has too few rows."""
     number = [*people]
     inside: list[list[int]] = [[] for _ in people]
     left: list[tuple[tuple[int, ...], int]] = []
@@ -45,47 +79,43 @@ def shares_of_worlds(
         rows = sum(known.rows.values())
         nobody = rows - sum(people[member] for member in known.members)
         if nobody < 0:
-            return None, 0
+            return None
         for member in known.members:
             inside[member].append(index)
         if nobody:
             number.append(nobody)
             inside.append([index])
         left.append((tuple(known.rows.get(code, 0) for code in range(codes)), rows))
+    return _Groups(number, inside, tuple(left))
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """The choices of a group by what the groups before it have left, and in how many ways each rest comes about."""
+
+    group: int
+    choices: Mapping[_Left, Sequence[_Choice]]
+    ways: Mapping[_Left, int]
+
+
+def _layers(groups: _Groups, steps: int) -> tuple[list[_Layer], int]:
+    """The layer before all choices, then one for each group, and the steps taken."""
     # Those of whom there are many come last, when the sets leave them the fewest choices.
-    order = sorted(range(len(number)), key=lambda each: (number[each], each))
-    layers: list[dict[_Left, list[_Choice]]] = []
-    ways: list[dict[_Left, int]] = [{tuple(left): 1}]
+    order = sorted(range(len(groups.number)), key=lambda group: (groups.number[group], group))
+    layers = [_Layer(-1, {}, {groups.left: 1})]
     taken = 0
-    for entry in order:
-        choices = {}
-        after: dict[_Left, int] = defaultdict(int)
-        for state, count in ways[-1].items():
-            choices[state] = list(_choices(state, number[entry], inside[entry], steps - taken))
+    for group in order:
+        choices: dict[_Left, list[_Choice]] = {}
+        ways: dict[_Left, int] = defaultdict(int)
+        for state, count in layers[-1].ways.items():
+            choices[state] = list(_choices(state, groups.number[group], groups.sets[group], steps - taken))
             taken += len(choices[state]) + 1
             if taken > steps:
                 raise TooManyWorlds
             for _, chosen, then in choices[state]:
-                after[then] += count * chosen
-        layers.append(choices)
-        ways.append(after)
-    worlds = sum(ways[-1].values())
-    if not worlds:
-        return None, taken
-    shares = [[Fraction(0)] * codes for _ in number]
-    to_end: dict[_Left, int] = dict.fromkeys(ways[-1], 1)
-    for entry, choices, before in zip(reversed(order), reversed(layers), reversed(ways[:-1]), strict=True):
-        held_rows = [0] * codes
-        from_here: dict[_Left, int] = {}
-        for state, each in choices.items():
-            from_here[state] = sum(chosen * to_end[then] for _, chosen, then in each)
-            for vector, chosen, then in each:
-                weight = before[state] * chosen * to_end[then]
-                for code, persons in enumerate(vector):
-                    held_rows[code] += weight * persons
-        shares[entry] = [Fraction(each, worlds * number[entry]) for each in held_rows]
-        to_end = from_here
-    return shares[: len(people)], taken
+                ways[then] += count * chosen
+        layers.append(_Layer(group, choices, ways))
+    return layers, taken
 
 
 def _choices(state: _Left, people: int, inside: Sequence[int], most: int) -> Iterator[_Choice]:

@@ -63,21 +63,8 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
     known = {name: attribute.name for attribute in policy.attributes if (name := fold(attribute.name))}
     at = _target(release, model, known, target)
     predictors = _predictors(release, model, known, at, using)
-    names = [*predictors, at]
     with engine.transaction(), Scratch(engine) as scratch:
-        source = source_rows(engine, policy, scratch)
-        require_unchanged(release, source, [known[name] for name in names])
-        spelled = {fold(name): name for name, _ in source.columns}
-        kinds = {fold(name): kind for name, kind in source.columns}
-        numbers = [index for index, name in enumerate(predictors) if _is_number(kinds[name])]
-        rows = exp.select(*(alias(column(spelled[name]), str(i)) for i, name in enumerate(names)))
-        intact = _examples(engine, rows.from_(relation(source.relation)), len(predictors), numbers)
-        exact = [i for i in numbers if predictors[i] not in model.generalized]
-        known_by_bucket = any(name not in {*model.exact, *model.generalized} for name in names)
-        released = [
-            _examples(engine, linked_rows(scratch, model, names, seed + 2 * i), len(predictors), exact)
-            for i in range(_LINKS if known_by_bucket else 1)
-        ]
+        intact, released = _intact_and_released(scratch, release, model, [*predictors, at], known, seed)
         disclosed = _disclosed(engine, release, policy, scratch)
     _require_folds(release, [intact, *released], folds)
     baselines = [_beside(policy, predictors, at, role) for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)]
@@ -94,6 +81,30 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
             (f"gain_{name}", learned - base),
         ]
     return [*figures, ("a_acc", disclosed)]
+
+
+def _intact_and_released(
+    scratch: Scratch, release: Release, model: ReleaseModel, names: Sequence[str], known: Mapping[str, str], seed: int
+) -> tuple[Examples, list[Examples]]:
+    """The examples of the source, and those of the release, whose buckets are linked several times at random.
+
+    `names` are those of the columns, the target last; `known` has them as the policy writes them.
+    """
+    engine, predictors = scratch.engine, names[:-1]
+    source = source_rows(engine, policy_of(release), scratch)
+    require_unchanged(release, source, [known[name] for name in names])
+    spelled = {fold(name): name for name, _ in source.columns}
+    kinds = {fold(name): kind for name, kind in source.columns}
+    numbers = [index for index, name in enumerate(predictors) if _is_number(kinds[name])]
+    rows = exp.select(*(alias(column(spelled[name]), str(i)) for i, name in enumerate(names)))
+    intact = _examples(engine, rows.from_(relation(source.relation)), len(predictors), numbers)
+    exact = [i for i in numbers if predictors[i] not in model.generalized]
+    known_by_bucket = any(name not in {*model.exact, *model.generalized} for name in names)
+    released = [
+        _examples(engine, linked_rows(scratch, model, names, seed + 2 * i), len(predictors), exact)
+        for i in range(_LINKS if known_by_bucket else 1)
+    ]
+    return intact, released
 
 
 def _examples(engine: Engine, rows: exp.Select, predictors: int, numbers: Sequence[int]) -> Examples:
@@ -138,14 +149,12 @@ def _predictors(
     if using is None:
         return [name for name in known if name in public and name != target]
     names = [fold(name) for name in using]
+    choices = [known[name] for name in known if name in public]
     for name, written in zip(names, using, strict=True):
         with about("task", "using"):
             if name not in public:
-                raise UserError(
-                    f"{release.name} shows no column {written}",
-                    hint=nearest(written, [known[n] for n in known if n in public])
-                    or f"it shows: {', '.join(known[n] for n in known if n in public)}",
-                )
+                hint = nearest(written, choices) or f"it shows: {', '.join(choices)}"
+                raise UserError(f"{release.name} shows no column {written}", hint=hint)
             if name == target or names.count(name) > 1:
                 raise UserError(f"{written} is the target already" if name == target else f"{written} is named twice")
     return names

@@ -8,7 +8,7 @@ a generator: it raises where it would leave a part out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError
@@ -75,47 +75,34 @@ def _refused(dialect: Dialect, why: str) -> UserError:
 
 def _replace(node: exp.Expr, dialect: Dialect) -> None:
     """Puts another part in the place of one that the dialect reads differently. What stands in it is kept as it is."""
-    name = dialect.name
-    if isinstance(node, exp.DataType):
-        _replace_type(node, name)
-    elif isinstance(node, exp.TryCast):
-        # Where it fails the script ends with an error, which publishes nothing; in DuckDB the value would be NULL.
-        node.replace(exp.Cast(this=node.this, to=node.to))
-    elif isinstance(node, exp.Case):
-        _drop_infinite(node, name)
-    elif isinstance(node, exp.NullSafeEQ) and not dialect.has_identical:
-        node.replace(_identical(node, dialect))
-    elif isinstance(node, exp.NullSafeNEQ) and not dialect.has_identical:
-        raise _refused(dialect, "IS DISTINCT FROM is not among what was tried there")
-    elif isinstance(node, exp.Not) and isinstance(node.this, exp.In) and node.this.args.get("query"):
-        _replace_not_in(node, node.this)
-    elif isinstance(node, exp.Extract):
-        _replace_extract(node, dialect)
-    elif isinstance(node, exp.IntDiv):
-        _replace_division(node, dialect)
-    elif isinstance(node, exp.Div):
-        node.set("this", cast(node.this, "DOUBLE"))
-    elif isinstance(node, exp.Repeat):
-        # Engines differ on what a text repeated -1 times is.
-        node.set("times", f.greatest(node.args["times"], 0))
-    elif isinstance(node, exp.Ordered) and name == "bigquery":
-        _replace_order(node)
-    elif isinstance(node, exp.Cast) and name == "bigquery" and _prints_decimal(node):
-        raise _refused(dialect, "it prints decimal numbers without zeros at the end, so that labels would be others")
+    for kind, replace in _REPLACEMENTS:
+        if isinstance(node, kind):
+            replace(node, dialect)
+            return
 
 
-def _replace_type(node: exp.DataType, name: str) -> None:
+def _replace_type(node: exp.DataType, dialect: Dialect) -> None:
     if node.this is _Types.INT128:
-        node.replace(exp.DataType.build("BIGDECIMAL" if name == "bigquery" else "DECIMAL(38, 0)"))
-    elif node.this is _Types.DECIMAL and name == "bigquery":
+        node.replace(exp.DataType.build("BIGDECIMAL" if dialect.name == "bigquery" else "DECIMAL(38, 0)"))
+    elif node.this is _Types.DECIMAL and dialect.name == "bigquery":
         # Its NUMERIC has 29 digits before the point.
         node.set("this", _Types.BIGDECIMAL)
         node.set("expressions", [])
 
 
-def _drop_infinite(node: exp.Case, name: str) -> None:
+def _replace_try_cast(node: exp.TryCast, _: Dialect) -> None:
+    """A cast that ends the script, which then publishes nothing, where it fails; in DuckDB the value would be NULL."""
+    node.replace(exp.Cast(this=node.this, to=node.to))
+
+
+def _refuse_decimal_text(node: exp.Cast, dialect: Dialect) -> None:
+    if dialect.name == "bigquery" and _prints_decimal(node):
+        raise _refused(dialect, "it prints decimal numbers without zeros at the end, so that labels would be others")
+
+
+def _drop_infinite(node: exp.Case, dialect: Dialect) -> None:
     """Only PostgreSQL has infinite dates, as DuckDB does: elsewhere no value is in these branches."""
-    if name == "postgres":
+    if dialect.name == "postgres":
         return
     branches = [branch for branch in node.args["ifs"] if not _asks_infinite(branch.this)]
     if len(branches) < len(node.args["ifs"]) and branches:
@@ -132,19 +119,29 @@ def _asks_infinite(condition: exp.Expr) -> bool:
     return whole and infinite.to.this in (_Types.DATE, _Types.TIMESTAMP, _Types.TIMESTAMPNTZ)
 
 
-def _identical(node: exp.NullSafeEQ, dialect: Dialect) -> exp.Expr:
+def _replace_identical(node: exp.NullSafeEQ, dialect: Dialect) -> None:
     """Two equalities, by which tables are joined as quickly as by any: texts of one type are equal where values are."""
+    if dialect.has_identical:
+        return
     left, right = node.this, node.expression
     texts = [f.coalesce(as_text(side.copy()), "") for side in (left, right)]
     nulls = [paren(is_null(side.copy())) for side in (left, right)]
-    return paren(exp.and_(infix(texts[0], "=", texts[1]), infix(nulls[0], "=", nulls[1])))
+    node.replace(paren(exp.and_(infix(texts[0], "=", texts[1]), infix(nulls[0], "=", nulls[1]))))
 
 
-def _replace_not_in(node: exp.Not, member: exp.In) -> None:
+def _refuse_distinct(_: exp.NullSafeNEQ, dialect: Dialect) -> None:
+    if not dialect.has_identical:
+        raise _refused(dialect, "IS DISTINCT FROM is not among what was tried there")
+
+
+def _replace_not_in(node: exp.Not, _: Dialect) -> None:
     """An anti join: for NOT IN, which has to mind NULLs, PostgreSQL compares all pairs where the list is long.
 
     Classes have numbers, none of which is NULL, so that both mean the same.
     """
+    member = node.this
+    if not isinstance(member, exp.In) or not member.args.get("query"):
+        return
     select = node.find_ancestor(exp.Select)
     query = member.args["query"].unnest()
     outer = member.this
@@ -179,9 +176,20 @@ def _replace_division(node: exp.IntDiv, dialect: Dialect) -> None:
         node.replace(big(infix(whole, "/", right.copy())))
 
 
-def _replace_order(node: exp.Ordered) -> None:
-    """NULLs last by a key of their own: its windows cannot say where they stand."""
+def _replace_quotient(node: exp.Div, _: Dialect) -> None:
+    node.set("this", cast(node.this, "DOUBLE"))
+
+
+def _replace_repeat(node: exp.Repeat, _: Dialect) -> None:
+    """Repeats a text at least 0 times: engines differ on what a text repeated -1 times is."""
+    node.set("times", f.greatest(node.args["times"], 0))
+
+
+def _replace_order(node: exp.Ordered, dialect: Dialect) -> None:
+    """NULLs last by a key of their own: the windows of BigQuery cannot say where they stand."""
     parent = node.parent
+    if dialect.name != "bigquery":
+        return
     if node.args.get("nulls_first") or parent is None or node.args.get("desc"):
         return
     value = node.this
@@ -210,3 +218,20 @@ def _spelled(text: str, escaped: re.Pattern[str]) -> exp.Expr:
         if part
     )
     return paren(joined(*parts))
+
+
+# What replaces a part of a kind; of several kinds that a part is of the first counts.
+_REPLACEMENTS: Sequence[tuple[type[exp.Expr], Callable[..., None]]] = (
+    (exp.DataType, _replace_type),
+    (exp.TryCast, _replace_try_cast),
+    (exp.Case, _drop_infinite),
+    (exp.NullSafeEQ, _replace_identical),
+    (exp.NullSafeNEQ, _refuse_distinct),
+    (exp.Not, _replace_not_in),
+    (exp.Extract, _replace_extract),
+    (exp.IntDiv, _replace_division),
+    (exp.Div, _replace_quotient),
+    (exp.Repeat, _replace_repeat),
+    (exp.Ordered, _replace_order),
+    (exp.Cast, _refuse_decimal_text),
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlglot
@@ -117,15 +117,7 @@ def parsed(text: str) -> AggregateQuery:
 
     Raises StatementError for a text that is no query, and PolicyError for a query that cannot be estimated.
     """
-    try:
-        trees = sqlglot.parse(text, dialect="duckdb")
-    except SqlglotError:
-        trees = []
-    if len(trees) != 1 or trees[0] is None:
-        raise StatementError("the query cannot be read", hint="write one SELECT with aggregates, and nothing after it")
-    select = trees[0]
-    if not isinstance(select, exp.Select):
-        raise refused(select, "the query is no plain SELECT", "write SELECT count(*) FROM source WHERE ...")
+    select = _select(text)
     _require_parts(select)
     table = _source(select)
     groups = tuple(_groups(select))
@@ -138,13 +130,31 @@ def parsed(text: str) -> AggregateQuery:
         source=_qualified(table),
         alias=table.alias_or_name,
         items=items,
-        groups=tuple(
-            next((i for i in items if isinstance(i, Group) and i.expression == g), None) or Group("", g) for g in groups
-        ),
+        groups=tuple(_group(expression, items) for expression in groups),
         lookups=tuple(_lookup(join, table.alias_or_name) for join in select.args.get("joins") or ()),
         where=where.this if where else None,
         having=having.this if having else None,
     )
+
+
+def _select(text: str) -> exp.Select:
+    """The tree of the query; raises StatementError for a text that is no query, PolicyError for another than SELECT."""
+    try:
+        trees = sqlglot.parse(text, dialect="duckdb")
+    except SqlglotError:
+        trees = []
+    if len(trees) != 1 or trees[0] is None:
+        raise StatementError("the query cannot be read", hint="write one SELECT with aggregates, and nothing after it")
+    select = trees[0]
+    if not isinstance(select, exp.Select):
+        raise refused(select, "the query is no plain SELECT", "write SELECT count(*) FROM source WHERE ...")
+    return select
+
+
+def _group(expression: exp.Expr, items: Sequence[Group | Aggregate]) -> Group:
+    """The column of the result that rows are grouped by, without a name where the result does not have it."""
+    same = (item for item in items if isinstance(item, Group) and item.expression == expression)
+    return next(same, Group("", expression))
 
 
 def excerpt(tree: exp.Expr) -> str:
@@ -223,15 +233,18 @@ def _groups(select: exp.Select) -> Iterator[exp.Expr]:
     if other := [name for name, part in clause.args.items() if part and name != "expressions"]:
         raise refused(clause, f"{other[0]} cannot be estimated", "name the columns: GROUP BY age, sex")
     named = {fold(item.alias): item.unalias() for item in plain if item.alias}
-    for part in clause.expressions:
-        if isinstance(part, exp.Literal) and part.is_int:
-            if not 1 <= int(part.this) <= len(select.expressions):
-                raise refused(part, "the result has no such column")
-            yield select.expressions[int(part.this) - 1].unalias()
-        elif isinstance(part, exp.Column) and not part.table and fold(part.name) in named:
-            yield named[fold(part.name)]
-        else:
-            yield part
+    yield from (_grouped_by(part, select.expressions, named) for part in clause.expressions)
+
+
+def _grouped_by(part: exp.Expr, outputs: Sequence[exp.Expr], named: Mapping[str, exp.Expr]) -> exp.Expr:
+    """What a part of GROUP BY means: an output of the query by its number or, of those that are `named`, its name."""
+    if isinstance(part, exp.Literal) and part.is_int:
+        if not 1 <= int(part.this) <= len(outputs):
+            raise refused(part, "the result has no such column")
+        return outputs[int(part.this) - 1].unalias()
+    if isinstance(part, exp.Column) and not part.table:
+        return named.get(fold(part.name), part)
+    return part
 
 
 def _item(item: exp.Expr, groups: tuple[exp.Expr, ...]) -> Group | Aggregate:

@@ -52,42 +52,49 @@ def combination(
         key = class_label({f"group_{i}": _placed(group) for i, group in enumerate(plan.groups)})
     # A value that is not listed is in a group that nobody knows.
     listed = [column(LISTED, name) for name in dict.fromkeys(group.table for group in plan.groups) if name != ROW]
-    queries: list[exp.Query] = []
-    for number, kind in numbers.items():
-        argument = plan.arguments[number]
-        holds = exp.and_(_placed(plan.condition), _placed(plan.present[number]), *(flag.copy() for flag in listed))
-        part = kind.parts(literal(1))
-        values = (
-            [unit_weight(), unit_weight(), part, part.copy()]
-            if argument is None
-            else _values(argument[0], number, kind)
-        )
-        unit = huge(literal(kind.unit))
-        read = {*relations_in(holds), *relations_in(key), *(name for value in values for name in relations_in(value))}
-        read |= {name for name, _ in taken.relations} if taken else set()
-        shares, combinations = unit_weight(), literal(1)
-        rows = exp.select().from_(relation(classes, as_=CLASS))
-        for name, label, table in signatures:
-            if name in read:
-                same = identical(label.copy(), column("label", name))
-                rows.join(relation(table, as_=name), on=same, copy=False)
-                shares = infix(shares, "*", column("share", name))
-                combinations = infix(combinations, "*", column("signatures", name))
-        query = rows.select(
-            column("id", CLASS),
-            alias(key.copy(), "key"),
-            column("n", CLASS),
-            alias(literal(number), "number"),
-            alias(unit, "unit"),
-            alias(shares, "share"),
-            alias(f.coalesce(holds, exp.false()), "holds"),
-            *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
-        )
-        if taken:
-            parts = {"component": taken.component, "ways": combinations, "drawn": drawn(taken.relations)}
-            query.select(*(alias(part.copy(), name) for name, part in parts.items()), copy=False)
-        queries.append(query)
-    return union_all(queries)
+    return union_all(
+        [_of_aggregate(plan, classes, signatures, taken, number, kind, key, listed) for number, kind in numbers.items()]
+    )
+
+
+def _of_aggregate(
+    plan: Plan,
+    classes: str,
+    signatures: Sequence[tuple[str, exp.Expr, str]],
+    taken: BucketDraws | None,
+    number: int,
+    kind: Number,
+    key: exp.Expr,
+    listed: Sequence[exp.Expr],
+) -> exp.Select:
+    """The rows of one aggregate; `key` is that of its groups, `listed` are flags of the relations of groups."""
+    holds = exp.and_(_placed(plan.condition), _placed(plan.present[number]), *(flag.copy() for flag in listed))
+    values = _values(plan, number, kind)
+    read = {name for tree in (holds, key, *values) for name in relations_in(tree)}
+    if taken:
+        read |= {name for name, _ in taken.relations}
+    shares, combinations = unit_weight(), literal(1)
+    rows = exp.select().from_(relation(classes, as_=CLASS))
+    for name, label, table in signatures:
+        if name in read:
+            same = identical(label.copy(), column("label", name))
+            rows.join(relation(table, as_=name), on=same, copy=False)
+            shares = infix(shares, "*", column("share", name))
+            combinations = infix(combinations, "*", column("signatures", name))
+    query = rows.select(
+        column("id", CLASS),
+        alias(key.copy(), "key"),
+        column("n", CLASS),
+        alias(literal(number), "number"),
+        alias(huge(literal(kind.unit)), "unit"),
+        alias(shares, "share"),
+        alias(f.coalesce(holds, exp.false()), "holds"),
+        *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
+    )
+    if taken:
+        parts = {"component": taken.component, "ways": combinations, "drawn": drawn(taken.relations)}
+        query.select(*(alias(part.copy(), name) for name, part in parts.items()), copy=False)
+    return query
 
 
 def _placed(tree: exp.Expr) -> exp.Expr:
@@ -99,7 +106,13 @@ def _placed(tree: exp.Expr) -> exp.Expr:
     return tree.copy().transform(moved)
 
 
-def _values(name: str, number: int, kind: Number) -> list[exp.Expr]:
+def _values(plan: Plan, number: int, kind: Number) -> list[exp.Expr]:
+    """The moments of the argument of an aggregate; those of 1 where it has none."""
+    argument = plan.arguments[number]
+    if argument is None:
+        part = kind.parts(literal(1))
+        return [unit_weight(), unit_weight(), part, part.copy()]
+    name, _ = argument
     if name == ROW:
         return value_moments(column(f"value_{number}", CLASS), kind)
     return [column(f"{moment}_{number}", name) for moment in MOMENTS]

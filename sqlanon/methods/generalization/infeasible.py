@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.counts import count_of
-from sqlanon.domain.explanation import JoinReached
+from sqlanon.domain.explanation import JoinReached, Violated
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
@@ -40,11 +40,6 @@ def infeasible(
         return PrivacyViolation(f"{', '.join(map(str, requirements))} cannot be met; nothing was published")
     broken = [violation for violation, _ in violations[0][1]]
     worst, key = violations[0][1][0]
-    # Each of these by itself is too much; else those that are too much together.
-    alone = [violation for violation in broken if violation.rows > limit or not violation.curable]
-    unmet = {violation.requirement for violation in alone or broken}
-    names = ", ".join(dict.fromkeys(str(requirement) for requirement in requirements if str(requirement) in unmet))
-    together = " together" if not alone and len(broken) > 1 else ""
     node = tuple(bound.max_level for bound in policy.quasi_identifiers)
     worst = replace(worst, label=labels(engine, policy, cells, [(node, key, worst.on)])[0])
     # A value of a smaller class would tell of its respondents.
@@ -53,10 +48,18 @@ def infeasible(
     # Within the budget it is what later rounds would have to suppress.
     later = ", and without them others do" if violations[0][0] <= limit else ""
     return PrivacyViolation(
-        f"{names} cannot be met{together} with at most {count_of(limit, cells.rows, 'row')} suppressed: "
+        f"{_unmet(requirements, broken, limit)} with at most {count_of(limit, cells.rows, 'row')} suppressed: "
         f"at the most general levels allowed, {worst}{values}{later}; nothing was published",
         hint=_hint(policy, worst.on, spared=violations[0][0] < cells.rows),
     )
+
+
+def _unmet(requirements: Sequence[BoundRequirement], broken: Sequence[Violated], limit: int) -> str:
+    """Names the requirements that cannot be met: those too much by themselves, else those too much together."""
+    alone = [violation for violation in broken if violation.rows > limit or not violation.curable]
+    unmet = {violation.requirement for violation in alone or broken}
+    names = ", ".join(dict.fromkeys(str(requirement) for requirement in requirements if str(requirement) in unmet))
+    return f"{names} cannot be met{' together' if not alone and len(broken) > 1 else ''}"
 
 
 def infeasible_join(task: Task, broken: Sequence[JoinReached], limit: int) -> PrivacyViolation:

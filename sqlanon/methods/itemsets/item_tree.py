@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 __all__ = ["ItemTree", "LeafRow", "Node", "item_tree"]
 
@@ -95,25 +96,33 @@ def item_tree(rows: Sequence[LeafRow]) -> ItemTree:
     for row, path in zip(rows, keys, strict=True):
         occurrences.update(dict.fromkeys(path, row.lists))
     paths = [list(_widening(path, below)) for path in keys]
-    nodes = dict.fromkeys(key for path in paths for key in path)
     height = len(rows[0].labels) + 1 if rows else 0
     # An item is known by its number, a node by its labels from its level up: nodes may share a label.
-    known: list[int | tuple[str | None, ...]] = [*range(len(rows)), *nodes]
+    known: list[int | tuple[str | None, ...]] = [*range(len(rows))]
+    known += dict.fromkeys(key for path in paths for key in path)
     known.sort(key=lambda key: _in_order(_label(key, rows), key))
     codes = {key: code for code, key in enumerate(known)}
-    above: dict[object, int | None] = {}
-    for number, path in enumerate(paths):
-        for lower, upper in zip([number, *path], [*path, None], strict=True):
-            above[lower] = None if upper is None else codes[upper]
+    above = _parents(paths, codes)
     return ItemTree(
         tuple(
-            Node(rows[key].label, above[key], 1, rows[key].lists, True, 0)
+            Node(rows[key].label, above.get(key), 1, rows[key].lists, True, 0)
             if isinstance(key, int)
-            else Node(_label(key, rows), above[key], below[key], occurrences[key], False, height - len(key))
+            else Node(_label(key, rows), above.get(key), below[key], occurrences[key], False, height - len(key))
             for key in known
         ),
         tuple(codes[number] for number in range(len(rows))),
     )
+
+
+def _parents(
+    paths: Sequence[Sequence[tuple[str | None, ...]]], codes: Mapping[int | tuple[str | None, ...], int]
+) -> dict[int | tuple[str | None, ...], int]:
+    """The code of the node above each item, by its number, and above each node but the root."""
+    above: dict[int | tuple[str | None, ...], int] = {}
+    for number, path in enumerate(paths):
+        known: list[int | tuple[str | None, ...]] = [number, *path]
+        above |= {lower: codes[upper] for lower, upper in pairwise(known)}
+    return above
 
 
 def _keys(row: LeafRow) -> list[tuple[str | None, ...]]:

@@ -6,7 +6,7 @@ p(t,s) is the share of s among what agrees with t there: each region is l-divers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -46,8 +46,8 @@ class Matching:
         """The rows in these columns of attributes; `points` are what is cut or drawn."""
         first = len(points.subjects)
         sensitive = [bound.column for bound in task.policy.sensitive]
-        known = {first + at: [name for name in names if name not in sensitive] for at, names in enumerate(columns)}
-        fields = {number: fields_of(task, names) for number, names in known.items() if names}
+        quasi = {first + at: [name for name in names if name not in sensitive] for at, names in enumerate(columns)}
+        fields = {number: fields_of(task, names) for number, names in quasi.items() if names}
         number_of = {name: first + at for at, names in enumerate(columns) for name in names}
         subjects = [[task.encoded.carried.index(name)] for name in sensitive]
         by_attribute = [
@@ -56,11 +56,8 @@ class Matching:
         ]
         extended = replace(points, subjects=[*points.subjects, *subjects], parts={**points.parts, **fields})
         subject_of = {name: subject_name(first + index) for index, name in enumerate(sensitive)}
-        parts = [[part_name(first + at)] if first + at in fields else [] for at in range(len(columns))]
-        slices = tuple(
-            (*part, *(subject_of[name] for name in names if name in sensitive))
-            for part, names in zip(parts, columns, strict=True)
-        )
+        part_of = {number: part_name(number) for number in fields}
+        slices = tuple(_slice(names, part_of.get(first + at), subject_of) for at, names in enumerate(columns))
         return cls(task, extended, MatchingColumns(list(fields), by_attribute), slices)
 
     def violating_regions(self, rows: exp.Select, l: int) -> exp.Select:  # noqa: E741 - the papers' name
@@ -84,3 +81,9 @@ class Matching:
         state = scratch.table("state", rows)
         known = scratch.table("tuples", tuples(state, self.columns))
         return state, scratch.table("matches", matches(state, known, self.columns))
+
+
+def _slice(names: Sequence[str], part: str | None, subject_of: Mapping[str, str]) -> tuple[str, ...]:
+    """The codes of a column of attributes: the part of its quasi-identifiers, if any, and each sensitive attribute."""
+    sensitive = [subject_of[name] for name in names if name in subject_of]
+    return tuple(sensitive) if part is None else (part, *sensitive)

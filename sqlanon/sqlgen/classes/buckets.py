@@ -142,23 +142,22 @@ def values_of_table(
     makes no class.
     """
     known = {fold(name): name for name in sensitive}
-    buckets = [name for name, _, reading in columns if reading is Reading.BUCKET]
-    if not buckets:
+    bucket, count = _read_as(columns, Reading.BUCKET), _read_as(columns, Reading.COUNT)
+    if bucket is None:
         return {}
-    counts = [name for name, _, reading in columns if reading is Reading.COUNT]
     by_bucket = [(name, fold(source or name)) for name, source, reading in columns if reading in _BY_BUCKET]
     others = tuple(name for name, source in by_bucket if source not in known)
-    count = counts[0] if counts else None
-    by_bucket += [
-        (name, fold(source or name))
-        for name, source, reading in columns
-        if reading is Reading.EXACT and fold(source or name) in known
-    ]
+    exact = [(name, fold(source or name)) for name, source, reading in columns if reading is Reading.EXACT]
     return {
-        known[source]: BucketValues(table, buckets[0], name, others, count)
-        for name, source in by_bucket
+        known[source]: BucketValues(table, bucket, name, others, count)
+        for name, source in (*by_bucket, *exact)
         if source in known
     }
+
+
+def _read_as(columns: Sequence[tuple[str, str | None, Reading | None]], reading: Reading) -> str | None:
+    """The first column that is read in this way; None where there is none."""
+    return next((name for name, _, of_column in columns if of_column is reading), None)
 
 
 def rows_of_buckets(
@@ -179,8 +178,7 @@ def rows_of_buckets(
     """
     if rows is not None and all(table in sources for table in rows.tables):
         # Counterfeits are nobody's rows.
-        sizes = tuple(index for index in indexes if not requirements[index].attributes)
-        indexes = [index for index in indexes if index not in sizes]
+        sizes, indexes = _sizes_and_values(requirements, indexes)
         if sizes:
             yield RowsOfRequirements(rows_of(rows.people(sources), [rows.bucket], {}), sizes)
     for attribute, of_attribute in by_attribute(requirements, list(values)).items():
@@ -189,15 +187,19 @@ def rows_of_buckets(
         if not answerable or where.table not in sources:
             continue
         source = sources[where.table]
-        if not where.others:
-            yield RowsOfRequirements(_of_buckets(source, attribute, where, once), answerable)
-            continue
-        of_values = tuple(index for index in answerable if requirements[index].attributes)
-        of_sizes = tuple(index for index in answerable if index not in of_values)
+        of_sizes, of_values = _sizes_and_values(requirements, answerable) if where.others else (answerable, ())
         if of_values:
             yield RowsOfRequirements(_of_parts(source, attribute, where), of_values)
         if of_sizes:
             yield RowsOfRequirements(_of_buckets(source, attribute, where, once), of_sizes)
+
+
+def _sizes_and_values(
+    requirements: Sequence[SqlRequirement], indexes: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The indexes of the requirements that are about sizes alone, and those of the others, about values."""
+    sizes = tuple(index for index in indexes if not requirements[index].attributes)
+    return sizes, tuple(index for index in indexes if requirements[index].attributes)
 
 
 def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues, once: bool) -> Rows:

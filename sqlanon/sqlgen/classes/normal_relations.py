@@ -133,12 +133,18 @@ def relations_of(
         if background.public_class is None:
             raise InternalError("a requirement asks about a public table, and there is none")
         steps.append(("public_class", background.public_class.copy()))
+    return [*steps, *_of_projections(rows, requirements)]
+
+
+def _of_projections(rows: Rows, requirements: Sequence[SqlRequirement]) -> list[Step]:
+    """The relations of requirements on some of the quasi-identifiers; none where there is no such requirement."""
     if not projections(requirements):
-        return steps
-    if rows.entity is not None:
-        entity = rows.entity.copy()
-        steps.append((RESPONDENTS, rows.grouped(entity).select(alias(entity.copy(), "entity"), copy=False)))
-    return [*steps, *projection_steps(requirements, entity=rows.entity is not None)]
+        return []
+    steps = projection_steps(requirements, entity=rows.entity is not None)
+    if rows.entity is None:
+        return [*steps]
+    entity = rows.entity.copy()
+    return [(RESPONDENTS, rows.grouped(entity).select(alias(entity.copy(), "entity"), copy=False)), *steps]
 
 
 def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str], background: Background) -> list[Step]:
