@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from sqlanon.catalog import migrations
 from sqlanon.dispatch import objects, releases
 from sqlanon.dispatch.answer import Answer, Handler
+from sqlanon.dispatch.statement_log import logged
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
@@ -15,23 +16,22 @@ from sqlanon.statements.distributed import require_possible
 from sqlanon.statements.preconditions import prepared
 from sqlanon.syntax import statements as s
 
-__all__ = ["run_statement"]
-
 
 def run_statement(engine: Engine, statement: s.Statement, progress: Watching | None = None) -> Answer:
-    """Runs one of sqlanon's statements: whole, or with an error and nothing done."""
+    """Runs one of sqlanon's statements: whole, or with an error and nothing done. The logger has a record of it."""
     if type(statement) not in _HANDLERS:
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
-    with within_statement(engine):
+    with logged(statement, progress) as log, within_statement(engine):
         try:
-            answer = _run(engine, statement, progress)
+            answer = _run(engine, statement, log.watching)
         except SystemExit as ended:
             raise UserError(
                 "a plug-in tried to end the program in the middle of a statement; nothing was done",
                 hint="uninstall the package of the method, format or model that the statement names",
             ) from ended
         engine.end_statement()
-        return answer
+    log.answered(answer)
+    return answer
 
 
 def _run(engine: Engine, statement: s.Statement, progress: Watching | None) -> Answer:

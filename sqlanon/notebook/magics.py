@@ -21,9 +21,9 @@ from sqlanon.notebook.result import Result
 from sqlanon.report.page import report_page
 from sqlanon.report.policy_page import policy_page
 from sqlanon.session import Connection, StatementEvent, connect
+from sqlanon.syntax.labels import label
 from sqlanon.syntax.statements import CheckRelease, DescribePolicy, Statement
 from sqlanon.terminal.command_arguments import release_name
-from sqlanon.terminal.labels import label
 
 __all__ = ["SqlanonMagics"]
 

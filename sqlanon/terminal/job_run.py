@@ -18,6 +18,7 @@ from sqlanon.jobs.archive import archived, remove_oldest
 from sqlanon.jobs.inputs import inputs_digest, released_names, script_digest
 from sqlanon.jobs.metrics import JobFigures
 from sqlanon.jobs.outputs import Outputs, outputs_of
+from sqlanon.syntax.labels import label
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import (
     CheckExport,
@@ -30,7 +31,6 @@ from sqlanon.syntax.statements import (
 )
 from sqlanon.terminal.databases import connected
 from sqlanon.terminal.job_log import LoggedOutput
-from sqlanon.terminal.labels import label
 from sqlanon.terminal.scripts import ScriptRun, report
 
 if TYPE_CHECKING:

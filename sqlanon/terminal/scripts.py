@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from sqlanon.dispatch.statement_log import NOT_SATISFIED, outcome_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.duckdb import translated
 from sqlanon.errors import (
@@ -17,14 +18,11 @@ from sqlanon.errors import (
     UserError,
     not_encodable,
 )
+from sqlanon.syntax.labels import label
 from sqlanon.syntax.parser import UNPAIRED, hint_for
 from sqlanon.syntax.statements import (
     Advise,
-    CheckExport,
-    CheckJoined,
     CheckRelation,
-    CheckRelease,
-    CheckSeries,
     CreateRelease,
     DropRelease,
     ExplainRelease,
@@ -35,7 +33,6 @@ from sqlanon.syntax.statements import (
     Show,
     Statement,
 )
-from sqlanon.terminal.labels import label
 from sqlanon.terminal.presentation import Output, Rows
 from sqlanon.terminal.presentation.proposals import show_advice, show_definitions, show_profile
 from sqlanon.terminal.progress import Watch
@@ -189,12 +186,9 @@ class ScriptRun:
         self._show(statement, rows, seconds)
         if is_sqlanons:
             self._warn(statement, rows)
-        done = rows.without(_WARNING)
-        outcome = done.rows[0][2] if done.columns == _DONE else "done"
-        if isinstance(statement, CheckRelation) and not statement.requirements:
-            outcome = "measured"
-        elif isinstance(statement, CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport):
-            outcome = "satisfied" if self._judge(statement, rows) else "not satisfied"
+            outcome = outcome_of(statement, rows.columns, rows.rows)
+            if outcome == NOT_SATISFIED:
+                self._not_satisfied(statement, rows)
         if isinstance(statement, CreateRelease | RefreshRelease):
             self._unexported.add(fold(statement.name.name))
         elif isinstance(statement, ExportRelease | DropRelease):
@@ -251,20 +245,13 @@ class ScriptRun:
             for row in long:
                 self._output.text(f"\n{row[-1]}")
 
-    def _judge(self, statement: Statement, rows: Rows) -> bool:
-        """Whether a CHECK's requirements are all met; prints an error and sets the exit code if not.
-
-        Rows without `required` are left out; a requirement whose `satisfied` is NULL is not met. A series may require
-        nothing, and only remember.
-        """
+    def _not_satisfied(self, statement: Statement, rows: Rows) -> None:
+        """Prints how many of a CHECK's requirements are not met, and sets the exit code."""
         verdicts = [record["satisfied"] for record in rows.records() if record.get("required") is not None]
         failed = sum(verdict is not True for verdict in verdicts)
-        if not failed and (verdicts or isinstance(statement, CheckSeries)):
-            return True
         self.exit_code = self.exit_code or PrivacyViolation.exit_code
         message = f"{label(statement)}: {failed} of {len(verdicts)} requirements are not met"
         self._output.error(PrivacyViolation(message, position=statement.position), self._script)
-        return False
 
 
 def _about(statement: Statement, script: str, seconds: float) -> dict[str, Any]:

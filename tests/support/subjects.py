@@ -106,7 +106,7 @@ _FILES = {
     "engines": (
         "adjustable anonymize arrow_results classes_of_cells clients data_frames dbt dbt_macros docstrings engine "
         "fixed_cost killed_driver lost_executor named_sources notebook page published release_files releases session "
-        "session_settings settings summaries temp_tables typed_classes typed_policies"
+        "session_settings settings statement_log summaries temp_tables typed_classes typed_policies"
     ),
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli datasets exit_codes presentation private_files schedulers shell",

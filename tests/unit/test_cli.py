@@ -19,9 +19,9 @@ import pytest
 
 import sqlanon
 from sqlanon import session
+from sqlanon.syntax.labels import label
 from sqlanon.syntax.parser import parse_script
 from sqlanon.terminal.command_arguments import release_name
-from sqlanon.terminal.labels import label
 from tests.support.command_line import PATIENTS, RELEASE, SQLANON, environment, in_terminal, invoke, run_script
 from tests.support.processes import running
 

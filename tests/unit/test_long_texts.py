@@ -20,10 +20,10 @@ from sqlanon.engines._translated import translated
 from sqlanon.errors import may_have_password, without_passwords
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.kept_queries import require_no_password
+from sqlanon.syntax.labels import label
 from sqlanon.syntax.parser import KEYWORDS, hint_for, parse_script
 from sqlanon.terminal.completion import StatementCompleter
 from sqlanon.terminal.history import may_hold_secret
-from sqlanon.terminal.labels import label
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processor time is limited by a signal")
 

@@ -1,4 +1,4 @@
-"""What status lines and errors call a statement."""
+"""The name of a statement in status lines, errors and the log."""
 
 from __future__ import annotations
 
@@ -42,8 +42,6 @@ from sqlanon.syntax.statements import (
     Show,
     Statement,
 )
-
-__all__ = ["label"]
 
 
 def label(statement: Statement) -> str:
