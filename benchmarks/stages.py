@@ -81,6 +81,5 @@ def timed_choice(connection: Connection, statement: str) -> tuple[StageTimes, Ch
     times = StageTimes()
     engine = DuckDBEngine(connection.duckdb, lambda text: times.observe(times.stage, text))
     with times.taken():
-        state = run.explain(engine, parsed.create, lambda stage, *_: times.observe(stage, None))
-    assert state.choice is not None
-    return times, state.choice
+        plan = run.explain(engine, parsed.create, lambda stage, *_: times.observe(stage, None))
+    return times, plan.planned.compiled.choice

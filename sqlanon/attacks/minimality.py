@@ -16,6 +16,7 @@ from sqlanon.attacks.sizes import sizes
 from sqlanon.attacks.worlds import PART, Published, label_name, worlds_of, worlds_step
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
@@ -27,7 +28,6 @@ from sqlanon.inputs.source import own_object
 from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.registry import preferred_to
 from sqlanon.pipeline.run import encoded
-from sqlanon.pipeline.state import State, need
 from sqlanon.questions.sole_parameter import always_satisfied
 from sqlanon.questions.statistics import BoundStatistic
 from sqlanon.sqlgen.build import functions as f
@@ -40,8 +40,6 @@ from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows, class_label
 from sqlanon.syntax.statements import CreateRelease, MethodCall
-
-__all__ = ["dealt_row"]
 
 # What a world has of its own; other relations are about respondents, other people or ranges.
 _OF_VALUES = {
@@ -108,20 +106,19 @@ def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratc
     policy = policy_of(release)
     if fingerprint(policy, list(hierarchies_of(engine, policy).values())) != release.policy_fingerprint:
         raise _refused(release, "a hierarchy of its policy is another now", "make the release again")
-    state = encoded(engine, _statement(release), policy, scratch)
-    asked_of = [r for r in state.requirements if r.attributes]
+    bound = encoded(engine, _statement(release), policy, scratch).bound
+    asked_of = [r for r in bound.requirements if r.attributes]
     if not asked_of:
         raise _refused(release, "nothing that is required is about sensitive values, so that they had no part in it")
-    for requirement in state.requirements:
+    for requirement in bound.requirements:
         if not set(requirement.reads) <= _OF_VALUES:
             raise _refused(release, f"{requirement.question_name} is about more than the values of a class")
         if requirement.on:
             raise _refused(release, f"{requirement} is about classes by some of the quasi-identifiers")
-    bound = need(state.bound)
-    if all(b.min_level == b.max_level for b in bound.quasi_identifiers):
+    if all(b.min_level == b.max_level for b in bound.policy.quasi_identifiers):
         raise _refused(release, "all its levels were fixed beforehand, so that there was no choice")
-    rows = scratch.table("source_row", _labelled(engine, state, scratch))
-    made = Published(state, levels, rows, "", 0)
+    rows = scratch.table("source_row", _labelled(bound.policy, scratch))
+    made = Published(bound.policy, bound.requirements, levels, rows, "", 0)
     _require_same_rows(engine, release, made)
     keys, values = made.keys(levels), [column(b.column) for b in made.sensitive]
     number = numbered(keys) if keys else literal(0)
@@ -140,12 +137,11 @@ def _statement(release: Release) -> CreateRelease:
     return CreateRelease("table", release.name, release.policy, MethodCall(release.method, release.method_arguments))
 
 
-def _labelled(engine: Engine, state: State, scratch: Scratch) -> exp.Select:
-    bound = need(state.bound)
-    query = exp.select(alias(window(f.row_number()), "row_id")).from_(relation(bound.relation, as_="source"))
-    for index, b in enumerate(bound.quasi_identifiers):
+def _labelled(policy: BoundPolicy, scratch: Scratch) -> exp.Select:
+    query = exp.select(alias(window(f.row_number()), "row_id")).from_(relation(policy.relation, as_="source"))
+    for index, b in enumerate(policy.quasi_identifiers):
         value = published_value(b)
-        distinct = exp.select(alias(value, "value")).distinct().from_(relation(bound.relation))
+        distinct = exp.select(alias(value, "value")).distinct().from_(relation(policy.relation))
         listed = stored_labels(b)
         tree = scratch.table("tree", generalized(b, distinct, listed, counted=False))
         at = f"tree_{index}"
@@ -153,7 +149,7 @@ def _labelled(engine: Engine, state: State, scratch: Scratch) -> exp.Select:
         query = query.join(relation(tree, as_=at), on=same, join_type="LEFT", copy=False)
         query = query.select(alias(as_text(column("value", at)), label_name(index, 0)))
         query = query.select(*(alias(column(level_name(i), at), label_name(index, i)) for i in range(1, b.height)))
-    return query.select(*(alias(published_value(b, "source"), b.column) for b in bound.sensitive))
+    return query.select(*(alias(published_value(b, "source"), b.column) for b in policy.sensitive))
 
 
 def _require_same_rows(engine: Engine, release: Release, made: Published) -> None:
@@ -174,12 +170,12 @@ def _preferred(engine: Engine, release: Release, made: Published, scratch: Scrat
     """The levels that the method prefers to the published ones, the most general first: they satisfy most easily."""
     policy = policy_of(release)
     lenient: Policy = replace(policy, requirements=(always_satisfied(),), against=None, joined=None)
-    state = encoded(engine, _statement(release), lenient, scratch)
+    task = encoded(engine, _statement(release), lenient, scratch).task
     try:
-        choices = preferred_to(release.method, release.method_arguments, state.task, made.levels, sizes().most_choices)
+        choices = preferred_to(release.method, release.method_arguments, task, made.levels, sizes().most_choices)
     except PolicyError as error:
         raise _refused(release, error.message, error.hint) from None
-    if all(r.question.monotone for r in made.state.requirements):
+    if all(r.question.monotone for r in made.requirements):
         choices = _most_general(choices)
     return sorted(choices, key=lambda levels: (-sum(levels), levels))
 
@@ -198,10 +194,9 @@ def _remaining(
     engine: Engine, made: Published, choices: Sequence[tuple[int, ...]], worlds: str, dealt_rows: str, scratch: Scratch
 ) -> tuple[str, int]:
     """The worlds in which each of the choices violates what is required, and how many they are."""
-    requirements = made.state.requirements
-    bound = need(made.state.bound)
-    taxonomies = {b.column: listed_taxonomy(engine, bound, b, requirements, scratch) for b in bound.sensitive}
-    ranges = {index: exp.select(exp.Star()).from_(relation(table)) for index, table in bound.ranges}
+    requirements, policy = made.requirements, made.policy
+    taxonomies = {b.column: listed_taxonomy(engine, policy, b, requirements, scratch) for b in policy.sensitive}
+    ranges = {index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges}
     background = Background(taxonomies=taxonomies, ranges=ranges)
     values = _values(made, scratch)
     remaining = worlds

@@ -10,18 +10,16 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.attacks.sizes import sizes
-from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.pipeline.state import State, need
+from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.normal_relations import literal_rows
-
-__all__ = ["PART", "Published", "label_name", "worlds_of", "worlds_step"]
 
 PART = ("attack", "minimality")
 
@@ -35,7 +33,8 @@ class Published:
     sensitive values together.
     """
 
-    state: State
+    policy: BoundPolicy
+    requirements: tuple[BoundRequirement, ...]
     levels: tuple[int, ...]
     rows: str
     published: str
@@ -43,11 +42,11 @@ class Published:
 
     @property
     def quasi_identifiers(self) -> tuple[BoundAttribute, ...]:
-        return need(self.state.bound).quasi_identifiers
+        return self.policy.quasi_identifiers
 
     @property
     def sensitive(self) -> tuple[BoundAttribute, ...]:
-        return need(self.state.bound).sensitive
+        return self.policy.sensitive
 
     def keys(self, levels: Sequence[int]) -> list[exp.Expr]:
         """The labels of these levels; `*` tells no rows apart."""

@@ -50,17 +50,16 @@ def run_create_release(engine: Engine, statement: s.CreateRelease, progress: Wat
     from sqlanon.pipeline.explain import printable
     from sqlanon.releases.composition import others_among, others_of, warning
 
-    state = run.create(engine, statement, progress)
-    if state is None:
+    published = run.create(engine, statement, progress)
+    if published is None:
         release = _load(engine, statement.name)
         # What requires nothing, such as the loss, is no requirement.
         measured = releases.measurements(engine, release)
         report = PrivacyReport(tuple(measurement for measurement in measured if measurement.satisfied is not None))
         others = others_of(engine, release)
     else:
-        assert state.release is not None and state.report is not None and state.known is not None
-        release, report = state.release, state.report
-        others = others_among(engine, release, state.known)
+        release, report = published.release, published.report
+        others = others_among(engine, release, published.known)
     head = (
         str(release.name),
         release.kind,
@@ -71,7 +70,7 @@ def run_create_release(engine: Engine, statement: s.CreateRelease, progress: Wat
         release.levels,
     )
     said = warning(others)
-    remarks = "\n".join(map(printable, state.remarks)) if state and state.remarks else None
+    remarks = "\n".join(map(printable, published.remarks)) if published and published.remarks else None
     rows = ((*head, m.question, *_measured(m), said, remarks) for m in report.measurements)
     # The column of the loss says which loss it is.
     loss = (release.loss_name or "granularity_loss", "DOUBLE")

@@ -19,7 +19,7 @@ S = TypeVar("S", bound="DataclassInstance")
 class Adjustable(Generic[S]):
     """A dataclass of sizes: called, it gives those that hold for this thread.
 
-    Each subject declares its own in a file `sizes.py`. Tests hand in small ones, so that the ways of large tables are
+    Each subject declares its own in a class `Sizes`. Tests hand in small ones, so that the ways of large tables are
     gone on small ones.
     """
 

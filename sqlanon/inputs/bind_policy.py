@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlanon.catalog import hierarchies as stored_hierarchies
@@ -64,7 +64,7 @@ def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: boo
 def bind(
     policy: Policy,
     source: BoundSource,
-    hierarchies: dict[str, StoredHierarchy],
+    hierarchies: Mapping[str, StoredHierarchy],
     fingerprint: str,
     public: BoundSource | None = None,
     related: Sequence[BoundSource] = (),
@@ -97,7 +97,7 @@ def _unnamed(source: BoundSource, attributes: Sequence[BoundAttribute]) -> tuple
 
 
 def _related(
-    bound: BoundPolicy, table: RelatedTable, rows: BoundSource, hierarchies: dict[str, StoredHierarchy]
+    bound: BoundPolicy, table: RelatedTable, rows: BoundSource, hierarchies: Mapping[str, StoredHierarchy]
 ) -> BoundRelatedTable:
     """A related table with the columns of its attributes, and the one with the values of the source's ENTITY.
 
@@ -164,14 +164,14 @@ def _bound(
     attribute: Attribute,
     called: str,
     columns: dict[str, Column],
-    hierarchies: dict[str, StoredHierarchy],
+    hierarchies: Mapping[str, StoredHierarchy],
 ) -> BoundAttribute:
     with about("column", attribute.name):
         return _attribute(policy, attribute, _column(policy, called, attribute.name, columns), hierarchies)
 
 
 def _attribute(
-    policy: Policy, attribute: Attribute, column_and_type: Column, hierarchies: dict[str, StoredHierarchy]
+    policy: Policy, attribute: Attribute, column_and_type: Column, hierarchies: Mapping[str, StoredHierarchy]
 ) -> BoundAttribute:
     column, kind = column_and_type
     published = without_enums(kind)

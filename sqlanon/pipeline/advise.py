@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from sqlanon.domain.adjustable import Adjustable
 from sqlanon.domain.choice import Choice
 from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import fold
@@ -14,39 +15,50 @@ from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.registry import BASELINES, METHODS, find_method
 from sqlanon.methods.shared.arguments import arguments_of, called, required
 from sqlanon.methods.shared.wording import loss_text
-from sqlanon.pipeline.encode import encode_stage
+from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.limits import require_within
-from sqlanon.pipeline.sizes import sizes
-from sqlanon.pipeline.solve import solve_stage
-from sqlanon.pipeline.state import State, need
-
-__all__ = ["advise_stage"]
+from sqlanon.pipeline.stages import Advised, Bound, Chosen, Explained, Resolved
 
 Arguments = Sequence[tuple[str, Value]]
 
 
-def advise_stage(state: State) -> State:
+@dataclass(frozen=True)
+class Sizes:
+    """A dry run makes other choices too, of at most `rows` rows and `nodes` nodes: each takes as long as the first.
+
+    What loses less by a share of `less` or more is worth a row; where the loss is below `loss`, little is left to be
+    gained, and nothing is tried.
+    """
+
+    rows: int = 200_000
+    nodes: int = 20_000
+    less: float = 0.1
+    loss: float = 0.05
+
+
+sizes = Adjustable(Sizes())
+
+
+def advise_stage(explained: Explained) -> Advised:
     """Tries what might lose clearly less than the choice, and says what it loses and leaves out."""
-    choice = need(state.choice)
-    searched = choice.searched
-    if (
-        # Other methods are not tried where rows are on another engine, which knows none of them.
-        state.engine.distributed
-        or searched is None
-        # A search over several tables takes minutes, and other methods refuse them.
-        or need(state.bound).related
-        or not choice.rows
-        or choice.rows > sizes().rows
-        or searched.nodes > sizes().nodes
-        or choice.loss < sizes().loss
-    ):
-        return state
-    return state.having(advice=tuple(_advice(state, choice)))
+    chosen = explained.chosen
+    return Advised(explained, tuple(_advice(chosen)) if _is_worth_trying(chosen) else ())
 
 
-def _advice(state: State, choice: Choice) -> Iterator[str]:
+def _is_worth_trying(chosen: Chosen) -> bool:
+    choice, searched = chosen.choice, chosen.choice.searched
+    # Other methods are not tried where rows are on another engine, which knows none of them. A search over several
+    # tables takes minutes, and other methods refuse them.
+    if chosen.bound.engine.distributed or chosen.bound.policy.related or searched is None:
+        return False
+    few = 0 < choice.rows <= sizes().rows and searched.nodes <= sizes().nodes
+    return few and choice.loss >= sizes().loss
+
+
+def _advice(chosen: Chosen) -> Iterator[str]:
+    choice = chosen.choice
     least, fewest = choice.loss, choice.suppressed
-    tried = [(call, _solved(state, *call)) for call in _calls(state)]
+    tried = [(call, _solved(chosen, *call)) for call in _calls(chosen.bound)]
     for (name, arguments), other in tried:
         if other is None or other.loss_name != choice.loss_name or other.loss > least * (1 - Fraction(sizes().less)):
             continue
@@ -64,47 +76,57 @@ def _left_out(other: Choice, choice: Choice) -> str:
     )
 
 
-def _calls(state: State) -> Iterator[tuple[str, Arguments]]:
+def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
     """The calls to compare with: of other methods that need no argument, then of this one with its alternatives.
 
     A baseline publishes no association at all, which no loss of single cells tells: it is never advised.
     """
-    method = state.create.method
+    method, options = bound.create.method, bound.resolved.options
     others = set(METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}
     for name in sorted(others):
-        if not required(find_method(name).OPTIONS) and _can(state, name):
+        if not required(find_method(name).OPTIONS) and _can(bound, name):
             yield name, ()
     given_arguments = dict(method.arguments)
-    for name, argument in arguments_of(type(state.options)).items():
-        now = getattr(state.options, name)
+    for name, argument in arguments_of(type(options)).items():
+        now = getattr(options, name)
         for value in argument.alternatives:
             if now is not None and value > now:
                 yield fold(method.name), tuple((given_arguments | {name: value}).items())
 
 
-def _can(state: State, name: str) -> bool:
+def _can(bound: Bound, name: str) -> bool:
     """Whether a method can do what the statement and its policy ask for, and promises nothing else."""
-    method = find_method(name)
-    create = replace(state.create, method=replace(state.create.method, name=name, arguments=()))
-    hierarchies = {fold(stored.definition.name): stored for stored in state.hierarchies}
+    method, resolved = find_method(name), bound.resolved
+    create = replace(bound.create, method=replace(bound.create.method, name=name, arguments=()))
     try:
         options = method.options(())
-        limits, distributed = method.limits(options), state.engine.distributed
-        require_within(limits, create, need(state.policy), hierarchies, state.requirements, distributed=distributed)
+        limits, distributed = method.limits(options), bound.engine.distributed
+        require_within(
+            limits, create, resolved.policy, resolved.hierarchies, bound.requirements, distributed=distributed
+        )
     except PolicyError:
         return False
     return not method.promises(options)
 
 
-def _solved(state: State, name: str, arguments: Arguments) -> Choice | None:
+def _solved(chosen: Chosen, name: str, arguments: Arguments) -> Choice | None:
     """What a method chooses with these arguments; None where nothing can be published."""
-    method = replace(state.create.method, name=name, arguments=tuple(arguments))
-    other = state.having(
-        create=replace(state.create, method=method), options=find_method(name).options(arguments), progress=None
-    )
+    encoded = chosen.encoded
+    bound = replace(chosen.bound, resolved=_called(chosen.bound.resolved, name, arguments))
     try:
-        if name != fold(state.create.method.name):
-            other = encode_stage(other.having(cells=None))
-        return solve_stage(other).choice
+        if name == fold(chosen.bound.create.method.name):
+            return solve_stage(replace(encoded, bound=bound)).choice
+        return solve_stage(encode_stage(bound)).choice
     except (PolicyError, PrivacyViolation):
         return None
+
+
+def _called(resolved: Resolved, name: str, arguments: Arguments) -> Resolved:
+    """The release by another method, or with other arguments; progress is not reported of it."""
+    method = replace(resolved.create.method, name=name, arguments=tuple(arguments))
+    return replace(
+        resolved,
+        asked=replace(resolved.asked, progress=None),
+        create=replace(resolved.create, method=method),
+        options=find_method(name).options(arguments),
+    )

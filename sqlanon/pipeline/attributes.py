@@ -10,41 +10,36 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import ReleaseAttribute
 from sqlanon.errors import InternalError
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Compiled
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
-__all__ = ["published_attributes"]
 
-
-def published_attributes(state: State) -> tuple[ReleaseAttribute, ...]:
+def published_attributes(compiled: Compiled) -> tuple[ReleaseAttribute, ...]:
     """The release's columns. Those that tell its classes apart are its quasi-identifiers."""
-    bound, query = need(state.bound), state.compiled
+    query = compiled.query
     if isinstance(query, TablesQuery):
         return _attributes_of(query)
-    known = {b.column: b for b in bound.published}
-    readings = need(state.recoded).readings
-    levels = {recoding.bound.column: recoding.level for recoding in query.recodings}
-    is_local = bool(need(state.recoded).rounds)
-    rounds = {r.bound.column: tuple(sorted(set(r.levels))) for r in query.recodings if is_local}
-    attributes: list[ReleaseAttribute] = []
-    for name in query.columns:
-        b = known.get(name)
-        role = b.role if b else Role.QUASI_IDENTIFIER
-        if role is Role.QUASI_IDENTIFIER and name not in query.keys:
-            role = Role.INSENSITIVE
-        attributes.append(
-            ReleaseAttribute(
-                name=name,
-                role=role,
-                hierarchy=b.hierarchy.name if b and b.hierarchy else None,
-                level=levels.get(name),
-                height=b.height if b and name in levels else None,
-                weight=b.attribute.weight if b else Decimal(1),
-                reading=_reading(name, b, readings),
-                rounds=rounds.get(name, ()),
-            )
-        )
-    return tuple(attributes)
+    known = {b.column: b for b in compiled.bound.policy.published}
+    return tuple(_attribute(name, known.get(name), query, compiled) for name in query.columns)
+
+
+def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compiled: Compiled) -> ReleaseAttribute:
+    """A column of a release that is one table or view; `b` is the attribute that it shows, if it shows one."""
+    role = b.role if b else Role.QUASI_IDENTIFIER
+    if role is Role.QUASI_IDENTIFIER and name not in query.keys:
+        role = Role.INSENSITIVE
+    recoding = next((recoding for recoding in query.recodings if recoding.bound.column == name), None)
+    return ReleaseAttribute(
+        name=name,
+        role=role,
+        hierarchy=b.hierarchy.name if b and b.hierarchy else None,
+        level=recoding.level if recoding else None,
+        height=b.height if b and recoding else None,
+        weight=b.attribute.weight if b else Decimal(1),
+        reading=_reading(name, b, compiled.readings),
+        rounds=tuple(sorted(set(recoding.levels))) if recoding and compiled.rounds else (),
+    )
 
 
 def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Reading]) -> Reading:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 
 from sqlglot import exp
@@ -15,7 +15,7 @@ from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
 from sqlanon.pipeline.join import measured_join
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Bound, Checked, Materialized, Resolved
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.classes import rows_of_each, rows_with_keys
 from sqlanon.releases.people import PeopleColumns
@@ -29,11 +29,10 @@ from sqlanon.sqlgen.classes.buckets import rows_of_buckets
 from sqlanon.sqlgen.classes.frozen_background import frozen_background
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.requirement import relation_names, report_row
-from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.region_rows import Placed
-
-__all__ = ["check_stage", "measured", "reported", "violating_classes"]
+from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 
 def measured(
@@ -91,145 +90,160 @@ def _measurement(requirement: BoundRequirement, achieved: float | None, violatin
     )
 
 
-def check_stage(state: State) -> State:
+def check_stage(made: Materialized) -> Checked:
     """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if a requirement breaks."""
-    structure = _of_structure(state)
-    hidden = hidden_of(state) if state.create.kind == "view" else {}
-    measurements = _of_candidate(state, [index for index in range(len(state.requirements)) if index not in hidden])
-    if hidden:
+    query, requirements = made.query, made.bound.requirements
+    structure = _of_structure(made)
+    hidden = hidden_of(made.compiled) if made.bound.is_live else {}
+    measurements = _of_candidate(made, [index for index in range(len(requirements)) if index not in hidden])
+    if isinstance(query, ReleaseQuery) and hidden:
         # A view has no helper columns: its own report, which reads the source, measures these.
-        report = state.one_query.report(tuple(hidden))
-        measurements |= reported(state.engine, report, {index: state.requirements[index] for index in hidden})
+        report = query.report(tuple(hidden))
+        measurements |= reported(made.bound.engine, report, {index: requirements[index] for index in hidden})
         for index in hidden:
-            _require(state, index, measurements[index], report)
-    _require_complete(state)
+            _require(made.bound, index, measurements[index], report)
+    _require_complete(made)
     of_classes = (measurements[index] for index in sorted(measurements))
-    return state.having(report=PrivacyReport((*of_classes, *structure, *measured_join(state))))
+    return Checked(made, PrivacyReport((*of_classes, *structure, *measured_join(made))))
 
 
-def _of_structure(state: State) -> tuple[Measurement, ...]:
+def _of_structure(made: Materialized) -> tuple[Measurement, ...]:
     """What is measured of the structure that the method promises, besides the requirements of classes."""
-    query, method, choice = state.compiled, state.create.method, need(state.choice)
+    bound, query, choice = made.bound, made.query, made.compiled.choice
+    method = bound.create.method
     published = PublishedTables(
-        engine=state.engine,
-        policy=need(state.policy),
-        tables={made.fragment or "": relation(made.stands) for made in state.candidates},
+        engine=bound.engine,
+        policy=bound.resolved.policy,
+        tables=_relations(made),
         values=query.values if isinstance(query, TablesQuery) else {},
         suppressed=choice.suppressed,
         choice=choice,
     )
-    return require_kept(method.name, method.arguments, published, state.create.name, "published")
+    return require_kept(method.name, method.arguments, published, bound.create.name, "published")
 
 
-def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement]:
+def _relations(made: Materialized) -> dict[str, exp.Table | exp.Subquery]:
+    """The candidates by what stands behind the name of the release, "" for that of a release of one."""
+    return {each.fragment or "": relation(each.stands) for each in made.candidates}
+
+
+def _of_candidate(made: Materialized, indexes: Sequence[int]) -> dict[int, Measurement]:
     """What is measured of the requirements at these indexes in the candidate's own rows."""
-    bound, query = need(state.bound), state.compiled
-    if isinstance(query, TablesQuery):
-        if bound.related:
-            return _of_people(state, query)
-        return _of_lists(state) if query.is_one_table else _of_tables(state, query)
-    requirements = [state.requirements[index] for index in indexes]
-    guards = {index: name for index, name in guards_of(state.requirements).items() if index in indexes}
-    helpers = helper_columns(query) if state.create.kind == "table" else {}
+    query = made.query
+    if isinstance(query, ReleaseQuery):
+        return _of_rows(made, query, indexes)
+    if made.bound.policy.related:
+        return _of_people(made, query)
+    return _of_lists(made) if query.is_one_table else _of_tables(made, query)
+
+
+def _of_rows(made: Materialized, query: ReleaseQuery, indexes: Sequence[int]) -> dict[int, Measurement]:
+    """What is measured of the requirements at these indexes in the rows of a release that is one table or view."""
+    bound, policy = made.bound, made.bound.policy
+    requirements = [bound.requirements[index] for index in indexes]
+    guards = {index: name for index, name in guards_of(bound.requirements).items() if index in indexes}
+    helpers = {} if bound.is_live else helper_columns(query)
     columns = {name: helpers.get(name, name) for name in guards.values()}
-    entity = helpers.get(bound.entity.column) if bound.entity else None
-    rows = rows_with_keys(bound, relation(state.candidates[0].stands), query.keys, columns, entity)
+    entity = helpers.get(policy.entity.column) if policy.entity else None
+    rows = rows_with_keys(policy, relation(made.candidates[0].stands), query.keys, columns, entity)
     needs_public = any("public_class" in requirement.reads for requirement in requirements)
     public = query.public_class() if needs_public else None
-    background = frozen_background(bound, requirements, query.release_id, indexes, guards, public)
-    return _required(state, indexes, rows, background)
+    background = frozen_background(policy, requirements, query.release_id, indexes, guards, public)
+    return _required(bound, indexes, rows, background)
 
 
-def _of_lists(state: State) -> dict[int, Measurement]:
+def _of_lists(made: Materialized) -> dict[int, Measurement]:
     """What is measured of the requirements in a candidate that is one table, whose rows stay rows."""
-    bound, made = need(state.bound), relation(state.candidates[0].stands)
-    types = dict(state.engine.columns(exp.select(exp.Star()).from_(made.copy())))
-    keys = [(b.column, types[b.column]) for b in bound.quasi_identifiers]
-    indexes = range(len(state.requirements))
-    parts = rows_of_each(state.requirements, indexes, keys, lambda names: rows_with_keys(bound, made.copy(), names))
+    bound, policy, table = made.bound, made.bound.policy, relation(made.candidates[0].stands)
+    types = dict(bound.engine.columns(exp.select(exp.Star()).from_(table.copy())))
+    keys = [(b.column, types[b.column]) for b in policy.quasi_identifiers]
+    indexes = range(len(bound.requirements))
+    parts = rows_of_each(bound.requirements, indexes, keys, lambda names: rows_with_keys(policy, table.copy(), names))
+    return _of_parts(made, parts)
+
+
+def _of_people(made: Materialized, query: TablesQuery) -> dict[int, Measurement]:
+    """What is measured of the requirements in the candidates of people and of the rows about them."""
+    bound = made.bound
+    readings = {table.name or "": [(part.name, part.reading) for part in table.columns] for table in query.tables}
+    people = PeopleColumns(bound.resolved.policy, readings, tuple(b.column for b in bound.policy.all_sensitive))
+    measurements: dict[int, Measurement] = {}
+    for part in people.rows(_relations(made), bound.requirements, range(len(bound.requirements))):
+        measurements |= _required(bound, part.indexes, part.rows, Background())
+    return measurements
+
+
+def _of_tables(made: Materialized, query: TablesQuery) -> dict[int, Measurement]:
+    """What is measured of the requirements in the candidates of buckets and values."""
+    requirements = made.bound.requirements
+    if not requirements:
+        return {}
+    sources, indexes = _relations(made), range(len(requirements))
+    parts = rows_of_buckets(sources, requirements, indexes, query.values, once=True, rows=query.bucket_rows)
+    return _of_parts(made, parts)
+
+
+def _of_parts(made: Materialized, parts: Iterable[RowsOfRequirements]) -> dict[int, Measurement]:
+    """What is measured of the requirements, each in the rows that it is about."""
+    bound = made.bound
     measurements: dict[int, Measurement] = {}
     for part in parts:
-        requirements = [state.requirements[index] for index in part.indexes]
-        background = frozen_background(bound, requirements, state.compiled.release_id, part.indexes)
-        measurements |= _required(state, part.indexes, part.rows, background)
+        requirements = [bound.requirements[index] for index in part.indexes]
+        background = frozen_background(bound.policy, requirements, made.query.release_id, part.indexes)
+        measurements |= _required(bound, part.indexes, part.rows, background)
     return measurements
 
 
-def _of_people(state: State, query: TablesQuery) -> dict[int, Measurement]:
-    """What is measured of the requirements in the candidates of people and of the rows about them."""
-    sources = {made.fragment or "": relation(made.stands) for made in state.candidates}
-    readings = {table.name or "": [(part.name, part.reading) for part in table.columns] for table in query.tables}
-    people = PeopleColumns(need(state.policy), readings, tuple(b.column for b in need(state.bound).all_sensitive))
-    measurements: dict[int, Measurement] = {}
-    for part in people.rows(sources, state.requirements, range(len(state.requirements))):
-        measurements |= _required(state, part.indexes, part.rows, Background())
-    return measurements
-
-
-def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:
-    """What is measured of the requirements in the candidates of buckets and values."""
-    sources = {made.fragment or "": relation(made.stands) for made in state.candidates}
-    indexes = range(len(state.requirements))
-    if not state.requirements:
-        return {}
-    measurements: dict[int, Measurement] = {}
-    for part in rows_of_buckets(sources, state.requirements, indexes, query.values, once=True, rows=query.bucket_rows):
-        requirements = [state.requirements[index] for index in part.indexes]
-        background = frozen_background(need(state.bound), requirements, query.release_id, part.indexes)
-        measurements |= _required(state, part.indexes, part.rows, background)
-    return measurements
-
-
-def _required(state: State, indexes: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
+def _required(bound: Bound, indexes: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
     """What is measured of the requirements at these indexes. Raises PrivacyViolation for one that is not met."""
-    requirements = [state.requirements[index] for index in indexes]
-    measurements = measured(state.engine, requirements, rows, background)
+    requirements = [bound.requirements[index] for index in indexes]
+    measurements = measured(bound.engine, requirements, rows, background)
     for number, (index, reached) in enumerate(zip(indexes, measurements, strict=True)):
         if not reached.satisfied:
-            _require(state, index, reached, violating_classes(requirements, number, rows, background))
+            _require(bound, index, reached, violating_classes(requirements, number, rows, background))
     return dict(zip(indexes, measurements, strict=True))
 
 
-def _require(state: State, index: int, reached: Measurement, query: exp.Query) -> None:
+def _require(bound: Bound, index: int, reached: Measurement, query: exp.Query) -> None:
     if not reached.satisfied:
         raise PrivacyViolation(
-            f"{state.create.name} would violate {state.requirements[index]}: it reaches {reached.achieved}; "
+            f"{bound.create.name} would violate {bound.requirements[index]}: it reaches {reached.achieved}; "
             "nothing was published",
             query=to_sql(query),
-            hint=_hint(state),
+            hint=_hint(bound.resolved),
         )
 
 
-def _hint(state: State) -> str:
-    less = f"ask for less: ALTER POLICY {need(state.policy).name} REQUIRE ..."
-    if state.series is None:
+def _hint(resolved: Resolved) -> str:
+    less = f"ask for less: ALTER POLICY {resolved.policy.name} REQUIRE ..."
+    if resolved.series is None:
         return less
     return f"{less}; or begin another series, whose classes are new: then nothing is promised of both together"
 
 
-def _require_complete(state: State) -> None:
+def _require_complete(made: Materialized) -> None:
     """Raises unless the rows published and the rows suppressed make up the source as the search read it."""
-    choice, public = need(state.choice), need(state.bound).public
-    if state.create.kind == "view" and not (need(state.source).stable and (public is None or public.stable)):
+    bound, query, choice = made.bound, made.query, made.compiled.choice
+    name, public = bound.create.name, bound.policy.public
+    if bound.is_live and not (bound.source.stable and (public is None or public.stable)):
         # A view or a query may return other rows than the search read; the guard holds for any rows.
         return
-    query = state.compiled
     placed = None if isinstance(query, TablesQuery) else query.placed
-    if state.released_rows < choice.rows and placed is not None and _alike(state, placed):
+    if made.released_rows < choice.rows and placed is not None and _alike(bound.engine, placed):
         raise PrivacyViolation(
-            f"{state.create.name}: regions that show the same are one class, and it violates what each of them meets; "
+            f"{name}: regions that show the same are one class, and it violates what each of them meets; "
             "nothing was published",
             hint="use publish => 'range' with mode => 'strict': no two regions show the same",
         )
-    if state.released_rows != choice.rows - choice.suppressed:
+    if made.released_rows != choice.rows - choice.suppressed:
         raise InternalError(
-            f"{state.create.name} has {state.released_rows} rows where its method keeps "
+            f"{name} has {made.released_rows} rows where its method keeps "
             f"{choice.rows - choice.suppressed} of {choice.rows}; nothing was published"
         )
 
 
-def _alike(state: State, placed: Placed) -> bool:
+def _alike(engine: Engine, placed: Placed) -> bool:
     """Whether some regions have the same labels, and are one class."""
     classes, regions = (f.count(part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
     query = exp.select(infix(classes, "<", regions)).from_(relation(placed.regions))
-    return bool(state.engine.rows(query)[0][0])
+    return bool(engine.rows(query)[0][0])

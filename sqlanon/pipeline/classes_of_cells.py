@@ -15,9 +15,10 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import RAISE_BOUND, TooManyRows
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.shared.cells import Cells
-from sqlanon.pipeline.sizes import sizes
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.encode import sizes
+from sqlanon.pipeline.stages import Compiled
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.cells.cells import codes, rolled_up
 from sqlanon.sqlgen.cells.decoded_cells import CodedColumn, decoded_cells
@@ -25,36 +26,40 @@ from sqlanon.sqlgen.classes.guard import needs_rounds
 from sqlanon.sqlgen.release.precomputed import Precomputed
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
-__all__ = ["is_answered_by_cells", "with_classes_of_cells"]
-
 _WEIGHT = "__sqlanon_rows"
 
 
-def is_answered_by_cells(state: State) -> bool:
+def with_classes_of_cells(compiled: Compiled, query: ReleaseQuery) -> ReleaseQuery:
+    """The SELECT of a release that joins its rows with temporary tables of labels, and of classes to be published.
+
+    The query is returned as it is where the cells do not tell which rows have the same class, and for few rows.
+    """
+    cells = compiled.chosen.encoded.cells
+    if cells is None or not _is_answered_by(cells, query):
+        return query
+    if cells.rows < sizes().joined_from and not compiled.bound.engine.distributed:
+        # The tables would take longer to make than the rows to be read twice.
+        return query
+    return _joined(query, compiled.bound.policy, cells, compiled.bound.scratch)
+
+
+def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
     """Whether the cells tell which rows have the same class.
 
     They do not where a row's class depends on more than its values: on its number, on the round in which it was
     published, or on rows of other tables. Where rows lie on another engine, such a release is refused before.
     """
-    query, cells = state.compiled, state.cells
-    if not isinstance(query, ReleaseQuery) or cells is None or cells.related or query.tokens:
-        return False
-    if cells.rows < sizes().joined_from and not state.engine.distributed:
-        # The tables would take longer to make than the rows to be read twice.
+    if cells.related or query.tokens:
         return False
     by_values = query.placed is None or not (query.placed.by_row or query.placed.exact)
     return by_values and not any(recoding.later for recoding in query.recodings)
 
 
-def with_classes_of_cells(state: State) -> ReleaseQuery:
-    """The SELECT of a release that joins its rows with temporary tables of labels, and of classes to be published.
-
-    They are made by the guard that a release has everywhere, of the cells in place of the source.
-    """
-    query, policy, cells, scratch = state.one_query, need(state.bound), need(state.cells), state.scratch
+def _joined(query: ReleaseQuery, policy: BoundPolicy, cells: Cells, scratch: Scratch) -> ReleaseQuery:
+    """The SELECT with tables that are made by the guard of every release, of the cells in place of the source."""
     columns, complete = _columns(policy, cells), not cells.elsewhere
     if not complete:
-        cells = _rolled_up(state, query, cells)
+        cells = _rolled_up(scratch, query, cells)
         if cells.elsewhere:
             _require_one_round(query)
     weight = free_name(_WEIGHT, (*columns, *((policy.entity.column,) if policy.entity else ())))
@@ -77,11 +82,11 @@ def with_classes_of_cells(state: State) -> ReleaseQuery:
     return replace(query, precomputed=Precomputed(labels, classes))
 
 
-def _rolled_up(state: State, query: ReleaseQuery, cells: Cells) -> Cells:
+def _rolled_up(scratch: Scratch, query: ReleaseQuery, cells: Cells) -> Cells:
     """The cells with one value for each label, the first below it: they have the same labels, and are fewer."""
     masks = cells.layout.masks([recoding.level for recoding in query.recodings])
     words = (literal(mask | carried) for mask, carried in zip(masks, cells.layout.carried_masks, strict=True))
-    table, count = state.scratch.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
+    table, count = scratch.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
     return replace(cells, table=table, count=count, elsewhere=count is None)
 
 

@@ -6,13 +6,14 @@ import secrets
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy, PublicTable
+from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import InternalError
 from sqlanon.inputs.catalog_entries import hidden_names
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.session_settings import made_for
 from sqlanon.methods.registry import find_method
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Advised, Bound, Chosen, Compiled, Planned
 from sqlanon.releases.companion_views import own_queries, public_view, source_view
 from sqlanon.series.row_columns import require_known_rows
 from sqlanon.sqlgen.build.binary_text import by_bytes
@@ -23,64 +24,71 @@ from sqlanon.sqlgen.release.region_rows import ROW, Placed
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.sqlgen.release.view_preconditions import MadeFor
 
-__all__ = ["compile_stage", "source_columns"]
 
-
-def compile_stage(state: State) -> State:
-    """The SELECT of the release. A live view reads the lasting source, a snapshot the one that was searched."""
-    bound, choice = need(state.bound), need(state.choice)
+def compile_stage(chosen: Chosen) -> Compiled:
+    """Makes the SELECT of the release. A live view reads the lasting source, a snapshot the one that was searched."""
+    bound, policy = chosen.bound, chosen.bound.policy
     release_id = secrets.token_hex(16)
-    live = state.create.kind == "view"
-    source = need(state.source)
-    tokens = {b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym}
-    made = find_method(state.create.method.name).compile(state.task, choice, release_id, tokens)
+    live = bound.is_live
+    tokens = {b.column: bound.scratch.name("token") for b in policy.published if b.attribute.pseudonym}
+    method = find_method(bound.create.method.name)
+    made = method.compile(chosen.encoded.task, chosen.choice, release_id, tokens)
     if isinstance(made, TablesQuery):
-        return state.having(query=made)
-    if state.series is not None:
-        require_known_rows(state.series, bound)
+        if live:
+            raise InternalError(f"{bound.create.method.name} makes tables where a live view is asked for")
+        return Compiled(chosen, made, {}, ())
+    if bound.respondents is not None:
+        require_known_rows(bound.respondents.series, policy)
     query = ReleaseQuery(
-        policy=bound,
+        policy=policy,
         recodings=made.recodings,
-        requirements=state.requirements,
-        source=_source(state, release_id) if live else source_columns(bound, bound.relation, made.placed),
-        stable=source.stable or not live,
+        requirements=bound.requirements,
+        source=_source(bound, release_id) if live else source_columns(policy, policy.relation, made.placed),
+        stable=bound.source.stable or not live,
         release_id=release_id,
         tokens=tokens,
-        guards=guards_of(state.requirements),
-        public=_public(state, bound.public, release_id) if bound.public else None,
-        public_stable=bound.public is None or bound.public.stable or not live,
+        guards=guards_of(bound.requirements),
+        public=_public(bound, release_id),
+        public_stable=policy.public is None or policy.public.stable or not live,
         public_typed=not live,
         placed=made.placed,
         collated=live,
-        hidden_by=_hidden_by(state, release_id) if live else (),
+        hidden_by=_hidden_by(bound, release_id) if live else (),
     )
-    return state.having(query=query, recoded=made)
+    return Compiled(chosen, query, made.readings, made.rounds)
 
 
-def _hidden_by(state: State, release_id: str) -> tuple[str, ...]:
+def compile_plan(advised: Advised) -> Planned:
+    """Makes the SELECT of a release that is explained."""
+    return Planned(advised, compile_stage(advised.explained.chosen))
+
+
+def _hidden_by(bound: Bound, release_id: str) -> tuple[str, ...]:
     """The names that a live view reads, by which a temporary relation would take the place of what they mean."""
-    policy = need(state.policy)
+    policy = bound.resolved.policy
     read = filter(None, (policy.source, policy.against))
-    names = [name for source in read for name in hidden_names(state.engine, source)]
+    names = [name for source in read for name in hidden_names(bound.engine, source)]
     return tuple(dict.fromkeys([*names, *(view.name for view, _ in own_queries(release_id, policy))]))
 
 
-def _source(state: State, release_id: str) -> exp.Select:
+def _source(bound: Bound, release_id: str) -> exp.Select:
     """What a live view reads of its source, if that is still what the view is made for.
 
     The user's own query becomes a view of its own, whose text stays as it was written.
     """
-    bound, source = need(state.bound), need(state.source)
-    name = source.lasting or source_view(release_id)
-    return _as_it_was(made_for(state.engine, bound, bound.policy.source, source, _needed(bound)), name)
+    name = bound.source.lasting or source_view(release_id)
+    needed = _needed(bound.policy)
+    return _as_it_was(made_for(bound.engine, bound.policy, bound.resolved.policy.source, bound.source, needed), name)
 
 
-def _public(state: State, public: PublicTable, release_id: str) -> exp.Select:
-    """The public table's columns, one for each quasi-identifier; it is read like the source."""
-    if state.create.kind != "view":
+def _public(bound: Bound, release_id: str) -> exp.Select | None:
+    """The public table's columns, one for each quasi-identifier; it is read like the source. None without one."""
+    public, source, against = bound.policy.public, bound.public, bound.resolved.policy.against
+    if public is None or source is None or against is None:
+        return None
+    if not bound.is_live:
         return exp.select(*(column(part) for part in public.columns)).from_(relation(public.relation))
-    against, bound = need(need(state.policy).against), need(state.bound)
-    fits = made_for(state.engine, bound, against, need(state.public), public.columns)
+    fits = made_for(bound.engine, bound.policy, against, source, public.columns)
     return _as_it_was(fits, public.lasting or public_view(release_id))
 
 

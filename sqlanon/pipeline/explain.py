@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
-from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.bound import BoundAttribute, BoundRelatedTable
 from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
@@ -12,89 +13,59 @@ from sqlanon.domain.series import Series
 from sqlanon.inputs.target_names import fragment_name
 from sqlanon.methods.registry import assumed_by, find_method
 from sqlanon.methods.shared.arguments import called, given_or_default
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Bound, Chosen, Compiled, Explained, Plan
 from sqlanon.releases.composition import others_than, warning
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.syntax import render
 
-__all__ = ["explain_stage", "explanation", "printable"]
+
+def explain_stage(chosen: Chosen) -> Explained:
+    """Asks the method for the reasons for its choice."""
+    method = find_method(chosen.bound.create.method.name)
+    return Explained(chosen, method.why(chosen.encoded.task, chosen.choice))
 
 
-def explain_stage(state: State) -> State:
-    """The reasons for the method's choice, where the method can tell."""
-    return state.having(explanation=find_method(state.create.method.name).why(state.task, need(state.choice)))
-
-
-def _place_in_words(state: State, attribute: BoundAttribute) -> str:
-    """In which table a column is, and whether as a value of a bucket, in words."""
-    table, part = _published(state).get(attribute.column, (None, None))
-    if table is not None and part is not None and part.reading in (Reading.BUCKET_RANGE, Reading.RANGE):
-        return f"as ranges in {fragment_name(state.create.name, table.name).name}"
-    if table is None or part is None or part.reading is not Reading.BUCKET_VALUE:
-        return "unchanged"
-    by_bucket = any(other.reading is Reading.COUNT for other in table.columns) or _has_counterfeits(state)
-    return f"{'by bucket' if by_bucket else 'unchanged'} in {fragment_name(state.create.name, table.name).name}"
-
-
-def _has_counterfeits(state: State) -> bool:
-    return isinstance(state.compiled, TablesQuery) and state.compiled.bucket_rows is not None
-
-
-def _published(state: State) -> dict[str, tuple[PublishedTable, PublishedColumn]]:
-    """The table of each column of the source, and what it is there; empty for a release of one table or view."""
-    query = state.compiled
-    tables = query.tables if isinstance(query, TablesQuery) else ()
-    return {part.bound.column: (table, part) for table in tables for part in table.columns if part.bound}
-
-
-def _shown_columns(state: State) -> tuple[BoundAttribute, ...]:
-    """The attributes that are published: tables may leave some out."""
-    bound = need(state.bound)
-    if not isinstance(state.compiled, TablesQuery):
-        return bound.published
-    columns = _published(state)
-    others = (attribute for table in bound.related for attribute in table.attributes)
-    return tuple(attribute for attribute in (*bound.published, *others) if attribute.column in columns)
-
-
-def _is_value(state: State, attribute: BoundAttribute) -> bool:
-    """Whether a column is one of the values of its bucket, or its range."""
-    _, part = _published(state).get(attribute.column, (None, None))
-    return part is not None and part.reading in (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE, Reading.RANGE)
-
-
-def explanation(state: State) -> Iterator[tuple[str, str, str]]:
+def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): what would be published, at what loss, and why; then of what, and by which SQL.
 
     What only a machine compares, the policy's fingerprint, is the last row.
     """
-    policy, bound, call = need(state.policy), need(state.bound), state.create.method
-    for stage, item, detail in find_method(call.name).reasons(state.task, need(state.choice), state.explanation):
+    compiled, advised = plan.planned.compiled, plan.planned.advised
+    bound, choice = compiled.bound, compiled.choice
+    policy, call, series = bound.resolved.policy, bound.create.method, bound.resolved.series
+    why = advised.explained.explanation
+    for stage, item, detail in find_method(call.name).reasons(compiled.chosen.encoded.task, choice, why):
         yield stage, item, printable(detail)
-    for advice in state.advice:
+    for advice in advised.advice:
         yield "advise", "advice", printable(advice)
-    for remark in state.remarks:
+    for remark in plan.remarks:
         yield "remark", "remark", printable(remark)
-    if said := warning(others_than(state.engine, state.create.name, need(state.sources), state.series)):
+    if said := warning(others_than(bound.engine, bound.create.name, bound.sources, series)):
         yield "bind", "warning", printable(said)
-    yield "bind", "source", f"{policy.source}, {counted(need(state.choice).rows, 'row')}"
-    yield from _columns(state)
-    yield "resolve", "method", printable(called(call.name.lower(), given_or_default(state.options)))
-    for requirement in state.requirements:
-        yield "resolve", "requirement", printable(str(requirement))
-    if state.join is not None:
-        for of_join in state.join.requirements:
-            yield "resolve", "requirement", printable(f"{of_join} of the join with {need(policy.joined)}")
-    if state.series is not None:
-        yield "resolve", "series", printable(_series(state.series))
-    sensitive = [attribute.column for attribute in bound.sensitive]
+    yield "bind", "source", f"{policy.source}, {counted(choice.rows, 'row')}"
+    yield from _columns(compiled)
+    yield "resolve", "method", printable(called(call.name.lower(), given_or_default(bound.resolved.options)))
+    yield from _required(bound)
+    sensitive = [attribute.column for attribute in bound.policy.sensitive]
     for assumption in assumed_by(call.name, call.arguments, sensitive):
         about = f"of {', '.join(assumption.attributes)}: " if assumption.attributes else ""
         yield "resolve", "assumption", printable(f"{about}{assumption.meaning} {assumption.leaves}")
-    yield from _sql(state)
-    yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
+    yield from _sql(compiled)
+    yield "resolve", "policy", f"{policy.name}, fingerprint {bound.policy.fingerprint}"
+
+
+def _required(bound: Bound) -> Iterator[tuple[str, str, str]]:
+    """The requirements of classes, of the join with another release, and of a series."""
+    for requirement in bound.requirements:
+        yield "resolve", "requirement", printable(str(requirement))
+    joined, series = bound.resolved.policy.joined, bound.resolved.series
+    if bound.join is not None:
+        for of_join in bound.join.requirements:
+            yield "resolve", "requirement", printable(f"{of_join} of the join with {joined}")
+    if series is not None:
+        yield "resolve", "series", printable(_series(series))
 
 
 def _series(series: Series) -> str:
@@ -104,35 +75,88 @@ def _series(series: Series) -> str:
     return f"{releases}; {required} is measured when the release is made" if required else releases
 
 
-def _columns(state: State) -> Iterator[tuple[str, str, str]]:
+@dataclass(frozen=True)
+class _Place:
+    """The table in which a column of the source is published, and the column of that table."""
+
+    table: PublishedTable
+    part: PublishedColumn
+
+    @property
+    def is_range(self) -> bool:
+        return self.part.reading in (Reading.BUCKET_RANGE, Reading.RANGE)
+
+    @property
+    def is_value(self) -> bool:
+        """Whether the column has one of the values of its bucket, or its range."""
+        return self.is_range or self.part.reading is Reading.BUCKET_VALUE
+
+
+def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
     """What becomes of each column that is not generalized."""
-    bound, shown_columns = need(state.bound), _shown_columns(state)
+    policy, places = compiled.bound.policy, _places(compiled.query)
+    shown_columns = _shown_columns(compiled, places)
     for attribute in shown_columns:
-        if attribute.role is not Role.QUASI_IDENTIFIER or _is_value(state, attribute):
-            form = "as a token" if attribute.attribute.pseudonym else _place_in_words(state, attribute)
+        place = places.get(attribute.column)
+        if attribute.role is not Role.QUASI_IDENTIFIER or (place and place.is_value):
+            form = "as a token" if attribute.attribute.pseudonym else _place_in_words(compiled, place)
             yield "bind", attribute.column, f"{attribute.role.value}, published {form}"
-    for attribute in bound.attributes:
-        if bound.related and attribute is bound.entity:
+    for attribute in policy.attributes:
+        if policy.related and attribute is policy.entity:
             yield "bind", attribute.column, "entity, published as a number that is drawn for the release, in all tables"
         elif attribute not in shown_columns:
-            why_not = "the policy hides it" if attribute not in bound.published else "no fragment has it"
+            why_not = "the policy hides it" if attribute not in policy.published else "no fragment has it"
             yield "bind", attribute.column, f"not published: {why_not}"
-    for table in bound.related:
-        hidden = (attribute.column for attribute in table.attributes if attribute not in shown_columns)
-        yield from (("bind", name, "not published: the policy hides it") for name in hidden)
-        hidden = (name for name in table.unpublished if name != table.key)
-        yield from (("bind", name, "not published: the policy does not name it") for name in hidden)
-    for name in bound.unpublished:
+    for table in policy.related:
+        yield from _not_shown(table, shown_columns)
+    for name in policy.unpublished:
         yield "bind", name, "not published: the policy does not name it"
 
 
-def _sql(state: State) -> Iterator[tuple[str, str, str]]:
-    query = state.compiled
+def _not_shown(table: BoundRelatedTable, shown_columns: Collection[BoundAttribute]) -> Iterator[tuple[str, str, str]]:
+    """The columns of a related table that are not published."""
+    for attribute in table.attributes:
+        if attribute not in shown_columns:
+            yield "bind", attribute.column, "not published: the policy hides it"
+    for name in table.unpublished:
+        if name != table.key:
+            yield "bind", name, "not published: the policy does not name it"
+
+
+def _places(query: ReleaseQuery | TablesQuery) -> dict[str, _Place]:
+    """The place of each column of the source; none for a release of one table or view."""
+    tables = query.tables if isinstance(query, TablesQuery) else ()
+    return {part.bound.column: _Place(table, part) for table in tables for part in table.columns if part.bound}
+
+
+def _shown_columns(compiled: Compiled, places: Mapping[str, _Place]) -> tuple[BoundAttribute, ...]:
+    """The attributes that are published: tables may leave some out."""
+    policy = compiled.bound.policy
+    if not isinstance(compiled.query, TablesQuery):
+        return policy.published
+    others = (attribute for table in policy.related for attribute in table.attributes)
+    return tuple(attribute for attribute in (*policy.published, *others) if attribute.column in places)
+
+
+def _place_in_words(compiled: Compiled, place: _Place | None) -> str:
+    """The table that a column is in, and whether as a value of a bucket, in words."""
+    if place is None or not place.is_value:
+        return "unchanged"
+    table, query = fragment_name(compiled.bound.create.name, place.table.name).name, compiled.query
+    if place.is_range:
+        return f"as ranges in {table}"
+    has_counterfeits = isinstance(query, TablesQuery) and query.bucket_rows is not None
+    by_bucket = has_counterfeits or any(other.reading is Reading.COUNT for other in place.table.columns)
+    return f"{'by bucket' if by_bucket else 'unchanged'} in {table}"
+
+
+def _sql(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
+    query = compiled.query
     if isinstance(query, ReleaseQuery):
         yield "compile", "sql", to_sql(query.select(), pretty=True)
         return
     for table in query.tables:
-        name = fragment_name(state.create.name, table.name).name
+        name = fragment_name(compiled.bound.create.name, table.name).name
         yield "compile", f"sql of {printable(name)}", to_sql(table.query, pretty=True)
 
 

@@ -16,8 +16,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, PrivacyViolation, about
 from sqlanon.inputs.source import qualified
 
-__all__ = ["about_levels", "release_with_levels", "with_levels"]
-
 _HINT = "leave out LEVELS FROM RELEASE, and levels are searched for"
 
 

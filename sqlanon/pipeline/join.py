@@ -7,7 +7,6 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement
-from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, PrivacyViolation, about
 from sqlanon.inputs.column_types import ENUM, column_types
 from sqlanon.inputs.joins.join import Join
@@ -16,21 +15,19 @@ from sqlanon.inputs.joins.requirements import bind_joined, of_join
 from sqlanon.inputs.joins.side import Side, incomparable
 from sqlanon.inputs.source import qualified
 from sqlanon.pipeline.attributes import published_attributes
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Asked, Materialized, Resolved
 from sqlanon.releases.joined import joined_release, side_of, types_of_columns
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.syntax.statements import CreateRelease
-
-__all__ = ["join_with", "measured_join", "other_release"]
 
 
-def other_release(engine: Engine, policy: Policy, create: CreateRelease) -> Release | None:
+def other_release(asked: Asked, policy: Policy) -> Release | None:
     """The release that a policy joins, as it is now; None where it joins none.
 
     Raises PolicyError for a live view, and as `joined_release` does.
     """
     if policy.joined is None:
         return None
+    engine, create = asked.engine, asked.create
     if create.kind == "view":
         raise PolicyError(
             f"{policy}: a live view cannot keep what is required of the join with {policy.joined.release}, which is "
@@ -47,7 +44,7 @@ def other_release(engine: Engine, policy: Policy, create: CreateRelease) -> Rele
         return joined_release(engine, policy)
 
 
-def join_with(state: State, bound: BoundPolicy, other: Release) -> Join:
+def join_with(resolved: Resolved, bound: BoundPolicy, other: Release) -> Join:
     """The join of the releases of a bound policy with another.
 
     Raises PolicyError where the releases share no such column, or one by other labels, and for requirements of columns
@@ -55,24 +52,24 @@ def join_with(state: State, bound: BoundPolicy, other: Release) -> Join:
     """
     policy = bound.policy
     assert policy.joined is not None
-    side = side_of(state.engine, other, state.scratch)
+    side = side_of(resolved.asked.engine, other, resolved.asked.scratch)
     published = {fold(b.column): b.column for b in bound.published}
     quasi = {fold(b.column): b for b in bound.quasi_identifiers}
     shared = {fold(name): quasi[fold(name)] for name in policy.joined.columns}
     types = types_of_columns(other)
     for name, b in shared.items():
         side.require_comparable(name)
-        _require_comparable(state, side, b, types.get(name), column_types(bound)[b.column])
+        _require_comparable(resolved, side, b, types.get(name), column_types(bound)[b.column])
     requirements = bind_joined(of_join(policy))
     columns = (published, side.columns)
-    owner_lists = tuple(owners(r, (state.create.name, other.name), columns) for r in requirements)
+    owner_lists = tuple(owners(r, (resolved.create.name, other.name), columns) for r in requirements)
     return Join(side, {name: b.height for name, b in shared.items()}, requirements, owner_lists)
 
 
-def _require_comparable(state: State, side: Side, b: BoundAttribute, other: str | None, kind: str) -> None:
+def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other: str | None, kind: str) -> None:
     """Raises unless a shared column has the hierarchy and the type that it has in the other release."""
     theirs = side.hierarchy(fold(b.column))
-    ours = state.hierarchies_by_name[fold(b.hierarchy.name)] if b.hierarchy else None
+    ours = resolved.hierarchies[fold(b.hierarchy.name)] if b.hierarchy else None
     if (theirs and theirs.digest) != (ours and ours.digest):
         raise incomparable(b.column, f"its hierarchy is another than the one by which {side.name} shows it")
     # An ENUM is published as text.
@@ -81,22 +78,23 @@ def _require_comparable(state: State, side: Side, b: BoundAttribute, other: str 
         raise incomparable(b.column, f"it is of type {kinds[0]}, and in {side.name} of type {kinds[1] or 'unknown'}")
 
 
-def measured_join(state: State) -> tuple[Measurement, ...]:
+def measured_join(made: Materialized) -> tuple[Measurement, ...]:
     """What the candidate comes to in what is required of its join with the other release, counted from both.
 
     Raises PrivacyViolation where that is too little. Nothing where nothing is required of a join.
     """
-    join = state.join
+    bound = made.bound
+    join, policy = bound.join, bound.resolved.policy
     if join is None:
         return ()
     candidate = Side(
-        engine=state.engine,
-        scratch=state.scratch,
-        name=state.create.name,
-        rows=relation(state.candidates[0].stands),
-        policy=need(state.policy),
-        hierarchies=state.hierarchies,
-        columns={fold(attribute.name): attribute for attribute in published_attributes(state)},
+        engine=bound.engine,
+        scratch=bound.scratch,
+        name=bound.create.name,
+        rows=relation(made.candidates[0].stands),
+        policy=policy,
+        hierarchies=tuple(bound.resolved.hierarchies.values()),
+        columns={fold(attribute.name): attribute for attribute in published_attributes(made.compiled)},
     )
     for name in join.shared:
         candidate.require_comparable(name)
@@ -105,8 +103,8 @@ def measured_join(state: State) -> tuple[Measurement, ...]:
     for requirement, reached in zip(join.requirements, measurements, strict=True):
         if not reached.satisfied:
             raise PrivacyViolation(
-                f"{state.create.name} joined with {join.name} would violate {requirement}: it reaches "
+                f"{bound.create.name} joined with {join.name} would violate {requirement}: it reaches "
                 f"{reached.achieved}; nothing was published",
-                hint=f"ask for less: ALTER POLICY {need(state.policy).name} REQUIRE ...",
+                hint=f"ask for less: ALTER POLICY {policy.name} REQUIRE ...",
             )
     return measurements

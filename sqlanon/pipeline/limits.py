@@ -1,4 +1,4 @@
-"""Stage 2: compares what a statement and its policy need with what the method can do."""
+"""Stage 2: compares the needs of a statement and its policy with the abilities of the method and of the engine."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.policy import Policy
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.joins.requirements import bind_joined, of_classes, of_join
-from sqlanon.methods.limits import Limits
+from sqlanon.methods.limits import ON_DUCKDB, Limits
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax.statements import CreateRelease
-
-__all__ = ["require_within"]
 
 _PUBLIC = ("public_class",)
 _GUARDING = ("guarding_node", "guarded")
@@ -62,23 +60,27 @@ def _used(
     yield ("without_series" if create.series is None else "series"), {}
     yield from _constraints_used(create, policy)
     yield from _attributes_used(policy, hierarchies)
-    of_policy = requirements if of_classes(policy.requirements) else ()
-    if without_itemsets := [requirement for requirement in of_policy if not requirement.of_itemsets]:
+    yield from _requirements_used(policy, requirements)
+    if policy.joined is not None:
+        yield "joined", {"requirement": bind_joined(of_join(policy))[0], "other": policy.joined.release}
+
+
+def _requirements_used(
+    policy: Policy, requirements: Sequence[BoundRequirement]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    without_itemsets = [requirement for requirement in requirements if not requirement.of_itemsets]
+    if without_itemsets and of_classes(policy.requirements):
         yield "requirements", {"requirement": without_itemsets[0]}
     for requirement in requirements:
         about: dict[str, object] = {"requirement": requirement}
-        if requirement.of_itemsets:
-            yield "itemsets", about
-        if any(name in requirement.reads for name in _PUBLIC):
-            yield "public", about
-        if any(name in requirement.reads for name in _GUARDING):
-            yield "guarding", about
-        if len(requirement.attributes) > 1:
-            yield "jointly", about
-        if requirement.on:
-            yield "projections", about
-    if policy.joined is not None:
-        yield "joined", {"requirement": bind_joined(of_join(policy))[0], "other": policy.joined.release}
+        uses = {
+            "itemsets": requirement.of_itemsets,
+            "public": not set(_PUBLIC).isdisjoint(requirement.reads),
+            "guarding": not set(_GUARDING).isdisjoint(requirement.reads),
+            "jointly": len(requirement.attributes) > 1,
+            "projections": bool(requirement.on),
+        }
+        yield from ((ability, about) for ability, used in uses.items() if used)
 
 
 def _constraints_used(create: CreateRelease, policy: Policy) -> Iterator[tuple[str, dict[str, object]]]:
@@ -107,3 +109,41 @@ def _attributes_used(
         top = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
         if attribute.max_level is not None and attribute.max_level < top:
             yield "max_level", column | {"level": attribute.max_level}
+
+
+def require_possible(create: CreateRelease, policy: Policy, requirements: Sequence[BoundRequirement]) -> None:
+    """Raises PolicyError, with the reason, for what a release on Spark cannot be or have."""
+    for source in (policy.source, *([policy.against] if policy.against else [])):
+        if source.name and len(source.name.parts) == 1 and same_name(source.name.name, create.name.name):
+            raise PolicyError(
+                f"{create.name} has the name of what it is made from, which would be found in its place",
+                hint="give the release another name",
+                part=("release",),
+            )
+    for part, what in _refused(create, policy, requirements):
+        raise PolicyError(
+            f"{what}, so that it does not run with engine => 'spark'",
+            hint=ON_DUCKDB,
+            part=part,
+        )
+
+
+def _refused(
+    create: CreateRelease, policy: Policy, requirements: Sequence[BoundRequirement]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is not possible, each with the part of the statement that asks for it."""
+    if create.kind == "view":
+        yield ("release",), "a live view is a query of DuckDB's on its source"
+    if create.series is not None:
+        yield ("series",), "a series keeps who was in which class, as rows of the catalog"
+    if policy.joined is not None:
+        yield ("policy",), f"{policy} is JOINED WITH RELEASE, whose rows are compared with those of the source"
+    if policy.related:
+        yield ("policy",), f"{policy} has related tables, whose rows are linked by numbers that are drawn"
+    if policy.pivot:
+        yield ("policy",), f"{policy} has PIVOT, which makes columns of rows"
+    if any(attribute.pseudonym for attribute in policy.all_attributes):
+        yield ("policy",), f"{policy} has pseudonyms, whose key stays in the process that makes them"
+    for requirement in requirements:
+        if requirement.of_itemsets:
+            yield ("policy",), f"{requirement} is of items in lists, which engines count differently"

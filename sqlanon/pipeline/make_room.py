@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlanon.catalog import releases, series
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.release import Release
 from sqlanon.errors import UserError, about
-from sqlanon.inputs.source import find_relation, own_object
-from sqlanon.pipeline.materialize import target_name
-from sqlanon.pipeline.state import State
+from sqlanon.inputs.source import find_relation, own_object, qualified
+from sqlanon.pipeline.stages import Asked
 from sqlanon.releases.objects import column_types, drop_release, is_own, stands
 
-__all__ = ["make_room"]
 
-
-def make_room(state: State) -> State | None:
+def make_room(asked: Asked) -> Asked | None:
     """Looks at the object that has the target's name already.
 
     Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release with an
     object that somebody dropped by hand counts as gone, and the rest of it makes room, too. Raises
     UserError for anything that is not a release: a user's table is never replaced.
     """
-    target = target_name(state)
-    standing_object = find_relation(state.engine, own_object(state.engine, target))
-    known = releases.find(state.engine, target)
+    engine, create = asked.engine, asked.create
+    target = qualified(engine, create.name)
+    standing_object = find_relation(engine, own_object(engine, target))
+    known = releases.find(engine, target)
     standing_release = next((made for made in known.published if made.name == known.name), None) if known else None
     if standing_object and (
-        known is None or standing_release is None or not is_own(state.engine, known, standing_release, standing_object)
+        known is None or standing_release is None or not is_own(engine, known, standing_release, standing_object)
     ):
         raise UserError(
             f"{target} is a {standing_object[0]} that is not a release",
@@ -34,29 +34,29 @@ def make_room(state: State) -> State | None:
             part=("release",),
         )
     if known is None:
-        return state
-    if not state.create.or_replace and all(stands(state.engine, known, made) for made in known.published):
-        if state.create.if_not_exists:
-            _require_in_series(state, known)
+        return asked
+    if not create.or_replace and all(stands(engine, known, made) for made in known.published):
+        if create.if_not_exists:
+            _require_in_series(asked, known)
             return None
         raise UserError(
             f"the release {target} exists already",
             hint="write CREATE OR REPLACE ANONYMIZED, or IF NOT EXISTS",
             part=("release",),
         )
-    former = column_types(state.engine, known)
-    drop_release(state.engine, known)
-    return state.having(former=former)
+    former = column_types(engine, known)
+    drop_release(engine, known)
+    return replace(asked, former=former)
 
 
-def _require_in_series(state: State, known: Release) -> None:
+def _require_in_series(asked: Asked, known: Release) -> None:
     """Raises UserError where IF NOT EXISTS finds a release that is not in the series of the statement."""
-    wanted = state.create.series
+    wanted = asked.create.series
     if wanted is None:
         return
     with about("series"):
-        series.load(state.engine, wanted)
-        now = series.series_of(state.engine, known.release_id)
+        series.load(asked.engine, wanted)
+        now = series.series_of(asked.engine, known.release_id)
         if now is None or not same_name(now, wanted):
             raise UserError(
                 f"the release {known.name} exists already, and is {f'in the series {now}' if now else 'in no series'}",

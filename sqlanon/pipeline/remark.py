@@ -8,15 +8,18 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.choice import Choice, Remarked
+from sqlanon.domain.choice import Choice
+from sqlanon.domain.choice import Remarked as RemarkedChoice
 from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.registry import BASELINES
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.pipeline.compile import source_columns
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Bound, Candidate, Checked, Compiled, Plan, Planned, Remarked
+from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.frozen_inputs import CATALOG, Copies, freeze
 from sqlanon.remarks.classes import ClassFigures, class_figures
 from sqlanon.remarks.columns import Profile, profiles, rows_of_nobody
@@ -32,10 +35,8 @@ from sqlanon.remarks.wording import (
 )
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.release.multi_table_query import PublishedTable, TablesQuery
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
-
-__all__ = ["remark_stage"]
 
 # Fewer rows have no two buckets.
 _SEVERAL = 2
@@ -45,48 +46,83 @@ _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
 _COMPARED_WITH = {name for name, _ in BASELINES}
 
 
-def remark_stage(state: State) -> State:
-    """Looks at the columns of the source and at the classes of the release, and says what may have been overlooked."""
-    elsewhere = state.engine.distributed
-    return state.having(remarks=(ELSEWHERE, *_unproven(need(state.choice))) if elsewhere else tuple(_remarks(state)))
+def remark_stage(checked: Checked) -> Remarked:
+    """Looks at the columns of the source and at the classes of the release, unless nobody reads the remarks."""
+    made = checked.materialized
+    alone = made.bound.resolved.asked.alone
+    return Remarked(checked, () if alone else tuple(_remarks(made.compiled, made.candidates)))
 
 
-def _remarks(state: State) -> Iterator[str]:
-    bound, choice = need(state.bound), need(state.choice)
-    if not choice.rows:
+def remark_plan(planned: Planned) -> Plan:
+    """Looks at the columns of the source and at the classes that the release would have, which is not made."""
+    return Plan(planned, tuple(_remarks(planned.compiled, ())))
+
+
+def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[str]:
+    """Sentences about what the policy may have overlooked; there are no candidates where the release is not made."""
+    bound, choice = compiled.bound, compiled.choice
+    if bound.engine.distributed:
+        yield ELSEWHERE
+    elif not choice.rows:
         yield EMPTY
         return
-    noted = profiles(state.engine, bound, choice.rows)
-    width = len(bound.quasi_identifiers)
-    respondent = _respondent(noted, width)
-    shown_readings = _shown_readings(state)
-    yield from of_columns(noted, width, respondent, lambda profile: _hidden(profile, shown_readings))
-    if bound.entity is not None:
-        yield from of_nobody(bound.entity.column, rows_of_nobody(state.engine, bound))
-    if bound.related:
-        required = {name for requirement in state.requirements for name in requirement.attributes}
-        yield from of_people([b.column for b in bound.all_sensitive if b.column not in required])
-    if isinstance(state.compiled, ReleaseQuery) and choice.rows > choice.suppressed:
-        sensitive = {attribute.column: _required_of(state, attribute.column) for attribute in bound.sensitive}
-        figures = _class_figures(state, list(sensitive), respondent)
-        yield from of_classes(figures, sensitive, respondent, together=any(r.on for r in state.requirements))
-    if state.create.method.name not in _COMPARED_WITH:
-        if _is_one_bucket(state):
-            yield ONE_BUCKET
-        for figures in _bucket_figures(state):
-            yield from of_known_values(figures, figures.known_alike, "bucket")
-    if isinstance(choice, Remarked):
-        yield from choice.remarks
+    else:
+        noted = profiles(bound.engine, bound.policy, choice.rows)
+        respondent = _respondent(noted, len(bound.policy.quasi_identifiers))
+        yield from _of_source(compiled, noted, respondent)
+        if isinstance(compiled.query, ReleaseQuery):
+            yield from _of_release(compiled, compiled.query, candidates, respondent)
+        elif bound.create.method.name not in _COMPARED_WITH:
+            yield from _of_tables(compiled, compiled.query, candidates)
+        if isinstance(choice, RemarkedChoice):
+            yield from choice.remarks
     yield from _unproven(choice)
 
 
-def _shown_readings(state: State) -> list[tuple[str | None, Mapping[str, Reading]]]:
+def _of_source(compiled: Compiled, noted: Sequence[Profile], respondent: Profile | None) -> Iterator[str]:
+    """What the columns of the source are like, as far as no requirement asks about it."""
+    bound, policy = compiled.bound, compiled.bound.policy
+    shown_readings = _shown_readings(compiled)
+    width = len(policy.quasi_identifiers)
+    yield from of_columns(noted, width, respondent, lambda profile: _hidden(profile, shown_readings))
+    if policy.entity is not None:
+        yield from of_nobody(policy.entity.column, rows_of_nobody(bound.engine, policy))
+    if policy.related:
+        required = {name for requirement in bound.requirements for name in requirement.attributes}
+        yield from of_people([b.column for b in policy.all_sensitive if b.column not in required])
+
+
+def _of_release(
+    compiled: Compiled, query: ReleaseQuery, candidates: Sequence[Candidate], respondent: Profile | None
+) -> Iterator[str]:
+    """What the classes of a release that is one table or view are like."""
+    if compiled.choice.rows <= compiled.choice.suppressed:
+        return
+    requirements = compiled.bound.requirements
+    sensitive = {b.column: _required_of(requirements, b.column) for b in compiled.bound.policy.sensitive}
+    figures = _class_figures(compiled, query, candidates, list(sensitive), respondent)
+    yield from of_classes(figures, sensitive, respondent, together=any(r.on for r in requirements))
+
+
+def _of_tables(compiled: Compiled, query: TablesQuery, candidates: Sequence[Candidate]) -> Iterator[str]:
+    """What the buckets of a release of several tables are like."""
+    if _is_one_bucket(compiled, query, candidates):
+        yield ONE_BUCKET
+    for index, table in enumerate(query.tables):
+        buckets = [part.name for part in table.columns if part.reading is Reading.BUCKET]
+        values = [p for p in table.columns if p.role is Role.SENSITIVE and p.reading is Reading.BUCKET_VALUE]
+        if buckets and values:
+            rows = _table(query, candidates, index, [*buckets, *(part.name for part in values)])
+            figures = _bucket_figures(compiled, rows, buckets, values)
+            yield from of_known_values(figures, figures.known_alike, "bucket")
+
+
+def _shown_readings(compiled: Compiled) -> list[tuple[str | None, Mapping[str, Reading]]]:
     """The published tables, each with its name and with how the source's columns are read that it has."""
-    query = state.compiled
+    query, readings = compiled.query, compiled.readings
     if isinstance(query, TablesQuery):
         return [(table.name, {p.bound.column: p.reading for p in table.columns if p.bound}) for table in query.tables]
-    readings = need(state.recoded).readings
-    return [(None, {b.column: readings.get(b.column, Reading.EXACT) for b in need(state.bound).published})]
+    return [(None, {b.column: readings.get(b.column, Reading.EXACT) for b in compiled.bound.policy.published})]
 
 
 def _hidden(profile: Profile, shown_readings: Sequence[tuple[str | None, Mapping[str, Reading]]]) -> dict[str, bool]:
@@ -104,47 +140,41 @@ def _hidden(profile: Profile, shown_readings: Sequence[tuple[str | None, Mapping
     }
 
 
-def _required_of(state: State, sensitive: str) -> set[str]:
+def _required_of(requirements: Sequence[BoundRequirement], sensitive: str) -> set[str]:
     """The models that the policy requires of a sensitive column by itself, in classes by all quasi-identifiers."""
-    return {r.question.model for r in state.requirements if r.attributes == (sensitive,) and not r.on}
+    return {r.question.model for r in requirements if r.attributes == (sensitive,) and not r.on}
 
 
-def _is_one_bucket(state: State) -> bool:
+def _is_one_bucket(compiled: Compiled, query: TablesQuery, candidates: Sequence[Candidate]) -> bool:
     """Whether the tables of a release show their values by bucket, and all rows, of which there are several, in one."""
-    query, choice = state.compiled, need(state.choice)
-    if not isinstance(query, TablesQuery) or choice.rows - choice.suppressed < _SEVERAL:
+    if compiled.choice.rows - compiled.choice.suppressed < _SEVERAL:
         return False
     for index, table in enumerate(query.tables):
         for part in table.columns:
             if part.reading is Reading.BUCKET:
-                made = _table(state, query, index, [part.name])
-                low, high = state.engine.rows(
-                    exp.select(f.min(column(part.name)), f.max(column(part.name))).from_(made)
-                )[0]
+                rows = _table(query, candidates, index, [part.name])
+                both = exp.select(f.min(column(part.name)), f.max(column(part.name))).from_(rows)
+                low, high = compiled.bound.engine.rows(both)[0]
                 return bool(low == high)
     return False
 
 
-def _bucket_figures(state: State) -> Iterator[ClassFigures]:
-    """The figures of the buckets of each table that shows them beside sensitive values."""
-    query = state.compiled
-    if not isinstance(query, TablesQuery):
-        return
-    for index, table in enumerate(query.tables):
-        buckets = [part.name for part in table.columns if part.reading is Reading.BUCKET]
-        values = [p for p in table.columns if p.role is Role.SENSITIVE and p.reading is Reading.BUCKET_VALUE]
-        if buckets and values:
-            names = [part.name for part in values]
-            made = _table(state, query, index, [*buckets, *names])
-            figures = class_figures(state.engine, made, need(state.choice).rows, buckets, names)
-            called = {part.name: part.bound.column if part.bound else part.name for part in values}
-            yield replace(figures, known_alike={called[name]: n for name, n in figures.known_alike.items()})
+def _bucket_figures(
+    compiled: Compiled, rows: exp.Table | exp.Subquery, buckets: Sequence[str], values: Sequence[PublishedColumn]
+) -> ClassFigures:
+    """The figures of the buckets of a table that shows them beside sensitive values."""
+    names = [part.name for part in values]
+    figures = class_figures(compiled.bound.engine, rows, compiled.choice.rows, buckets, names)
+    named = {part.name: part.bound.column if part.bound else part.name for part in values}
+    return replace(figures, known_alike={named[name]: n for name, n in figures.known_alike.items()})
 
 
-def _table(state: State, query: TablesQuery, index: int, names: Sequence[str]) -> exp.Table | exp.Subquery:
+def _table(
+    query: TablesQuery, candidates: Sequence[Candidate], index: int, names: Sequence[str]
+) -> exp.Table | exp.Subquery:
     """Some columns of a table of the release, whether it is made or not."""
-    if state.candidates:
-        return relation(state.candidates[index].stands)
+    if candidates:
+        return relation(candidates[index].stands)
     return _planned(query.tables[index], names, query.tokens)
 
 
@@ -178,33 +208,37 @@ def _respondent(noted: Sequence[Profile], width: int) -> Profile | None:
     return max(alike, key=lambda p: (len(p.agreeing), p.role is Role.IDENTIFIER, p.values), default=None)
 
 
-def _class_figures(state: State, sensitive: Sequence[str], respondent: Profile | None) -> ClassFigures:
+def _class_figures(
+    compiled: Compiled,
+    query: ReleaseQuery,
+    candidates: Sequence[Candidate],
+    sensitive: Sequence[str],
+    respondent: Profile | None,
+) -> ClassFigures:
     """The figures of the candidate's classes; of the classes that it would have, where it is not made."""
-    query = state.one_query
+    bound, choice = compiled.bound, compiled.choice
     columns = [*sensitive, *([respondent.column] if respondent else [])]
     rows: exp.Table | exp.Subquery
-    if state.candidates and set(columns) <= set(query.columns):
-        rows = relation(state.candidates[0].stands)
+    if candidates and set(columns) <= set(query.columns):
+        rows = relation(candidates[0].stands)
     else:
-        rows = _with_respondent(state, query, respondent).subquery("released", copy=False)
-    choice = need(state.choice)
-    return class_figures(state.engine, rows, choice.rows - choice.suppressed, query.keys, columns)
+        released = _with_respondent(bound, query, respondent)
+        rows = (released if candidates else _from_copies(bound, query, released)).subquery("released", copy=False)
+    return class_figures(bound.engine, rows, choice.rows - choice.suppressed, query.keys, columns)
 
 
-def _with_respondent(state: State, query: ReleaseQuery, respondent: Profile | None) -> exp.Query:
+def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | None) -> exp.Query:
     """The rows that are released, from the source as it was searched, with the column of respondents."""
-    policy = need(state.bound)
+    policy, public = bound.policy, bound.policy.public
     if respondent is not None and respondent.column not in query.columns:
-        others = tuple(bound for bound in policy.attributes if bound.column != respondent.column)
-        policy = replace(policy, attributes=(*others, _as_published(state, respondent.column)))
+        others = tuple(attribute for attribute in policy.attributes if attribute.column != respondent.column)
+        policy = replace(policy, attributes=(*others, _as_published(bound, respondent.column)))
     policy = replace(policy, attributes=tuple(map(_without_token, policy.attributes)))
     source = source_columns(policy, policy.relation, query.placed)
-    if query.public is not None and need(state.bound).public is not None:
-        public = need(need(state.bound).public)
+    if query.public is not None and public is not None:
         public_rows = exp.select(*(column(part) for part in public.columns)).from_(relation(public.relation))
         query = replace(query, public=public_rows, public_stable=True)
-    rows = replace(query, policy=policy, source=source, stable=True, collated=False).select()
-    return rows if state.candidates else _from_copies(state, query, rows)
+    return replace(query, policy=policy, source=source, stable=True, collated=False).select()
 
 
 def _without_token(bound: BoundAttribute) -> BoundAttribute:
@@ -215,18 +249,18 @@ def _without_token(bound: BoundAttribute) -> BoundAttribute:
     return replace(bound, attribute=replace(bound.attribute, role=role, pseudonym=None))
 
 
-def _as_published(state: State, name: str) -> BoundAttribute:
-    rows = exp.select(column(name)).from_(relation(need(state.bound).relation))
-    ((_, kind),) = state.engine.columns(rows)
+def _as_published(bound: Bound, name: str) -> BoundAttribute:
+    rows = exp.select(column(name)).from_(relation(bound.policy.relation))
+    ((_, kind),) = bound.engine.columns(rows)
     return BoundAttribute(Attribute(name, Role.INSENSITIVE), name, kind, kind)
 
 
-def _from_copies(state: State, query: ReleaseQuery, rows: exp.Query) -> exp.Query:
+def _from_copies(bound: Bound, query: ReleaseQuery, rows: exp.Query) -> exp.Query:
     """The query with temporary tables in the place of the catalog's copies, which a dry run does not make."""
     if not any(_of_catalog(table) for table in rows.find_all(exp.Table)):
         return rows
-    tables = [_empty_copy(state, name) for name in CATALOG.names]
-    freeze(state.engine, query.release_id, need(state.bound), state.requirements, query.recodings, to=Copies(*tables))
+    tables = [_empty_copy(bound.scratch, name) for name in CATALOG.names]
+    freeze(bound.engine, query.release_id, bound.policy, bound.requirements, query.recodings, to=Copies(*tables))
     temporary = dict(zip(CATALOG.names, tables, strict=True))
     for table in list(rows.find_all(exp.Table)):
         if name := _of_catalog(table):
@@ -240,6 +274,6 @@ def _of_catalog(table: exp.Table) -> QualifiedName | None:
     return name if name in CATALOG.names else None
 
 
-def _empty_copy(state: State, name: QualifiedName) -> QualifiedName:
+def _empty_copy(scratch: Scratch, name: QualifiedName) -> QualifiedName:
     nothing = exp.select(exp.Star()).from_(relation(name)).where(exp.false(), copy=False)
-    return QualifiedName((state.scratch.table(name.parts[-1], nothing),))
+    return QualifiedName((scratch.table(name.parts[-1], nothing),))

@@ -1,8 +1,10 @@
-"""The stages of a release, in their order."""
+"""The two orders of stages: that of EXPLAIN ANONYMIZED and that of CREATE ANONYMIZED."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
@@ -11,70 +13,79 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.pipeline.advise import advise_stage
 from sqlanon.pipeline.check import check_stage
-from sqlanon.pipeline.compile import compile_stage
-from sqlanon.pipeline.encode import encode_stage
+from sqlanon.pipeline.compile import compile_plan, compile_stage
+from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.explain import explain_stage
 from sqlanon.pipeline.fixed_levels import about_levels, release_with_levels
 from sqlanon.pipeline.make_room import make_room
 from sqlanon.pipeline.materialize import materialize_stage
 from sqlanon.pipeline.publish import publish_stage
-from sqlanon.pipeline.remark import remark_stage
+from sqlanon.pipeline.remark import remark_plan, remark_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.solve import solve_stage
-from sqlanon.pipeline.state import KeptCells, State, need
-from sqlanon.releases.objects import column_types
-from sqlanon.remarks.wording import of_types
+from sqlanon.pipeline.stages import Asked, Encoded, KeptCells, Plan, Published
 from sqlanon.syntax.statements import CreateRelease
 
-__all__ = ["PLAN", "RELEASE", "Stage", "candidate", "create", "encoded", "explain"]
+_First = TypeVar("_First")
+_Last = TypeVar("_Last")
+_Next = TypeVar("_Next")
 
-Stage = Callable[[State], State]
 
-_CHOICE: tuple[tuple[str, Stage], ...] = (
-    ("resolve", resolve_stage),
-    ("bind", bind_stage),
-    ("encode", encode_stage),
-    ("solve", solve_stage),
-)
+@dataclass(frozen=True)
+class Order(Generic[_First, _Last]):
+    """Stages by their names. The first takes a `_First`, each other one takes what the former returns.
+
+    The types of the stages between are checked where the order is written, in `then`.
+    """
+
+    stages: tuple[tuple[str, Callable[[Any], Any]], ...] = ()
+
+    def then(self, name: str, stage: Callable[[_Last], _Next]) -> Order[_First, _Next]:
+        return Order((*self.stages, (name, stage)))
+
+    def run(self, first: _First, progress: Watching | None = None) -> _Last:
+        """Goes through the stages, and reports each before it begins."""
+        part: Any = first
+        for done, (name, stage) in enumerate(self.stages):
+            if progress:
+                progress(name, done, len(self.stages))
+            part = stage(part)
+        last: _Last = part
+        return last
+
+
+_ENCODED = Order[Asked, Asked]().then("resolve", resolve_stage).then("bind", bind_stage).then("encode", encode_stage)
+_CHOSEN = _ENCODED.then("solve", solve_stage)
 # Nothing but temporary tables is written.
-PLAN: tuple[tuple[str, Stage], ...] = (
-    *_CHOICE,
-    ("explain", explain_stage),
-    ("advise", advise_stage),
-    ("compile", compile_stage),
-    ("remark", remark_stage),
+PLAN = (
+    _CHOSEN.then("explain", explain_stage)
+    .then("advise", advise_stage)
+    .then("compile", compile_plan)
+    .then("remark", remark_plan)
 )
-RELEASE: tuple[tuple[str, Stage], ...] = (
-    *_CHOICE,
-    ("compile", compile_stage),
-    ("materialize", materialize_stage),
-    ("check", check_stage),
-    ("remark", remark_stage),
-    ("publish", publish_stage),
+RELEASE = (
+    _CHOSEN.then("compile", compile_stage)
+    .then("materialize", materialize_stage)
+    .then("check", check_stage)
+    .then("remark", remark_stage)
+    .then("publish", publish_stage)
 )
 
 
-def explain(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> State:
+def explain(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> Plan:
     """A dry run: everything up to the SELECT of the release, with the reasons, and nothing published."""
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
         with about_levels(leveled):
-            return _through(PLAN, State(engine, statement, scratch, progress, dry=True, leveled=leveled))
+            return PLAN.run(Asked(engine, statement, scratch, progress, dry=True, leveled=leveled), progress)
 
 
-def create(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> State | None:
+def create(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> Published | None:
     """Publishes a release, whole or not at all; None where IF NOT EXISTS found one."""
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
-        state = make_room(State(engine, statement, scratch, progress, leveled=leveled))
+        asked = make_room(Asked(engine, statement, scratch, progress, leveled=leveled))
         with about_levels(leveled):
-            return _with_changed_types(_through(RELEASE, state)) if state else None
-
-
-def _with_changed_types(state: State) -> State:
-    """The release with a remark where its columns have other types than those of the release that it replaces."""
-    now = column_types(state.engine, need(state.release)) if state.former else {}
-    return state.having(remarks=(*state.remarks, *of_types(state.former, now)))
+            return RELEASE.run(asked, progress) if asked else None
 
 
 def candidate(
@@ -87,25 +98,12 @@ def candidate(
     its own. Raises what the stages raise.
     """
     with Scratch(engine) as scratch:
-        stages = tuple((name, stage) for name, stage in RELEASE if stage is not remark_stage)
-        return need(
-            _through(
-                stages, State(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)
-            ).release
-        )
+        asked = Asked(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)
+        return RELEASE.run(asked).release
 
 
 def encoded(
     engine: Engine, statement: CreateRelease, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
-) -> State:
+) -> Encoded:
     """What a release by this policy would be chosen from: the bound policy and its cells. Raises as the stages do."""
-    return _through(_CHOICE[:-1], State(engine, statement, scratch, policy=policy, shared_cells=shared_cells))
-
-
-def _through(stages: tuple[tuple[str, Stage], ...], state: State) -> State:
-    total = len(stages)
-    for done, (name, stage) in enumerate(stages):
-        if state.progress:
-            state.progress(name, done, total)
-        state = stage(state)
-    return state
+    return _ENCODED.run(Asked(engine, statement, scratch, policy=policy, shared_cells=shared_cells))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
@@ -35,6 +35,13 @@ class Respondents:
     _class_keys: dict[str, str] = field(default_factory=dict)
 
     @property
+    def entity(self) -> BoundAttribute:
+        """The column of the respondents."""
+        if self.bound.entity is None:
+            raise InternalError(f"{self.series} is asked for the respondents of a policy that has none")
+        return self.bound.entity
+
+    @property
     def last_position(self) -> int:
         """The position of the last release of the series, 0 if there is none."""
         return len(self.series.releases)
@@ -42,9 +49,7 @@ class Respondents:
     @cached_property
     def former(self) -> str:
         """A table of respondent, token and former_class: the keyed digest, and the class in the last release."""
-        entity, series = self.bound.entity, self.series
-        if entity is None:
-            raise InternalError(f"{series} is asked for the respondents of a policy that has none")
+        entity, series = self.entity, self.series
         name, kind = entity.column, entity.published_type
         people = exp.select(alias(told_apart(name, kind), "respondent")).distinct()
         people.from_(relation(self.bound.relation), copy=False)

@@ -27,7 +27,7 @@ from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import BASELINES, DEFAULT
 from sqlanon.pipeline.run import candidate
-from sqlanon.pipeline.state import KeptCells
+from sqlanon.pipeline.stages import KeptCells
 from sqlanon.questions.sole_parameter import always_satisfied
 from sqlanon.statements.candidates.cells import cells_of_candidates
 from sqlanon.statements.candidates.figures import Figure, figure_of, lacking_text, workload_figure

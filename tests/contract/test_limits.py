@@ -16,7 +16,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.limits import Limits, Refusal
 from sqlanon.methods.registry import METHODS
 from sqlanon.pipeline.resolve import resolve_stage
-from sqlanon.pipeline.state import State
+from sqlanon.pipeline.stages import Asked
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy, CreateRelease
 from sqlanon.warehouses.compiled import compiled
@@ -143,7 +143,7 @@ def resolve(con: Connection, call: str, use: Use) -> None:
     assert isinstance(create, CreateRelease)
     engine = DuckDBEngine(con.duckdb)
     with Scratch(engine) as scratch:
-        resolve_stage(State(engine, create, scratch, policy=create_policy.policy))
+        resolve_stage(Asked(engine, create, scratch, policy=create_policy.policy))
 
 
 def use_of(call: str, ability: str) -> Use:

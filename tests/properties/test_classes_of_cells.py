@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.generalization.lattice.sizes import sizes as lattice
-from sqlanon.pipeline.sizes import sizes as ways
+from sqlanon.pipeline.encode import sizes as ways
 from sqlanon.questions.load import load_question, question_names
 from sqlanon.sqlgen.sizes import sizes
 from tests.support import mondrian

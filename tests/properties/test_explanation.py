@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from sqlanon.domain.explanation import ExaminedNode, Explanation
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.pipeline.encode import encode_stage
+from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.explain import explain_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.solve import solve_stage
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Asked
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
 from tests.oracles.k_anonymity import respondents
@@ -38,11 +37,11 @@ def explained(demand: Demand, loss: str) -> Explanation:
     assert isinstance(statement, ExplainRelease)
     engine = DuckDBEngine(con.duckdb)
     with engine.transaction(), Scratch(engine) as scratch:
-        state = State(engine, statement.create, scratch)
-        for stage in (resolve_stage, bind_stage, encode_stage, solve_stage, explain_stage):
-            state = stage(state)
+        encoded = encode_stage(bind_stage(resolve_stage(Asked(engine, statement.create, scratch))))
+        found = explain_stage(solve_stage(encoded)).explanation
     con.close()
-    return need(state.explanation)
+    assert found is not None
+    return found
 
 
 def violations(demand: Demand, node: Node) -> dict[str, list[Sequence[int]]]:

@@ -20,7 +20,7 @@ from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.node_report import Look
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Asked
 from sqlanon.questions.load import Parameter, load_question, question_names
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
@@ -98,10 +98,8 @@ def looked_at(con: Connection) -> list[ExaminedNode]:
     assert isinstance(statement, ExplainRelease)
     engine = DuckDBEngine(con.duckdb)
     with engine.transaction(), Scratch(engine) as scratch:
-        state = State(engine, statement.create, scratch)
-        for stage in (resolve_stage, bind_stage, encode_stage):
-            state = stage(state)
-        task, cells = state.task, need(state.cells)
+        task = encode_stage(bind_stage(resolve_stage(Asked(engine, statement.create, scratch)))).task
+        cells = task.encoded
         lattice = Nodes(task, cells, (0, 0), 0, "granularity_loss")
         return [node for node, _ in Look(task, lattice, cells, 0).at(LATTICE)]
 

@@ -19,7 +19,7 @@ from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.methods.generalization.node_evaluator import batch_of
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.state import State
+from sqlanon.pipeline.stages import Asked
 from sqlanon.syntax.statements import CreateRelease
 from tests.oracles.lattice import nodes
 from tests.support.draws import draws
@@ -70,8 +70,8 @@ def test_classes_that_go_on_satisfying_count_the_same_as_one_row(case: Case, ord
         )
         engine = DuckDBEngine(con.duckdb)
         with engine.transaction(), Scratch(engine) as scratch, sizes.replaced(large_source=1000, meet_from=0, meets=2):
-            state = State(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
-            task = encode_stage(bind_stage(resolve_stage(state))).task
+            asked = Asked(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
+            task = encode_stage(bind_stage(resolve_stage(asked))).task
             batch = batch_of(task, task.encoded)
             whole = Rollups(engine, task.encoded, batch, scratch)
             short = Rollups(engine, task.encoded, replace(batch, lasting=True), scratch)

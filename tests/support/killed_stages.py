@@ -19,7 +19,7 @@ from tests.support.methods import CALLS, SETUP, with_example
 __all__ = ["ENDED", "REACHED", "STAGES"]
 
 ENDED = 9
-STAGES = [name for name, _ in run.RELEASE]
+STAGES = [name for name, _ in run.RELEASE.stages]
 REACHED = "reached"
 
 
@@ -35,8 +35,9 @@ def _ending(stage: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _child(path: str, name: str, last: int) -> None:
-    stages = [(label, _ending(stage) if number == last else stage) for number, (label, stage) in enumerate(run.RELEASE)]
-    run.RELEASE = tuple(stages)  # type: ignore[misc]
+    each = enumerate(run.RELEASE.stages)
+    stages = [(label, _ending(stage) if number == last else stage) for number, (label, stage) in each]
+    run.RELEASE = run.Order(tuple(stages))  # type: ignore[misc]
     policy, call = CALLS[name]
     with sqlanon.connect(path, config={"threads": 1}) as con:
         con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}")

@@ -15,10 +15,9 @@ from sqlanon import Connection, PrivacyViolation
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.choice import Generalization
-from sqlanon.pipeline.encode import encode_stage
+from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.solve import solve_stage
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Asked
 from sqlanon.sqlgen.sizes import sizes
 from sqlanon.syntax.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
@@ -39,11 +38,9 @@ def solved(con: Connection, suppression: str) -> Generalization | None:
     (statement,) = parse_script(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {method(suppression)}")
     engine = DuckDBEngine(con.duckdb)
     with engine.transaction(), Scratch(engine) as scratch:
-        state = State(engine, statement.create, scratch)
-        for stage in (resolve_stage, bind_stage, encode_stage):
-            state = stage(state)
+        encoded = encode_stage(bind_stage(resolve_stage(Asked(engine, statement.create, scratch))))
         try:
-            return need(solve_stage(state).choice)
+            return solve_stage(encoded).choice
         except PrivacyViolation:
             return None
 

@@ -18,7 +18,7 @@ from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.stages import Asked, Encoded
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.syntax.statements import CreateRelease
@@ -38,15 +38,15 @@ Places = frozenset[int]
 class Laid:
     """The nodes, each with its classes as the places of their rows, and the losses."""
 
-    def __init__(self, case: Case, state: State, limit: int) -> None:
-        policy, cells = need(state.bound), need(state.cells)
-        self.case, self._engine = case, state.engine
+    def __init__(self, case: Case, encoded: Encoded, limit: int) -> None:
+        bound, policy, cells = encoded.bound, encoded.bound.policy, encoded.task.encoded
+        self.case, self._engine = case, bound.engine
         self._batch = Batch(
-            cells.layout, state.requirements, policy.entity is not None, cells.carried, (), cells.fixed_relations
+            cells.layout, bound.requirements, policy.entity is not None, cells.carried, (), cells.fixed_relations
         )
-        self._rollups = Rollups(state.engine, cells, self._batch, state.scratch)
+        self._rollups = Rollups(bound.engine, cells, self._batch, bound.scratch)
         setting = Setting(
-            policy, cells, limit, case.k, self._batch.key, state.scratch, self._batch.index, state.engine.rows
+            policy, cells, limit, case.k, self._batch.key, bound.scratch, self._batch.index, bound.engine.rows
         )
         self.losses: dict[str, Loss] = {name: made(setting) for name, made in LOSSES.items()}
         lattice = nodes([0] * len(case.quasi), [quasi.height for quasi in case.quasi])
@@ -115,5 +115,5 @@ def laid(case: Case, limit: int) -> Iterator[Laid]:
         con.execute(f"CREATE OR REPLACE POLICY p ON source ({case.attributes()}) REQUIRE {both}")
         engine = DuckDBEngine(con.duckdb)
         with engine.transaction(), Scratch(engine) as scratch:
-            state = State(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
-            yield Laid(case, encode_stage(bind_stage(resolve_stage(state))), limit)
+            asked = Asked(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
+            yield Laid(case, encode_stage(bind_stage(resolve_stage(asked))), limit)

@@ -20,7 +20,7 @@ from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import bind_source
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.state import State
+from sqlanon.pipeline.stages import Asked
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.statements.policy import create_policy
 from sqlanon.syntax.parser import parse_script
@@ -277,14 +277,12 @@ def test_a_live_view_reads_a_public_table_of_this_database_only(engine, against,
     with Scratch(engine) as scratch:
         for kind in ("view", "table"):
             create = CreateRelease(kind, QualifiedName(("r",)), "hospital")
-            state = resolve_stage(State(engine, create, scratch))
+            resolved = resolve_stage(Asked(engine, create, scratch))
             if kind == "table" or lasting:
-                found = bind_stage(state).bound
-                assert found is not None
-                assert found.public is not None
+                assert bind_stage(resolved).policy.public is not None
                 continue
             with pytest.raises(PolicyError, match="temporary or lives in another database") as refused:
-                bind_stage(state)
+                bind_stage(resolved)
             assert "copy the public table into this database" in refused.value.hint
 
 

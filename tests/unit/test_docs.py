@@ -169,7 +169,7 @@ def test_the_command_line_page_has_every_command_and_option() -> None:
 def test_the_architecture_page_has_every_stage_and_package() -> None:
     text = (DOCS / "maintainers" / "architecture.md").read_text(encoding="utf-8")
     packages = [path.parent.name for path in (ROOT / "sqlanon").glob("*/__init__.py")]
-    for name in [stage for stage, _ in RELEASE] + [f"`{package}`" for package in packages]:
+    for name in [stage for stage, _ in RELEASE.stages] + [f"`{package}`" for package in packages]:
         assert name in text, name
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from sqlanon import Connection, PrivacyViolation, UserError, connect
 from sqlanon.pipeline import run
-from sqlanon.pipeline.state import State
+from sqlanon.pipeline.stages import Materialized
 from sqlanon.questions.load import load_question
 from tests.oracles.models.support import Table
 from tests.support.models.patients import (
@@ -347,17 +347,16 @@ def test_a_violation_names_the_requirement_and_the_query(con: Connection, monkey
     """The candidate is checked by itself: a release that the search took for good is not published if it is not."""
     policy(con, "hierarchical_t_closeness", "k_anonymity")
 
-    def spoilt(state: State) -> State:
-        assert state.candidates
-        state.engine.run(f"UPDATE {state.candidates[0].stands} SET disease = 'flu' WHERE sex = 'F'")
-        return state
+    def spoilt(made: Materialized) -> Materialized:
+        made.bound.engine.run(f"UPDATE {made.candidates[0].stands} SET disease = 'flu' WHERE sex = 'F'")
+        return made
 
     stages = [
         pair
-        for stage in run.RELEASE
+        for stage in run.RELEASE.stages
         for pair in ([stage, ("spoilt", spoilt)] if stage[0] == "materialize" else [stage])
     ]
-    monkeypatch.setattr(run, "RELEASE", tuple(stages))
+    monkeypatch.setattr(run, "RELEASE", run.Order(tuple(stages)))
     before = _everything(con)
     asked_for = r"would violate t_closeness\(t => 0.2, distance => 'hierarchical'\) of disease: it reaches 0\."
     with pytest.raises(PrivacyViolation, match=asked_for) as raised:

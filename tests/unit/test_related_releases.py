@@ -239,17 +239,14 @@ def test_nothing_is_left_where_nothing_is_published(con: sqlanon.Connection, mon
         con.execute(MAKE.format(0))
     con.execute("ALTER POLICY clinic REQUIRE k_anonymity(k => 2)")
 
-    def failing(_: object) -> run.State:
+    def failing(_: object) -> None:
         raise RuntimeError("ends here")
 
-    for number, (name, stage) in enumerate(run.RELEASE):
+    for number, (name, _) in enumerate(run.RELEASE.stages):
         if name in ("check", "publish"):
-            changed = [
-                (n, (lambda s, stage=stage: failing(stage(s))) if i == number else st)
-                for i, (n, st) in enumerate(run.RELEASE)
-            ]
+            stages = (*run.RELEASE.stages[: number + 1], ("failing", failing))
             with monkeypatch.context() as patch:
-                patch.setattr(run, "RELEASE", tuple(changed))
+                patch.setattr(run, "RELEASE", run.Order(stages))
                 with pytest.raises(RuntimeError):
                     con.execute(MAKE.format(0))
     assert tables(con) == before

@@ -11,13 +11,11 @@ from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.pipeline.kept_cells import keep_cells
+from sqlanon.pipeline.encode import keep_cells
 from sqlanon.pipeline.run import encoded
-from sqlanon.pipeline.state import KeptCells
+from sqlanon.pipeline.stages import KeptCells
 from sqlanon.statements.candidates.sweep import Candidate
 from sqlanon.syntax.statements import CreateRelease
-
-__all__ = ["cells_of_candidates"]
 
 
 def cells_of_candidates(
