@@ -20,24 +20,6 @@ from sqlanon.inputs.source import qualified
 from sqlanon.statements import answer_columns
 from sqlanon.syntax import statements as s
 
-__all__ = [
-    "run_attack",
-    "run_check_export",
-    "run_check_joined",
-    "run_check_relation",
-    "run_check_release",
-    "run_check_series",
-    "run_create_release",
-    "run_drop_release",
-    "run_estimate",
-    "run_explain_release",
-    "run_export_release",
-    "run_measure",
-    "run_measure_figures",
-    "run_profile",
-    "run_refresh_release",
-]
-
 
 def run_profile(engine: Engine, statement: s.Profile, progress: Watching | None) -> Answer:
     from sqlanon.statements.profile import PROFILED, profile

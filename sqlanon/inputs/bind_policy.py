@@ -23,8 +23,6 @@ from sqlanon.inputs.source import BoundSource, bind_source
 from sqlanon.sqlgen.build.names import identifier
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["bind", "hierarchies_of", "policy_source", "public_source"]
-
 
 def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]:
     """The hierarchies that a policy names, by folded name, each validated."""

@@ -23,8 +23,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.joins.join import Join
 from sqlanon.inputs.source import BoundSource
-from sqlanon.methods.base import Task
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.series.respondents import Respondents
 from sqlanon.series.signatures import latest_signatures

@@ -21,8 +21,6 @@ from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.udfs import registered
 
-__all__ = ["Respondents"]
-
 
 @dataclass(frozen=True)
 class Respondents:

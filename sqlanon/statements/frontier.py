@@ -37,8 +37,6 @@ from sqlanon.syntax import render
 from sqlanon.syntax._texts import arguments_text
 from sqlanon.syntax.statements import AlterPolicy, CreateRelease, DropFrontier, Frontier, MethodCall
 
-__all__ = ["INTACT", "drop_frontier", "make_frontier"]
-
 # The candidate whose quasi-identifiers are as they are: it is there to compare with, and nothing publishes it.
 INTACT = "intact"
 Columns = tuple[tuple[str, str], ...]
