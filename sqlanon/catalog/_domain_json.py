@@ -60,7 +60,7 @@ def definition_from_json(json_value: Any) -> HierarchyDefinition:
 
 
 def policy_to_json(policy: Policy) -> dict[str, Any]:
-    """A policy as JSON. Keys that few policies need are left out elsewhere, so that fingerprints do not change."""
+    """A policy as JSON. Keys that few policies need are left out where they are empty."""
     fields: dict[str, Any] = {
         "name": policy.name,
         "source": _source_to_json(policy.source),

@@ -43,16 +43,12 @@ def read_bound(text: str | None) -> tuple[QualifiedName, ...]:
     return () if text is None else tuple(map(name_from_json, list_of(loads(text), "what a source is bound to")))
 
 
-def write_sources(sources: tuple[SourceRead, ...] | None) -> str | None:
-    """A JSON list: a relation as the list of its parts, the digest of a query as a text. NULL if they are not known."""
-    if sources is None:
-        return None
+def write_sources(sources: tuple[SourceRead, ...]) -> str:
+    """A JSON list: a relation as the list of its parts, the digest of a query as a text."""
     return dumps([list(item.parts) if isinstance(item, QualifiedName) else item for item in sources])
 
 
-def read_sources(text: str | None) -> tuple[SourceRead, ...] | None:
+def read_sources(text: str) -> tuple[SourceRead, ...]:
     """Reads what `write_sources` writes. Raises BadJson if it is something else."""
-    if text is None:
-        return None
     items = list_of(loads(text), "the sources")
     return tuple(text_of(item, "a source") if isinstance(item, str) else name_from_json(item) for item in items)

@@ -40,12 +40,13 @@ _KNOWN = (
 )
 
 
-def record(engine: Engine, release: Release, sources: tuple[SourceRead, ...] | None, format_: str) -> datetime:
+def record(engine: Engine, release: Release, format_: str) -> datetime:
     """Remembers an export; returns the moment, by which `forget` finds it."""
     moment = datetime.now(UTC).replace(tzinfo=None)
     schema, name = release.name.parts
     row: dict[str, object] = {"release_id": release.release_id, "schema_name": schema, "object_name": name}
-    row |= {"method": release.method, "sources": write_sources(sources), "format": format_, "exported_at": moment}
+    row |= {"method": release.method, "sources": write_sources(release.sources)}
+    row |= {"format": format_, "exported_at": moment}
     _rows.insert(engine, "release_export", [row])
     return moment
 
@@ -153,9 +154,9 @@ def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trus
 
 
 def _sources(text: str | None) -> tuple[SourceRead, ...] | None:
-    """What a release was made from, by its row; None if that cannot be read."""
+    """What a release was made from, by its row; None if that is not known or cannot be read."""
     try:
-        return read_sources(text)
+        return None if text is None else read_sources(text)
     except BadJson:
         return None
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.catalog._json import arguments_to_json, dumps
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.series import DIGESTS, LATEST_DIGEST, Series
+from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError
 from sqlanon.sqlgen.build.names import column, relation
@@ -32,12 +32,12 @@ def head_digest(series: Series) -> str:
     return _sha256([*head, list(map(list, series.attributes)), list(map(list, required(series)))])
 
 
-def ledger_digest(engine: Engine, series: Series, position: int, former: str, of: str = LATEST_DIGEST) -> str:
-    """What tells the ledger's rows of a release, and of all before it, from others, in any version of the engine.
+def ledger_digest(engine: Engine, series: Series, position: int, former: str) -> str:
+    """The digest of the ledger's rows of a release, which includes the digest `former` of the releases before it.
 
-    `of` is one of the `DIGESTS`.
+    It is equal in every version of the engine.
     """
-    [(digest,)] = engine.rows(sql_file("ledger", f"digest_of_{of}"), [series.series_id, position, former])
+    [(digest,)] = engine.rows(sql_file("ledger", "digest"), [series.series_id, position, former])
     return str(digest)
 
 
@@ -46,9 +46,9 @@ def require_ledger(engine: Engine, series: Series) -> None:
     former = head_digest(series)
     beyond = engine.rows(sql_file("ledger", "beyond"), [series.series_id, len(series.releases)])
     for position, release in enumerate(series.releases, start=1):
-        if release.position != position or release.digest_of not in DIGESTS:
+        if release.position != position:
             break
-        former = ledger_digest(engine, series, position, former, release.digest_of)
+        former = ledger_digest(engine, series, position, former)
         if release.digest != former:
             break
     else:
@@ -87,7 +87,7 @@ def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
     """
     of_rows = dict(engine.rows(sql_file("ledger", "checksum"), [series.series_id, first]))
     later = [release for release in series.releases if release.position >= first]
-    digests = {release.position: [release.digest, release.digest_of] for release in later}
+    digests = {release.position: release.digest for release in later}
     head = head_digest(series)
     positions = {*digests, *of_rows}
     return {position: _sha256([head, digests.get(position), of_rows.get(position)]) for position in positions}

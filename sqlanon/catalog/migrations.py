@@ -218,16 +218,11 @@ def install(engine: Engine, known: Sequence[Migration] | None = None) -> None:
     An older catalog is not brought up to date here but refused with CatalogError, for
     a migration is a decision of the user's.
     """
-    if ready(engine, known):
-        return
-    if known is None:
-        create(engine)
-    else:
-        migrate(engine, known)
+    if not ready(engine, known):
+        create(engine, known)
 
 
-def create(engine: Engine) -> None:
-    """Makes the catalog of a database that has none, within the caller's transaction; no migration runs."""
-    engine.run(InstalledScript(sql_file("catalog", "queries", "new_catalog")))
-    rows = [(migration.version, migration.slug, migration.sha256) for migration in known_migrations()]
-    engine.run(sql_file("catalog", "queries", "record_all_migrations"), [*map(list, zip(*rows, strict=True))])
+def create(engine: Engine, known: Sequence[Migration] | None = None) -> None:
+    """Makes the catalog of a database that has none by all migrations, within the caller's transaction."""
+    for migration in known_migrations() if known is None else known:
+        apply(engine, migration)

@@ -140,7 +140,7 @@ def _attribute_row(attribute: ReleaseAttribute) -> dict[str, object]:
         "weight": attribute.weight,
         "fragment": attribute.fragment,
         "source": attribute.source,
-        "reading": None if attribute.reading is None else attribute.reading.value,
+        "reading": attribute.reading.value,
     }
 
 
@@ -291,6 +291,6 @@ def _attribute(row: dict[str, Any], rounds: Mapping[str, tuple[int, ...]]) -> Re
         weight=Decimal(row["weight"]),
         fragment=row["fragment"],
         source=row["source"],
-        reading=None if row["reading"] is None else Reading(row["reading"]),
+        reading=Reading(row["reading"]),
         rounds=rounds.get(fold(row["attribute"]), ()),
     )

@@ -13,7 +13,7 @@ from sqlanon.catalog.ledger import head_digest, ledger_digest, renew_checksums, 
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.release import Release
-from sqlanon.domain.series import LATEST_DIGEST, Series, SeriesRelease
+from sqlanon.domain.series import Series, SeriesRelease
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, UserError
@@ -36,7 +36,7 @@ __all__ = [
 
 _TEXTS = ("series_id", "policy", "entity", "entity_type", "key_variable", "key_check", "digest")
 _SERIES = (*_TEXTS, "series", "attributes")
-_RELEASE = ("position", "release_id", "schema_name", "object_name", "members", "digest", "checksum", "digest_of")
+_RELEASE = ("position", "release_id", "schema_name", "object_name", "members", "digest", "checksum")
 _TABLES = ("series_member", "series_class", "series_value", "series_release", "series_requirement", "series")
 
 
@@ -97,8 +97,7 @@ def _requirement(name: str, row: dict[str, Any]) -> Requirement:
 def _release(row: dict[str, Any]) -> SeriesRelease:
     name = QualifiedName((row["schema_name"], row["object_name"]))
     numbers = int(row["position"]), int(row["members"])
-    texts = row["digest"], row["checksum"], row["digest_of"]
-    return SeriesRelease(numbers[0], row["release_id"], name, numbers[1], *texts)
+    return SeriesRelease(numbers[0], row["release_id"], name, numbers[1], row["digest"], row["checksum"])
 
 
 def append(engine: Engine, series: Series, release: Release, position: int, members: int) -> None:
@@ -107,7 +106,6 @@ def append(engine: Engine, series: Series, release: Release, position: int, memb
     schema, name = release.name.parts
     row: dict[str, object] = {"series_id": series.series_id, "position": position, "release_id": release.release_id}
     row |= {"schema_name": schema, "object_name": name, "members": members, "digest": digest}
-    row["digest_of"] = LATEST_DIGEST
     _rows.insert(engine, "series_release", [row])
     last = exp.update(
         relation(("anon", "series")),

@@ -18,7 +18,7 @@ __all__ = ["hierarchies_of", "joined_with", "policy_of", "release_json", "series
 def release_json(
     policy: Policy,
     hierarchies: Sequence[StoredHierarchy],
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str],
     joined: str | None = None,
     series: str | None = None,
 ) -> str:
@@ -30,7 +30,7 @@ def release_json(
     """
     return dumps(
         {
-            **({"types": dict(types)} if types is not None else {}),
+            "types": dict(types),
             **({"joined": joined} if joined is not None else {}),
             **({"series": series} if series is not None else {}),
             "policy": policy_to_json(policy),
@@ -56,7 +56,7 @@ def hierarchies_of(release: Release) -> tuple[StoredHierarchy, ...]:
 
 
 def types_of(release: Release) -> dict[str, str]:
-    """The types of the source's columns that the policy names; empty for a release that was made without them.
+    """The types of the source's columns that the policy names.
 
     Raises CatalogError as `policy_of` does.
     """
@@ -72,7 +72,7 @@ def joined_with(release: Release) -> str | None:
 
 
 def series_name_of(release: Release) -> str | None:
-    """The series that a release says it was made in; None for one made in none, or by a version that did not write it.
+    """The series that a release says it was made in; None for a release made in none.
 
     Raises CatalogError as `policy_of` does.
     """
@@ -82,11 +82,11 @@ def series_name_of(release: Release) -> str | None:
 def _read(release: Release) -> tuple[Policy, tuple[StoredHierarchy, ...], dict[str, str], str | None, str | None]:
     try:
         copy = loads(release.policy_json)
-        known = ("policy", "hierarchies")
-        optional = [key for key in ("types", "joined", "series") if isinstance(copy, dict) and key in copy]
+        known = ("types", "policy", "hierarchies")
+        optional = [key for key in ("joined", "series") if isinstance(copy, dict) and key in copy]
         fields = fields_of(copy, "the copy", (*known, *optional))
         stored = list_of(fields["hierarchies"], "the hierarchies")
-        types = _types(fields["types"]) if "types" in optional else {}
+        types = _types(fields["types"])
         joined = text_of(fields["joined"], "the joined release") if "joined" in optional else None
         series = text_of(fields["series"], "the series") if "series" in optional else None
         return policy_from_json(fields["policy"]), tuple(_hierarchy(item) for item in stored), types, joined, series

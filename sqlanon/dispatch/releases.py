@@ -55,7 +55,7 @@ def run_create_release(engine: Engine, statement: s.CreateRelease, progress: Wat
     remarks = "\n".join(map(printable, published.remarks)) if published and published.remarks else None
     rows = ((*head, m.question, *_measured(m), said, remarks) for m in report.measurements)
     # The column of the loss says which loss it is.
-    loss = (release.loss_name or "granularity_loss", "DOUBLE")
+    loss = (release.loss_name, "DOUBLE")
     return Answer(
         (*answer_columns.COUNTED, loss, *answer_columns.REQUIRED, answer_columns.WARNING, answer_columns.REMARKS),
         tuple(rows),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
@@ -31,7 +31,7 @@ class ReleaseAttribute:
     are None where nothing is generalized. Of a local recoding `level` is that of the first round, and `rounds` has the
     levels of all rounds, ascending; it is empty for any other release. `fragment` is the one that has the column, in a
     release of several, and `source` the source's column behind it where that has another name. `reading` says what its
-    values say of the source's rows; nothing is estimated from a column without one.
+    values say of the source's rows.
     """
 
     name: str
@@ -42,7 +42,7 @@ class ReleaseAttribute:
     weight: Decimal = Decimal(1)
     fragment: str | None = None
     source: str | None = None
-    reading: Reading | None = None
+    reading: Reading = field(kw_only=True)
     rounds: tuple[int, ...] = ()
 
     @property
@@ -81,7 +81,7 @@ class Release:
     of the lattice can come, and `proven_optimal` whether the release reaches the least
     there is. `content_fingerprint` identifies a snapshot's rows and
     is None for a live view. `created_at` is UTC without a time zone. `sources` is what it
-    was made from, None for a release that was made when that was not recorded.
+    was made from.
 
     A release of several tables has none of its own name: each stands under it and the name
     of its `fragment`, as `name_fragment`.
@@ -98,20 +98,20 @@ class Release:
     source_rows: int
     released_rows: int
     suppressed_rows: int
-    loss: float | None
+    loss: float
+    loss_name: str
     nodes: int | None
     nodes_checked: int | None
     content_fingerprint: str | None
     engine_version: str
     sqlanon_version: str
     created_at: datetime
+    sources: tuple[SourceRead, ...]
     attributes: tuple[ReleaseAttribute, ...] = ()
     objects: tuple[ReleaseObject, ...] = ()
     nodes_pruned: int | None = None
     proven_optimal: bool | None = None
     loss_bound: float | None = None
-    loss_name: str | None = None
-    sources: tuple[SourceRead, ...] | None = None
 
     @property
     def published(self) -> tuple[ReleaseObject, ...]:

@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["DIGESTS", "LATEST_DIGEST", "Series", "SeriesRelease", "Signatures"]
-
-# What the digest of a release is of, besides its respondents: in former versions the values of each class, now its set
-# of values, and the sets that no release before had.
-LATEST_DIGEST = "sets"
-DIGESTS = ("classes", LATEST_DIGEST)
+__all__ = ["Series", "SeriesRelease", "Signatures"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +15,6 @@ class SeriesRelease:
     """A release of a series: the first has position 1. `digest` tells its rows of the ledger from others.
 
     So does `checksum`, sooner, and in one version of the engine alone; there is none where it is not to be believed.
-    `digest_of` is one of the `DIGESTS`.
     """
 
     position: int
@@ -29,7 +23,6 @@ class SeriesRelease:
     members: int
     digest: str
     checksum: str | None = None
-    digest_of: str = LATEST_DIGEST
 
 
 @dataclass(frozen=True)

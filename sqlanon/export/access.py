@@ -10,9 +10,9 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.export.formats.base import COMMAS, CsvFields, ExportFile, Format, export_format, files_in, suffixes
-from sqlanon.export.previous_export import RepeatedMemberError, certificate_content, file_hash
+from sqlanon.export.previous_export import CERTIFICATE_VERSION, RepeatedMemberError, certificate_content, file_hash
 
-__all__ = ["Export", "export_at", "files_of", "tables_of"]
+__all__ = ["Export", "export_at", "files_of", "require_known_format", "tables_of"]
 
 # What any connection can read.
 READ = ("parquet", "csv")
@@ -70,6 +70,15 @@ def export_at(engine: Engine, path: Path, formats: Sequence[str] = READ) -> Expo
     if "tables" in stated or "partitioned_by" in stated:
         raise UserError(f"{path} is one of several files", hint="keep it beside the others and their certificate.json")
     return Export((path,), format_, stated, kind)
+
+
+def require_known_format(export: Export, path: str) -> None:
+    """Raises UserError for a certificate of another format than the one that this sqlanon writes and reads."""
+    if export.stated.get("format_version") != CERTIFICATE_VERSION:
+        raise UserError(
+            f"{path}: its certificate is of another format than {CERTIFICATE_VERSION}, the one that this sqlanon reads",
+            hint="read it with the version of sqlanon that the certificate names, or with a newer one",
+        )
 
 
 def tables_of(stated: dict[str, Any]) -> list[dict[str, Any]]:

@@ -25,20 +25,16 @@ from sqlanon.errors import InternalError
 from sqlanon.export.formats.base import COMMAS, CsvFields
 from sqlanon.export.joined_proof import joined_proof
 from sqlanon.export.json_values import stated_arguments_of, stated_figure, stated_moment
-from sqlanon.export.previous_export import CERTIFICATE_FORMAT
+from sqlanon.export.previous_export import CERTIFICATE_FORMAT, CERTIFICATE_VERSION
 from sqlanon.inputs.joins.requirements import JoinedRequirement
 from sqlanon.methods.base import EXPORTED, Figure
 from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 
-__all__ = ["FORMAT_VERSION", "Evidence", "Proof", "asked_by", "certificate", "to_json"]
-
-FORMAT_VERSION = 2
+__all__ = ["Evidence", "Proof", "asked_by", "certificate", "to_json"]
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
-# The loss of releases that were made before there was a choice.
-_FORMER_LOSS = "granularity_loss"
 # What a respondent is where the policy names none.
 _ROWS = " Each row counts as a respondent, since the policy names no ENTITY."
 
@@ -93,7 +89,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
     wording = worded(release.method, release.method_arguments)
     return {
         "format": CERTIFICATE_FORMAT,
-        "format_version": FORMAT_VERSION,
+        "format_version": CERTIFICATE_VERSION,
         "release": release.name.name,
         "rows": {
             "source": release.source_rows,
@@ -189,7 +185,7 @@ def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]
 
 def _reading(attribute: ReleaseAttribute, evidence: Evidence) -> dict[str, Any]:
     """How a column is read, at which levels its labels are, and the source's column behind one of another name."""
-    stated: dict[str, Any] = {"reading": None if attribute.reading is None else attribute.reading.value}
+    stated: dict[str, Any] = {"reading": attribute.reading.value}
     if attribute.reading is Reading.LABEL and attribute.levels:
         stated["levels"] = list(attribute.levels)
     return stated | ({"source": attribute.source} if attribute.source else {})
@@ -260,13 +256,12 @@ def _structure_proof(
 
 def _loss(release: Release, definitions: Mapping[str, str]) -> dict[str, Any]:
     """The loss that was minimized, and how near to the least one the release is known to be."""
-    name = release.loss_name or _FORMER_LOSS
     return {
-        "question": name,
-        "achieved": None if release.loss is None else stated_figure(release.loss),
+        "question": release.loss_name,
+        "achieved": stated_figure(release.loss),
         "proven_optimal": release.proven_optimal,
         "at_least": None if release.loss_bound is None else stated_figure(release.loss_bound),
-        "definition": definitions.get(name),
+        "definition": definitions.get(release.loss_name),
     }
 
 

@@ -75,7 +75,7 @@ def meanings(stated: dict[str, Any]) -> Iterator[ColumnMeaning]:
     words = words_of(stated)
     for table in tables_of(stated):
         for column in table["columns"]:
-            reading = None if column["reading"] is None else Reading(column["reading"])
+            reading = Reading(column["reading"])
             attribute = {} if reading in _ADDED else attributes.get(fold(column.get("source", column["name"])), {})
             named = attribute.get("hierarchy") if reading in (Reading.LABEL, Reading.ITEM_LABELS) else None
             hierarchy = hierarchies.get(fold(named)) if named else None
@@ -86,7 +86,7 @@ def meanings(stated: dict[str, Any]) -> Iterator[ColumnMeaning]:
                 column=column["name"],
                 type=column["type"],
                 role=str(attribute.get("role", "added by the method")).replace("_", " "),
-                value="" if reading is None else words[reading],
+                value=words[reading],
                 hierarchy=named or "",
                 level=" or ".join(map(str, column.get("levels", ()))),
                 height=str(hierarchy["height"]) if hierarchy else "",

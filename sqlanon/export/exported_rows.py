@@ -18,7 +18,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres_url import is_database_url, schema_url
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.export.access import Export, export_at, files_of
+from sqlanon.export.access import Export, export_at, files_of, require_known_format
 from sqlanon.export.destinations.received import export_in_schema
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
@@ -88,6 +88,7 @@ def read_export(engine: Engine, path: str) -> ReadExport:
         path = schema_url(path).called
     else:
         export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
+    require_known_format(export, path)
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)
@@ -101,7 +102,7 @@ def read_export(engine: Engine, path: str) -> ReadExport:
         tables = worded(method, arguments).tables
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
         raise UserError(
-            f"{path}: its certificate does not say what a check needs", hint="ask for an export by a newer sqlanon"
+            f"{path}: its certificate does not say what a check needs", hint="ask who published it for the export again"
         ) from None
     _require_hidden(recorded, path)
     if (why := other or unlike_release(recorded, tables)) is not None:

@@ -73,8 +73,7 @@ def _columns(stated: dict[str, Any]) -> Iterator[str]:
 
 def _column(column: dict[str, Any], words: Mapping[Reading, str]) -> tuple[str, str, str]:
     """Its name, its type, and what a value of it says of a row of the source."""
-    reading = column["reading"]
-    said = "-" if reading is None else words[Reading(reading)]
+    said = words[Reading(column["reading"])]
     of = f", of {_code(column['source'])}" if "source" in column else ""
     return _code(column["name"]), _code(column["type"]), said + of
 

@@ -20,6 +20,7 @@ from sqlanon.export.formats.base import export_format, suffixes
 
 __all__ = [
     "CERTIFICATE_FORMAT",
+    "CERTIFICATE_VERSION",
     "MARKDOWN_TITLE",
     "UNFINISHED",
     "RepeatedMemberError",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 CERTIFICATE_FORMAT = "sqlanon export certificate"
+CERTIFICATE_VERSION = 1
 MARKDOWN_TITLE = "# Certificate of the release "
 
 # How the names of folders begin in which exports are written; a killed one leaves its own.

@@ -21,11 +21,10 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals
 from sqlanon.estimates.query.parse import parsed
-from sqlanon.export.access import Export, export_at, files_of, tables_of
+from sqlanon.export.access import Export, export_at, files_of, require_known_format, tables_of
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.paths import local_path
 from sqlanon.inputs.column_types import ENUM
-from sqlanon.methods.former_certificates import upgraded
 from sqlanon.plugins import names
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
 from sqlanon.sqlgen.build.expressions import cast
@@ -61,6 +60,7 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
     query = parsed(text)
     require_parsed(engine, text)
     export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
+    require_known_format(export, path)
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)
@@ -108,11 +108,11 @@ def recorded_of(export: Export, files: Sequence[ExportFile]) -> Recorded:
     It has no labels of stored hierarchies, which may list values that the release does not show.
     """
     policy = _policy(export.stated["policy"]["statement"])
-    stated = upgraded(export.stated, policy)
+    stated = export.stated
     if stated["policy"]["source"] == "query":
         # The query is not in a certificate, and what stands for it is no name.
         policy = replace(policy, source=Source(query=""))
-    types = {fold(str(a["name"])): str(a["type"]) for a in stated["policy"]["attributes"] if a.get("type")}
+    types = {fold(str(a["name"])): str(a["type"]) for a in stated["policy"]["attributes"] if a["type"]}
     rows = map(export.kind.read, files)
     tables = [
         _typed(file, [_column(part) for part in table["columns"]], read, types)

@@ -34,11 +34,10 @@ from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, reopened, require_together, verify_file
 from sqlanon.inputs.joins.requirements import bind_joined, of_join
-from sqlanon.inputs.requirements import is_nested
 from sqlanon.inputs.session_settings import is_writable, moments_in_utc
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
-from sqlanon.releases.composition import others_of, sources_read, warning
+from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.content import fingerprint_of
 from sqlanon.releases.joined import of_recorded
 from sqlanon.sqlgen.build import functions as f
@@ -115,7 +114,7 @@ def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None
     if not is_writable(engine):
         yield
         return
-    moment = exports.record(engine, release, sources_read(engine, release), format_)
+    moment = exports.record(engine, release, format_)
     try:
         yield
     except SqlanonError:
@@ -240,13 +239,10 @@ def _require_structure(
 def _require_as_made(release: Release, tables: Sequence[_Written]) -> None:
     """Raises PrivacyViolation unless the rows to be written have the fingerprint that was taken when they were made.
 
-    Rows that the format casts have another one. So may nested values, whose fingerprint former versions took otherwise.
+    Rows that the format casts have another one.
     """
     for made, written in zip(str(release.content_fingerprint).split(), tables, strict=True):
-        comparable = written.file.columns == written.table.columns and not any(
-            is_nested(kind) for _, kind in written.table.columns
-        )
-        if comparable and written.fingerprint != made:
+        if written.file.columns == written.table.columns and written.fingerprint != made:
             raise PrivacyViolation(
                 f"the rows of {written.table.name} are not those that were checked when {release.name} was made; "
                 "nothing was exported",

@@ -129,9 +129,9 @@ def unlike_attributes(stated: Sequence[dict[str, Any]], policy: Policy) -> str |
             "max_level": attribute.max_level,
             "weight": float(attribute.weight),
         }
-        if other := next((word for word in _OF_ATTRIBUTE if word in entry and entry[word] != said[word]), None):
+        if other := next((word for word in _OF_ATTRIBUTE if entry[word] != said[word]), None):
             return f"it states another {other} of {attribute.name} than the statement of its policy"
-        if bool(entry.get("pseudonym")) != (attribute.pseudonym is not None):
+        if bool(entry["pseudonym"]) != (attribute.pseudonym is not None):
             return f"it states otherwise than its policy whether {attribute.name} is a pseudonym"
     return None
 

@@ -138,7 +138,7 @@ def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
     return ReleaseClasses(bound, _values(release, bound), columns, bucket_rows(tables))
 
 
-def _readings(release: Release, fragment: str | None) -> list[tuple[str, Reading | None]]:
+def _readings(release: Release, fragment: str | None) -> list[tuple[str, Reading]]:
     return [(attribute.name, attribute.reading) for attribute in release.attributes_of(fragment)]
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlanon.catalog import exports, policies, releases
+from sqlanon.catalog import exports, policies
 from sqlanon.catalog import series as series_catalog
 from sqlanon.catalog.exports import KnownReleases
-from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
 from sqlanon.domain.series import Series
@@ -22,15 +21,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.releases.lineage import sources_of
 
-__all__ = ["others_among", "others_of", "others_than", "sources_read", "warning"]
+__all__ = ["others_among", "others_of", "others_than", "warning"]
 
 _SHOWN = 10
 _CURRENT_SCHEMA = "SELECT system.main.current_schema()"
-
-
-def sources_read(engine: Engine, release: Release) -> tuple[SourceRead, ...]:
-    """What a release was made from; if that was not recorded yet, what its policy reads now."""
-    return sources_of(engine, policy_of(release)) if release.sources is None else release.sources
 
 
 def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
@@ -44,7 +38,7 @@ def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
 def others_among(engine: Engine, release: Release, known: KnownReleases) -> list[KnownRelease]:
     """As `others_of`, where the releases beside this one are known already."""
     others = [other for other in known.releases if other.series not in known.required]
-    return _sharing(engine, others, sources_read(engine, release)) if others else []
+    return _sharing(engine, others, release.sources) if others else []
 
 
 def others_than(
@@ -77,13 +71,11 @@ def _sources(engine: Engine, release: KnownRelease) -> tuple[SourceRead, ...] | 
     if release.sources is not None:
         return release.sources
     try:
-        if release.stands:
-            return sources_read(engine, releases.load(engine, release.name))
-        if release.series is not None and release.exported_at is None:
+        if not release.stands and release.series is not None and release.exported_at is None:
             # A ledger names no sources. They are those of the series' policy, whose source is rarely another.
             return sources_of(engine, policies.load(engine, series_catalog.load(engine, release.series).policy))
     except SqlanonError:
-        # Its rows were changed, or its source or its policy is gone.
+        # The rows of the series were changed, or its source or its policy is gone.
         pass
     return None
 

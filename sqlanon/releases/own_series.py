@@ -17,8 +17,7 @@ def own_series(engine: Engine, release: Release) -> str | None:
     """The name of the series that a release belongs to; None if it was made in none.
 
     Raises CatalogError where the release says that it was made in a series and the ledger does not have it there: made
-    anew outside of it, it would keep nothing of what the series requires. A release of a former version does not say
-    it, and then only the ledger does.
+    anew outside of it, it would keep nothing of what the series requires.
     """
     by_ledger, by_release = series_of(engine, release.release_id), series_name_of(release)
     if by_release is None or (by_ledger is not None and same_name(by_ledger, by_release)):

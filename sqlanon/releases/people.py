@@ -42,7 +42,7 @@ class PeopleColumns:
     """
 
     policy: Policy
-    columns: Mapping[str, Sequence[tuple[str, Reading | None]]]
+    columns: Mapping[str, Sequence[tuple[str, Reading]]]
     sensitive: tuple[str, ...]
 
     def rows(

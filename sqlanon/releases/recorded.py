@@ -13,7 +13,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.engines.base import Engine
-from sqlanon.errors import CatalogError, PolicyError
+from sqlanon.errors import PolicyError
 from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.source import own_object
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable
@@ -58,17 +58,12 @@ def _recorded(
 
 def _table(engine: Engine, release: Release, made: ReleaseObject, levels: Levels) -> RecordedTable:
     """A published table, and how its columns are read."""
-    columns: list[RecordedColumn] = []
-    for attribute in release.attributes_of(made.fragment):
-        if attribute.reading is None:
-            raise CatalogError(
-                f"release {release.name}: nothing says how its column {attribute.name} is read", hint="create it again"
-            )
-        columns.append(
-            RecordedColumn(
-                attribute.name, attribute.reading, attribute.source or attribute.name, levels.get(fold(attribute.name))
-            )
+    columns = [
+        RecordedColumn(
+            attribute.name, attribute.reading, attribute.source or attribute.name, levels.get(fold(attribute.name))
         )
+        for attribute in release.attributes_of(made.fragment)
+    ]
     return RecordedTable(columns, exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
 
 

@@ -55,10 +55,8 @@ def _policy_role(facts: Facts, attribute: ReleaseAttribute) -> Role:
     return next((known.role for known in facts.policy.all_attributes if fold(known.name) == source), attribute.role)
 
 
-def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str | None:
-    """How the values of the column are shown; None where the release does not say it."""
-    if attribute.reading is None:
-        return None
+def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str:
+    """How the values of the column are shown."""
     has_counterfeits = any(column.reading is Reading.COUNTERFEITS for column in facts.release.attributes)
     words = {**_READINGS, **_WITH_COUNTERFEITS} if has_counterfeits else _READINGS
     return _apart(facts, attribute) or _label(facts, attribute) or words[attribute.reading]

@@ -102,10 +102,7 @@ def _losses(facts: Facts) -> Iterator[Markup]:
             percent(whole),
             f": the mean of the above, and the figure {GRANULARITY_LOSS} of MEASURE.",
         )
-    name = release.loss_name or GRANULARITY_LOSS
-    if release.loss is None:
-        return
-    if name == GRANULARITY_LOSS:
+    if release.loss_name == GRANULARITY_LOSS:
         if whole is None:
             yield paragraph(
                 "Over all quasi-identifiers the granularity loss was ", number(release.loss), " when the release was "
@@ -114,10 +111,10 @@ def _losses(facts: Facts) -> Iterator[Markup]:
         elif not isclose(whole, release.loss):
             yield paragraph("When the release was made it was ", number(release.loss), ".")
         return
-    definition = worded(release.method, release.method_arguments).losses.get(name)
+    definition = worded(release.method, release.method_arguments).losses.get(release.loss_name, release.loss_name)
     yield paragraph(
         "The method recorded a loss of its own when it made the release, ", number(release.loss), ". It is the "
-        f"{definition or name}. It counts in another way: do not compare it with the figures of this page.",
+        f"{definition}. It counts in another way: do not compare it with the figures of this page.",
     )  # fmt: skip
 
 

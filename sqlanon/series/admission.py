@@ -9,7 +9,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, about
-from sqlanon.series.keys import key_of, keyed_function
+from sqlanon.series.keys import key_check, key_of
 
 __all__ = ["admitted"]
 
@@ -38,7 +38,7 @@ def admitted(engine: Engine, name: str, policy: Policy, kind: str) -> Series:
                 f"{series} knows respondents by {series.entity}, and the ENTITY of {policy} {now}",
                 hint="make it the ENTITY again, or begin another series",
             )
-        if keyed_function(key_of(series.name, series.key_variable), series.key_check) is None:
+        if key_check(key_of(series.name, series.key_variable)) != series.key_check:
             raise PolicyError(
                 f"the key in {series.key_variable} is another than when {series} was begun: nobody would be known",
                 hint="set the variable to the former key",

@@ -13,7 +13,7 @@ from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
-from sqlanon.series.keys import key_of, keyed_function
+from sqlanon.series.keys import key_check, key_of
 from sqlanon.series.known_text import known_text, told_apart
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
@@ -52,10 +52,9 @@ class Respondents:
         people = exp.select(alias(told_apart(name, kind), "respondent")).distinct()
         people.from_(relation(self.bound.relation), copy=False)
         key = key_of(series.name, series.key_variable)
-        function = keyed_function(key, series.key_check)
-        if function is None:
+        if key_check(key) != series.key_check:
             raise InternalError(f"the key of {series} is another than when it was begun")
-        with registered(self.engine, function, key=key) as digest:
+        with registered(self.engine, "keyed_digest", key=key) as digest:
             token = cast(f.call(digest, known_text("respondent", kind)), "UUID")
             known = exp.select(column("respondent"), alias(token, "token"))
             known.from_(people.subquery("people", copy=False), copy=False)

@@ -156,8 +156,8 @@ def require_same_rows(engine: Engine, series: Series) -> str | None:
     if not series.requirements:
         return None
     raise PolicyError(
-        f"the releases of {series} do not all show the same columns beside the quasi-identifiers, or an earlier "
-        "version of sqlanon wrote down each column by itself, so that their rows cannot be compared; nothing was done",
+        f"the releases of {series} do not all show the same columns beside the quasi-identifiers, so that "
+        "their rows cannot be compared; nothing was done",
         hint="let the policy have the columns of the releases before, or begin another series",
         part=("series",),
     )

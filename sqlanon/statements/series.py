@@ -128,26 +128,23 @@ def check_series(engine: Engine, release: Release, name: str) -> list[Measuremen
                 listed = ", ".join(str(made.name) for made in series.releases) or "none yet"
                 raise UserError(f"{release.name} is not in {series}", hint=f"its releases are: {listed}")
         require_ledger(engine, series)
-        _require_compared(engine, release, series, known[release.release_id].position)
+        _require_compared(engine, release, series)
         _require_same_classes(engine, release, series, known[release.release_id].position, scratch)
         return measured_together(engine, series, scratch)
 
 
-def _require_compared(engine: Engine, release: Release, series: Series, position: int) -> None:
-    """Raises PolicyError for a release that an earlier version took into a series by values alone, and not by rows."""
+def _require_compared(engine: Engine, release: Release, series: Series) -> None:
+    """Raises PolicyError for a release whose rows cannot be compared with those of the other releases."""
     classes = classes_of(engine, release)
     if classes.values or not series.requirements:
         return
     types = {fold(name): kind for name, kind in classes.columns}
     columns = [(each, types.get(fold(each.name), "VARCHAR")) for each in policy_of(release).attributes]
-    why, hint = unknown_rows(series, columns) or ("", "")
-    several = len(shown_columns(release, classes.columns)) > 1
-    if not why and several and attributes_of_rows(engine, series).get(position) is None:
-        why = "its rows show several columns, and an earlier version of sqlanon wrote down each by itself"
-    if why:
+    if problem := unknown_rows(series, columns):
+        why, hint = problem
         raise PolicyError(
             f"what {release.name} tells with the other releases of {series} is not known: {why}",
-            hint=hint or "begin another series",
+            hint=hint,
             part=("series",),
         )
 

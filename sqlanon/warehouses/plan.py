@@ -229,8 +229,6 @@ def _refusals(engine: Engine, release: Release, policy: Policy, shape: _Shape) -
             yield f"{attribute.name} has pseudonyms, and a script never holds the key that they are made with", None
     if not policy.quasi_identifiers and shape is not _Shape.FRAGMENTS:
         yield "its policy has no quasi-identifier, so that there are no classes to check", None
-    if not types_of(release):
-        yield "the types of its columns were not recorded when it was made", None
     if shape is _Shape.REGIONS and (unmade := unmade_regions(release)):
         yield unmade
 

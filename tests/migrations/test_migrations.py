@@ -1,16 +1,23 @@
+"""The catalog is made by the migrations that ship, and brought up to date by those that a file lacks."""
+
 from __future__ import annotations
 
 import hashlib
+import signal
+import subprocess
+import sys
 from contextlib import contextmanager
 
 import duckdb
 import pytest
+from typer.testing import CliRunner
 
-from sqlanon import assets
-from sqlanon.catalog import migrations
+from sqlanon import assets, connect
+from sqlanon.catalog import hierarchies, migrations, policies, releases
 from sqlanon.catalog.migrations import Condition, Migration
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.errors import CatalogError, EngineError
+from sqlanon.errors import CatalogError, EngineError, UserError
+from sqlanon.terminal.cli import app
 
 FIRST = Migration(
     1,
@@ -79,8 +86,18 @@ def test_install_makes_the_catalog_once(engine):
         "job",
     }
     recorded = engine.rows("SELECT version, slug, sha256, applied_at IS NOT NULL FROM anon.schema_version")
-    text = assets.read("sql", "catalog", "0001_foundation.sql")
-    assert recorded[0] == (1, "foundation", hashlib.sha256(text.encode()).hexdigest(), True)
+    text = assets.read("sql", "catalog", "0001_catalog.sql")
+    assert recorded == [(1, "catalog", hashlib.sha256(text.encode()).hexdigest(), True)]
+    others = tables(engine) - {"schema_version"}
+    assert [engine.rows(f"FROM anon.{name}") for name in sorted(others)] == [[]] * len(others)
+
+
+def test_a_database_without_a_catalog_gets_it_at_once():
+    """One script, and one row that says so."""
+    with duckdb.connect() as connection:
+        sent = []
+        migrations.create(DuckDBEngine(connection, sent.append))
+        assert len([text for text in sent if "anon." in text]) == 2
 
 
 def test_moments_are_utc_without_a_time_zone(engine):
@@ -124,6 +141,104 @@ def test_each_migration_has_a_transaction_of_its_own(engine):
     assert len(begun) == 2
     assert migrations.state(engine, [FIRST, SECOND]).condition is Condition.CURRENT
     assert "half" not in tables(engine)
+
+
+# The child, whose third migration ends before its text is run, or before it is recorded.
+KILLED = """
+import os, signal, sys
+import duckdb
+from sqlanon.catalog import migrations
+from sqlanon.engines.duckdb import DuckDBEngine
+
+path, before, *texts = sys.argv[1:]
+named = enumerate(zip(texts[::2], texts[1::2]), start=1)
+steps = [migrations.Migration(number, slug, text) for number, (slug, text) in named]
+engine = DuckDBEngine(duckdb.connect(path))
+run = engine.run
+
+def killed(text, *rest):
+    third = text == texts[5] if before == "text" else rest == ([3, texts[4], steps[2].sha256],)
+    if third:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run(text, *rest)
+
+engine.run = killed
+migrations.migrate(engine, steps, engine.transaction)
+"""
+
+
+@pytest.mark.parametrize("before", ["text", "record"])
+def test_migrations_go_on_where_a_killed_process_has_ended(tmp_path, before):
+    path = str(tmp_path / "hospital.duckdb")
+    steps = [FIRST, SECOND, THIRD]
+    with duckdb.connect(path) as connection:
+        migrations.migrate(DuckDBEngine(connection), steps[:1])
+        connection.execute("INSERT INTO anon.policy VALUES ('p')")
+    texts = [text for step in steps for text in (step.slug, step.text)]
+    killed = subprocess.run([sys.executable, "-c", KILLED, path, before, *texts], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    with duckdb.connect(path) as connection:
+        engine = DuckDBEngine(connection)
+        assert migrations.state(engine, steps) == migrations.State(Condition.OLDER, 2)
+        assert tables(engine) == {"schema_version", "policy"}
+        assert migrations.migrate(engine, steps, engine.transaction) == [THIRD]
+        assert engine.rows("FROM anon.policy") == [("p", None)]
+
+
+@pytest.fixture
+def older(tmp_path, monkeypatch):
+    """The path of a database whose catalog lacks the last of the migrations that ship, with a release in it."""
+    path = str(tmp_path / "older.duckdb")
+    with connect(path) as session:
+        session.execute(
+            "CREATE TABLE patients AS SELECT i // 4 AS zip FROM range(8) AS t(i);"
+            "CREATE POLICY hospital ON patients (zip QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);"
+            "CREATE ANONYMIZED TABLE released AS POLICY hospital"
+        )
+    last = len(migrations.known_migrations()) + 1
+    steps = (*migrations.known_migrations(), Migration(last, "extra", THIRD.text))
+    monkeypatch.setattr(migrations, "known_migrations", lambda: steps)
+    return path
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_nothing_reads_or_writes_an_older_catalog(older, read_only):
+    with duckdb.connect(older, read_only=read_only) as connection:
+        engine = DuckDBEngine(connection)
+        for refused in (
+            lambda: policies.load(engine, "hospital"),
+            lambda: policies.delete(engine, "hospital"),
+            lambda: hierarchies.used_by(engine, "any"),
+            lambda: releases.listing(engine),
+            lambda: migrations.install(engine),
+        ):
+            with pytest.raises(
+                CatalogError, match=r"catalog of version \d+, and this sqlanon reads version \d"
+            ) as error:
+                refused()
+            assert "sqlanon migrate" in error.value.hint
+
+
+def test_an_older_catalog_that_is_open_for_reading_only_is_not_migrated(older):
+    with duckdb.connect(older, read_only=True) as connection:
+        engine = DuckDBEngine(connection)
+        with pytest.raises(UserError, match="open for reading only"):
+            migrations.migrate(engine, transaction=engine.transaction)
+        assert migrations.state(engine).condition is Condition.OLDER
+
+
+def test_the_command_brings_an_older_catalog_up_to_date(older):
+    with connect(older) as session:
+        for statement in ("CHECK released", "DROP POLICY hospital", "CREATE HIERARCHY h AS PREFIXES (2)"):
+            with pytest.raises(CatalogError, match="sqlanon migrate"):
+                session.sql(statement)
+        # What is not ours goes on as before.
+        assert session.sql("SELECT count(*) FROM released").fetchall() == [(8,)]
+    done = CliRunner().invoke(app, ["migrate", older])
+    assert (done.exit_code, "_extra" in done.output) == (0, True)
+    with connect(older) as session:
+        assert all(row[-1] for row in session.sql("CHECK released").fetchall())
+        assert "extra" in tables(DuckDBEngine(session.duckdb))
 
 
 def test_a_newer_catalog_is_refused(engine):
@@ -224,7 +339,7 @@ def test_the_catalog_is_there_when_the_file_is_opened_again(tmp_path):
 def test_shipped_migrations_are_numbered_in_order():
     known = migrations.known_migrations()
     assert [migration.version for migration in known] == list(range(1, len(known) + 1))
-    assert str(known[0]) == "0001_foundation"
+    assert str(known[0]) == "0001_catalog"
 
 
 def test_why_names_are_not_unique_keys(engine):

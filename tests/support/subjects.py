@@ -88,7 +88,6 @@ _FILES = {
         "report_columns report_words rounding templates u_loss workloads"
     ),
     "export": (
-        "readings "
         "assumptions composition content export export_bytes export_certificate export_formats export_leftovers "
         "export_models export_options export_place export_replace export_targets export_drill forged_certificates jobs "
         "postgres_drill postgres_export exported_databases postgres_import postgres_schemas report_files signature "
@@ -96,7 +95,7 @@ _FILES = {
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
-        "from_former_versions migrations new_catalog new_database readings related_policy"
+        "migrations new_database related_policy"
     ),
     "syntax": (
         "common_mistakes error_places friendly_sql hostile_names identifiers listings long_texts parameters "
@@ -158,7 +157,6 @@ _PARTS = {
     "jobs": "export kills",
     "methods": "everything",
     "methods.anatomy": "anatomy",
-    "methods.former_certificates": "export",
     "methods.fragmentation": "fragments loose",
     "methods.generalization": "generalization local_recoding related_tables explain",
     "methods.itemsets": "itemsets",

@@ -15,6 +15,7 @@ from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, release_json
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.values import QualifiedName, Source
@@ -29,6 +30,7 @@ POLICY = Policy(
     (Requirement("t_closeness", (("t", Decimal("0.3")),)),),
 )
 HIERARCHY = StoredHierarchy(HierarchyDefinition("zip_prefix", "prefixes", (4, 3)), 3, "ab" * 32)
+TYPES = {"zip": "VARCHAR"}
 NAME = QualifiedName(("main", "hospital_pub"))
 RELEASE = Release(
     release_id="0f" * 16,
@@ -36,7 +38,7 @@ RELEASE = Release(
     kind="table",
     policy="hospital",
     policy_fingerprint="cd" * 32,
-    policy_json=release_json(POLICY, [HIERARCHY]),
+    policy_json=release_json(POLICY, [HIERARCHY], TYPES),
     method="generalization",
     method_arguments=(("suppression", Decimal("0.02")),),
     source_rows=100,
@@ -50,8 +52,8 @@ RELEASE = Release(
     sqlanon_version="0.1.0",
     created_at=datetime(2026, 11, 21, 10, 30, 0, 123456),
     attributes=(
-        ReleaseAttribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", 1, 3, Decimal("0.5")),
-        ReleaseAttribute("disease", Role.SENSITIVE),
+        ReleaseAttribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", 1, 3, Decimal("0.5"), reading=Reading.LABEL),
+        ReleaseAttribute("disease", Role.SENSITIVE, reading=Reading.EXACT),
     ),
     objects=(ReleaseObject("table", NAME), ReleaseObject("view", QualifiedName(("anon", "classes")))),
     nodes_pruned=1,
@@ -95,8 +97,8 @@ def test_a_release_comes_back_as_it_was(engine):
 
 
 def test_a_release_without_numbers_comes_back_as_it_was(engine):
-    bare = replace(RELEASE, kind="view", loss=None, nodes=None, nodes_checked=None, content_fingerprint=None)
-    bare = replace(bare, nodes_pruned=None, proven_optimal=None, loss_bound=None, loss_name=None)
+    bare = replace(RELEASE, kind="view", nodes=None, nodes_checked=None, content_fingerprint=None)
+    bare = replace(bare, nodes_pruned=None, proven_optimal=None, loss_bound=None)
     bare = replace(bare, attributes=(), objects=(), method_arguments=())
     save(engine, bare)
     assert releases.load(engine, NAME) == bare
@@ -144,7 +146,7 @@ def test_a_release_is_sealed_beside_the_others(engine):
     """The other releases are those that `known` returns, and the digest is that of `seal`."""
     other = replace(RELEASE, release_id="1f" * 16, name=QualifiedName(("main", "other")))
     save(engine, RELEASE)
-    exports.record(engine, RELEASE, RELEASE.sources, "parquet")
+    exports.record(engine, RELEASE, "parquet")
     releases.save(engine, other)
     beside = exports.seal_beside(engine, other.release_id)
     assert beside == exports.known(engine, but=other.release_id)
@@ -167,7 +169,7 @@ def test_delete_forgets_one_release_whole(engine):
         releases.save_measurements(engine, release, MEASURED)
         for table, row in FROZEN.items():
             engine.run(f"INSERT INTO anon.{table} VALUES (?, {row})", [release.release_id])
-        exports.record(engine, release, release.sources, "parquet")
+        exports.record(engine, release, "parquet")
         seal(engine, release.release_id)
     releases.delete(engine, RELEASE.release_id)
     # What was given away stays given away.
@@ -232,21 +234,19 @@ def test_a_release_carries_its_policy_and_hierarchies(engine):
 def test_a_release_carries_its_public_table():
     for against in (Source(QualifiedName(("main", "voters"))), Source(query="SELECT zip FROM voters")):
         policy = replace(POLICY, against=against)
-        assert policy_of(replace(RELEASE, policy_json=release_json(policy, []))) == policy
+        assert policy_of(replace(RELEASE, policy_json=release_json(policy, [], TYPES))) == policy
 
 
-def test_a_copy_of_the_policy_written_before_there_were_public_tables_is_read():
-    text = (
-        '{"policy":{"name":"hospital","source":{"query":"SELECT * FROM patients"},"attributes":[{"name":"zip","role":'
-        '"quasi_identifier","hierarchy":"zip_prefix","min_level":null,"max_level":null,"weight":0.5,"pseudonym":null}],'
-        '"requirements":[{"model":"t_closeness","arguments":{"t":0.3}}]},"hierarchies":[{"definition":{"name":'
-        '"zip_prefix","kind":"prefixes","arguments":[4,3],"options":{},"query":null},"height":3,"digest":"'
-        + "ab" * 32
-        + '"}]}'
-    )
-    assert policy_of(replace(RELEASE, policy_json=text)) == POLICY
-    # Without a public table nothing is written of it, and so the fingerprints of before still hold.
-    assert release_json(POLICY, [HIERARCHY]) == text
+# Each key that the copy of a policy has: without it nothing is read.
+KEYS = sorted(set(re.findall(r'"(\w+)":', RELEASE.policy_json)) - {*TYPES, "k", "t"})
+
+
+def test_a_copy_of_a_policy_has_no_more_than_it_needs():
+    assert [
+        *("arguments", "attributes", "definition", "digest", "height", "hierarchies", "hierarchy", "kind"),
+        *("max_level", "min_level", "model", "name", "options", "policy", "pseudonym", "query", "requirements"),
+        *("role", "source", "types", "weight"),
+    ] == KEYS
 
 
 @pytest.mark.parametrize(
@@ -259,6 +259,7 @@ def test_a_copy_of_the_policy_written_before_there_were_public_tables_is_read():
         "null",
         RELEASE.policy_json[:-1],
         RELEASE.policy_json.replace('"quasi_identifier"', '"any"'),
+        *(RELEASE.policy_json.replace(f'"{key}"', '"another"') for key in KEYS),
         "[" * 9999,
     ],
 )

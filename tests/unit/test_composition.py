@@ -15,8 +15,6 @@ import pytest
 
 import sqlanon
 from sqlanon import UserError
-from sqlanon.catalog.digests import seal
-from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.terminal.presentation import Output
 from sqlanon.terminal.scripts import ScriptRun
 from tests.support.database import template
@@ -206,19 +204,6 @@ def test_an_export_of_which_nobody_knows_when(con: Any) -> None:
     declare(con, "p", "patients")
     con.execute("INSERT INTO anon.release_export VALUES (NULL, 'main', 'sent', NULL, NULL, NULL, NULL)")
     assert "main.sent (given away, gone since, its source is not known)" in str(make(con, "first", "patients"))
-
-
-@pytest.mark.long
-def test_a_release_that_was_made_before_it_was_recorded(con: Any) -> None:
-    """What its policy reads counts, and if that is gone it is not known."""
-    make(con, "first", "grown")
-    con.execute("UPDATE anon.release SET sources = NULL")
-    [(release_id,)] = con.execute("SELECT release_id FROM anon.release").fetchall()
-    seal(DuckDBEngine(con.duckdb), release_id)
-    assert "main.first is" in str(make(con, "second", "patients"))
-    assert make(con, "third", "staff") is None
-    con.execute("DROP VIEW grown; DROP VIEW adults")
-    assert "main.second is" in str(make(con, "fourth", "patients"))
 
 
 def test_if_not_exists_says_it_too(con: Any) -> None:

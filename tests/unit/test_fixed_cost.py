@@ -132,7 +132,7 @@ def test_statements_that_repeat_have_the_same_texts_and_one_that_failed_has_its_
 
 
 def test_queries_of_the_first_statement_in_a_new_database() -> None:
-    """However many migrations there are: the catalog's tables are one script, and each macro is another."""
+    """The catalog's tables are one script, and each macro is another."""
     with sqlanon.connect() as con:
         queries: list[str] = []
         con.observe(lambda stage, sql, *_: queries.append(sql) if sql else None)

@@ -1,22 +1,16 @@
-"""The ledger of a series: other rows than were written are noticed, and those of former versions are known."""
+"""The ledger of a series: other rows than were written are noticed."""
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-import sqlanon
 from sqlanon import CatalogError, Connection, PolicyError
-from sqlanon.catalog import ledger, migrations
-from sqlanon.catalog.series import load
-from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.catalog import ledger
 from sqlanon.series import keys
-from sqlanon.sqlgen.build.sql_files import query_file
-from sqlanon.statements import series as statements
 from tests.support.database import template
 
 KEY = "a key that nobody knows"
@@ -87,9 +81,6 @@ OTHER_ROWS = [
             ("class", "position", "position - 1"),
             ("class", "series_id", "'another'"),
             ("release", "digest", "'another'"),
-            ("release", "digest_of", "'classes'"),
-            ("release", "digest_of", "'another'"),
-            ("release", "digest_of", "NULL"),
             ("release", "position", "7"),
             ("release", "series_id", "'another'"),
         )
@@ -185,93 +176,6 @@ def test_digests_are_compared_where_checksums_are_not_what_they_should_be(
     assert compared == []
 
 
-def by_hmac(key: bytes, name: str = "pseudonym") -> str:
-    return keys.key_check(key, name)
-
-
-@pytest.fixture
-def former() -> Iterator[Connection]:
-    with template(SETUP, as_formerly) as connection:
-        yield connection
-
-
-def as_formerly(con: Connection) -> None:
-    """A series of a former version: respondents are HMACs, each class has its values, and there are no checksums."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(statements, "key_check", by_hmac)
-        con.execute(BEGUN)
-    make_three(con)
-    engine = DuckDBEngine(con.duckdb)
-    made = load(engine, "monthly")
-    digest = ledger.head_digest(made)
-    for release in made.releases:
-        digest = ledger.ledger_digest(engine, made, release.position, digest, "classes")
-        con.duckdb.execute("UPDATE anon.series_release SET digest = ? WHERE position = ?", [digest, release.position])
-    con.duckdb.execute("UPDATE anon.series SET digest = ?", [digest])
-    con.duckdb.execute(
-        "CREATE TABLE anon.former AS SELECT series_id, position, class_no, attribute, value, n "
-        "FROM anon.series_class JOIN (FROM anon.series_value SELECT * EXCLUDE (position)) "
-        "USING (series_id, attribute, value_set); DROP TABLE anon.series_class; "
-        "DROP TABLE anon.series_value; ALTER TABLE anon.former RENAME TO series_value; "
-        "ALTER TABLE anon.series_release DROP COLUMN checksum; ALTER TABLE anon.series_release DROP COLUMN digest_of; "
-        "ALTER TABLE anon.policy DROP COLUMN bound; ALTER TABLE anon.policy DROP COLUMN against_bound; "
-        "ALTER TABLE anon.policy_related_table DROP COLUMN bound; "
-        "DELETE FROM anon.schema_version WHERE version >= 15"
-    )
-
-
-@pytest.mark.long
-def test_a_series_of_a_former_version_goes_on(former: Connection) -> None:
-    with pytest.raises(CatalogError, match="sqlanon migrate"):
-        former.execute(MADE)
-    engine = DuckDBEngine(former.duckdb)
-    of_classes = former.duckdb.execute("SELECT * FROM anon.series_value ORDER BY ALL").fetchall()
-    migrated = [migration.slug for migration in migrations.migrate(engine, transaction=engine.transaction)]
-    assert {"checksums", "value_sets"} <= {*migrated}
-    assert checksums(former) == [None] * 3
-    query = query_file("ledger", "class_value").sql("duckdb")
-    assert former.duckdb.execute(f"FROM ({query}) ORDER BY ALL").fetchall() == of_classes
-    # Each class has the two diseases.
-    assert former.duckdb.execute("SELECT position, value, n FROM anon.series_value ORDER BY ALL").fetchall() == [
-        (1, "d0", 1),
-        (1, "d1", 1),
-    ]
-    # Those who were away have other values to choose from now.
-    former.duckdb.execute("UPDATE people SET disease = 'x' WHERE name = 'p0'")
-    with pytest.raises(sqlanon.PrivacyViolation, match="with other values to choose from: 2"):
-        former.execute(MADE)
-    former.duckdb.execute("UPDATE people SET disease = 'd0' WHERE name = 'p0'")
-    former.execute(MADE)
-    assert None not in checksums(former)
-    assert former.duckdb.execute("SELECT digest_of FROM anon.series_release ORDER BY position").fetchall() == [
-        *[("classes",)] * 3,
-        ("sets",),
-    ]
-    assert former.duckdb.execute("SELECT count(*) FROM anon.series_value").fetchone() == (2,)
-    assert former.execute("SHOW SERIES").fetchall() == [("monthly", "p", 4, 12)]
-    respondents = former.duckdb.execute("SELECT DISTINCT respondent FROM anon.series_member").fetchall()
-    key = keys.key_of("monthly", "SERIES_KEY")
-    tokens = {hmac.digest(key, f"p{i}".encode(), "sha256")[:16].hex() for i in range(12)}
-    assert {respondent.hex for (respondent,) in respondents} == tokens
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("position", [1, 3])
-def test_other_rows_of_a_former_version_are_noticed(former: Connection, position: int) -> None:
-    engine = DuckDBEngine(former.duckdb)
-    migrations.migrate(engine, transaction=engine.transaction)
-    for change in (
-        f"UPDATE anon.series_member SET class_no = 5 - class_no WHERE position = {position}",
-        f"UPDATE anon.series_class SET value_set = uuid() WHERE position = {position}",
-        "UPDATE anon.series_value SET n = n + 1 WHERE rowid = 0",
-    ):
-        former.duckdb.execute("BEGIN")
-        former.duckdb.execute(change)
-        with pytest.raises(CatalogError, match="its ledger does not have the rows"):
-            former.execute(MADE)
-        former.duckdb.execute("ROLLBACK")
-
-
 def test_respondents_are_keyed_digests(series: Connection) -> None:
     respondents = series.duckdb.execute("SELECT DISTINCT respondent FROM anon.series_member").fetchall()
     key = keys.key_of("monthly", "SERIES_KEY")
@@ -279,15 +183,10 @@ def test_respondents_are_keyed_digests(series: Connection) -> None:
     assert {respondent.hex for (respondent,) in respondents} == digests
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("kind", ["series", "former"])
-def test_another_key_is_noticed(kind: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    con: Connection = request.getfixturevalue(kind)
-    if kind == "former":
-        migrations.migrate(DuckDBEngine(con.duckdb))
+def test_another_key_is_noticed(series: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERIES_KEY", KEY + "!")
     with pytest.raises(PolicyError, match="nobody would be known"):
-        con.execute(MADE)
+        series.execute(MADE)
 
 
 @pytest.mark.one_in(3)

@@ -173,29 +173,6 @@ def test_columns_of_which_some_may_change(con: Connection) -> None:
     assert checked(con)["composition", "disease"] == (pytest.approx(1 / 3), True)
 
 
-@pytest.mark.long
-def test_a_series_of_an_earlier_version_that_wrote_down_values_alone(con: Connection) -> None:
-    columns = "ENTITY, age QUASI IDENTIFIER, disease SENSITIVE, status INSENSITIVE"
-    begin(con, columns, "composition(max => 1)")
-    con.duckdb.execute("DELETE FROM anon.series_class WHERE attribute LIKE '[%'")
-    con.duckdb.execute("DELETE FROM anon.series_value WHERE attribute LIKE '[%'")
-    from sqlanon.catalog import series as catalog
-    from sqlanon.catalog.ledger import head_digest, ledger_digest, renew_checksums
-    from sqlanon.engines.duckdb import DuckDBEngine
-
-    engine = DuckDBEngine(con.duckdb)
-    series = catalog.load(engine, "s")
-    digest = ledger_digest(engine, series, 1, head_digest(series))
-    con.duckdb.execute("UPDATE anon.series_release SET digest = ?, checksum = NULL", [digest])
-    con.duckdb.execute("UPDATE anon.series SET digest = ?", [digest])
-    renew_checksums(engine, catalog.load(engine, "s"))
-    with pytest.raises(PolicyError, match="an earlier version of sqlanon wrote down each by itself"):
-        con.execute("CHECK r0 IN SERIES s")
-    fill(con, FIRST)
-    with pytest.raises(PolicyError, match="do not all show the same columns"):
-        con.execute("CREATE ANONYMIZED TABLE r1 AS POLICY p METHOD generalization(suppression => 0) IN SERIES s")
-
-
 @pytest.mark.one_in(10)
 @pytest.mark.parametrize("variant", ["counting", "intersection"])
 @pytest.mark.parametrize(

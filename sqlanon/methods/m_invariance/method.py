@@ -39,7 +39,7 @@ from sqlanon.methods.m_invariance.tables import COUNTERFEIT_TABLE, COUNTERFEITS,
 from sqlanon.methods.m_invariance.verify import UNIQUE, verified_buckets, verified_ranges
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.bucket_tables import BUCKET_TABLES, bucket_names, require_names
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS, OF_REGIONS
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, cuts_of, points_of
 from sqlanon.methods.shared.partition.solve import Options as Mondrian
 from sqlanon.methods.shared.random_worlds import of_buckets
@@ -278,5 +278,5 @@ def wording(options: Options) -> Wording:
         _CHANGED: Figure(changed, _PAPER, "the ledger of the series, when the release was made"),
     }
     if options.publish == "ranges":
-        return Wording(_IN_RANGES, OF_REGIONS, figures, (RANGE_ROWS, COUNTERFEIT_TABLE))
+        return Wording(_IN_RANGES, DEFINITIONS, figures, (RANGE_ROWS, COUNTERFEIT_TABLE))
     return Wording(_PUBLISHED, DEFINITIONS, figures, (*BUCKET_TABLES, COUNTERFEIT_TABLE))

@@ -33,7 +33,7 @@ from sqlanon.methods.limits import (
 from sqlanon.methods.mondrian.place_rows import place_rows, readings_of
 from sqlanon.methods.mondrian.reasons import cut_up
 from sqlanon.methods.shared.arguments import parsed
-from sqlanon.methods.shared.loss_definitions import OF_REGIONS
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, solve, target_of
 from sqlanon.methods.shared.random_worlds import of_buckets
@@ -220,5 +220,5 @@ def wording(options: Options) -> Wording:
     """What a certificate says of the release."""
     if options.publish == "none":
         dealt_readings = (Reading.EXACT, Reading.BUCKET_VALUE, Reading.BUCKET)
-        return Wording(_IN_BUCKETS, OF_REGIONS, tables=(dealt_readings,))
-    return Wording(_BY_REGION, OF_REGIONS)
+        return Wording(_IN_BUCKETS, DEFINITIONS, tables=(dealt_readings,))
+    return Wording(_BY_REGION, DEFINITIONS)

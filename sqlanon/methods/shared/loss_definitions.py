@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["DEFINITIONS", "GRANULARITY_LOSS", "OF_REGIONS"]
+__all__ = ["DEFINITIONS", "GRANULARITY_LOSS"]
 
 GRANULARITY_LOSS = (
     "granularity loss: a value that is shown by a label costs (n - 1) / (N - 1), where n of the N values of its "
@@ -15,14 +15,3 @@ GRANULARITY_LOSS = (
 
 # Of rows that are recoded by level or by region, left out or published in fewer columns.
 DEFINITIONS: Mapping[str, str] = {"granularity_loss": GRANULARITY_LOSS}
-
-# Regions were recorded with another loss before granularity_loss was one figure for all methods.
-OF_REGIONS: Mapping[str, str] = {
-    **DEFINITIONS,
-    "loss_metric": (
-        "loss metric (Iyengar 2002): a number or a time costs the width of its region's range divided by that of all "
-        "values, any other value (n - 1) / (N - 1), where n of the N values, in the order of the hierarchy, lie in the "
-        "range, or below the ancestor that is shown; the mean over all rows and all quasi-identifiers, weighted where "
-        "the policy weighs: 0 where nothing is changed"
-    ),
-}

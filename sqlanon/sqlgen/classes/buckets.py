@@ -110,7 +110,7 @@ def people_of_buckets(
     return exp.select(*map(column, keys)).from_(people.subquery("each"))
 
 
-def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading | None]]]) -> BucketRows | None:
+def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRows | None:
     """Where the rows of buckets are, None where each value of a bucket is a row's.
 
     `tables` has the name of each column, and how it is read, by the suffix of the table's name.
@@ -133,7 +133,7 @@ def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading | None]]]) -> B
 
 
 def values_of_table(
-    table: str, columns: Sequence[tuple[str, str | None, Reading | None]], sensitive: Collection[str]
+    table: str, columns: Sequence[tuple[str, str | None, Reading]], sensitive: Collection[str]
 ) -> dict[str, BucketValues]:
     """Where the values of sensitive attributes are, of those that a table shows by bucket.
 

@@ -1,6 +1,4 @@
--- The catalog of a new database: the tables that all migrations together make, which a new database need not go through.
---
--- A migration that changes a table or makes one changes this file, too; tests/migrations/test_new_catalog.py compares.
+-- The catalog: the tables of the schema anon, as docs/catalog.md describes them.
 
 CREATE SCHEMA IF NOT EXISTS anon;
 
@@ -75,7 +73,7 @@ CREATE TABLE anon.release (
     source_rows BIGINT NOT NULL,
     released_rows BIGINT NOT NULL,
     suppressed_rows BIGINT NOT NULL,
-    loss DOUBLE,
+    loss DOUBLE NOT NULL,
     nodes BIGINT,
     nodes_checked BIGINT,
     content_fingerprint VARCHAR,
@@ -85,8 +83,8 @@ CREATE TABLE anon.release (
     nodes_pruned BIGINT,
     proven_optimal BOOLEAN,
     loss_bound DOUBLE,
-    loss_name VARCHAR,
-    sources VARCHAR,
+    loss_name VARCHAR NOT NULL,
+    sources VARCHAR NOT NULL,
     digest VARCHAR
 );
 
@@ -101,7 +99,7 @@ CREATE TABLE anon.release_attribute (
     weight DECIMAL(18, 6) NOT NULL,
     fragment VARCHAR,
     source VARCHAR,
-    reading VARCHAR
+    reading VARCHAR NOT NULL
 );
 
 CREATE TABLE anon.release_recoding (
@@ -247,8 +245,7 @@ CREATE TABLE anon.series_release (
     members BIGINT NOT NULL,
     digest VARCHAR NOT NULL,
     published_at TIMESTAMP NOT NULL DEFAULT make_timestamp(epoch_us(current_timestamp)),
-    checksum VARCHAR,
-    digest_of VARCHAR DEFAULT 'classes'
+    checksum VARCHAR
 );
 
 CREATE TABLE anon.series_member (
