@@ -200,7 +200,7 @@ def made(name: str) -> Any:
     return con
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.long
 @pytest.mark.parametrize("name", VIEWS)
 def test_every_column_that_a_view_reads_is_looked_at(name: str) -> None:
     con = made(name)

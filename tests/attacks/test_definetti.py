@@ -87,7 +87,7 @@ def test_the_statement_names_what_the_naive_version_names(con: Connection) -> No
         assert (row[3] / ROWS > chance(l)) is (table == "told")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "columns"),
     [("slicing(l => 2)", "COLUMNS (ward, town, person), (disease)"), ("mondrian(publish => 'none')", "")],

@@ -92,7 +92,7 @@ ON_PLACE = "k_anonymity(k => 5, on => (place)), k_anonymity(k => 2)"
 METHODS = ["generalization(suppression => 0.5)", "generalization(recoding => 'local')", "mondrian"]
 
 
-@pytest.mark.one_in(14)
+@pytest.mark.long
 @pytest.mark.parametrize(("requirement", "method"), [(ON_PLACE, METHODS[0]), *itertools.product(REQUIRED, METHODS)])
 def test_a_row_of_nobody_is_no_respondent(requirement: str, method: str) -> None:
     connection = sqlanon.connect()

@@ -47,7 +47,7 @@ def said(con: Connection, query: str) -> str:
     return str([[round(part, 9) if isinstance(part, float) else part for part in row] for row in rows])
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("release", RELEASES)
 def test_withheld_rows_change_no_answer(release: str) -> None:
     one, other = released(release, "77, 'Secret-1', 1000"), released(release, "12, 'Secret-2', -5")

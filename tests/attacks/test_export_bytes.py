@@ -74,6 +74,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return connection
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("compressed", [True, False])
 @pytest.mark.parametrize("format_", FORMATS)
 def test_nothing_withheld_is_in_the_bytes(

@@ -81,7 +81,7 @@ def test_bounds_and_a_mean_tell_the_third_of_three_values() -> None:
     assert all(len(same) == 1 for same in alike(regions, by_hand))
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "made"), [*((kind, "TABLE") for kind in KINDS), ("with null", "VIEW"), ("words", "VIEW")]
 )

@@ -245,7 +245,7 @@ def test_rows_elsewhere_are_refused_in_the_method_s_words(
     assert raised.value.hint == refusal.hint
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("call", [call for call in CALLS if limits_of(call).without_series is None])
 def test_a_script_is_written_or_refused_in_the_method_s_words(con: Connection, call: str) -> None:
     limits = limits_of(call)

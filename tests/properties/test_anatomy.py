@@ -145,6 +145,7 @@ def test_buckets_are_diverse_and_hold_every_row(one: Case) -> None:
     assert all(row[-1] for row in con.execute(f"CHECK {RELEASE}").fetchall())
 
 
+@pytest.mark.long
 @given(
     st.lists(st.sampled_from("abcd"), min_size=1, max_size=7),
     st.sampled_from(VARIANTS),

@@ -62,6 +62,7 @@ def test_levels(case: projected.Projected, narrow: bool) -> None:
         assert_alike(projected.install(case), f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
 
 
+@pytest.mark.long
 @given(case=st.sampled_from(WITH_PUBLIC).flatmap(search.drawn))
 @settings(FEW, max_examples=draws(2, long=12))
 def test_levels_with_a_public_table(case: search.Drawn) -> None:

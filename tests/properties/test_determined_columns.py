@@ -27,7 +27,7 @@ pytestmark = pytest.mark.drawn
 
 # The level of significance of a test of one column and one quasi-identifier.
 LEVEL = 1e-6
-TABLES = 200
+TABLES = draws(60, long=200)
 
 
 def test_the_level_is_the_one_that_is_tried() -> None:

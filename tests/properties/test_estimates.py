@@ -116,6 +116,7 @@ def check_having(con: Connection, query: Query, having: Having) -> None:
     assert asked(con, query, f" HAVING {having.sql}") == expected, (query.sql, having.sql)
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=12), deadline=None, suppress_health_check=[*HealthCheck])
 @given(st.sampled_from([*RELEASES]), st.lists(queries(joined=True), min_size=2, max_size=2), st.data())
 def test_lookups_and_having(release: str, some: list[Query], data: st.DataObject) -> None:

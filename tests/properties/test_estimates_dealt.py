@@ -39,7 +39,7 @@ def buckets(con: Connection, table: str, exact: str, value: str) -> tuple[dict[A
     return rows, values
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("release", METHODS)
 def test_the_bounds_of_a_conjunction_are_reached(release: str) -> None:
     @settings(max_examples=draws(2, long=10), deadline=None, suppress_health_check=[*HealthCheck])

@@ -159,7 +159,7 @@ def across(release: str) -> st.SearchStrategy[Query]:
     return st.builds(combined, st.sampled_from([*ACROSS]), conjuncts(first), conjuncts(second))
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize("release", METHODS)
 def test_counts_of_what_several_fragments_have(release: str) -> None:
     """The bounds of a conjunction are reached where nothing links fragments, and groups only narrow them."""
@@ -202,7 +202,7 @@ def by_itself(*_: object) -> Any:
     raise InternalError("a query was asked by itself")
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize("release", METHODS)
 def test_what_is_measured_at_once_is_what_is_estimated_by_itself(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])

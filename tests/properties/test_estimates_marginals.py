@@ -81,7 +81,7 @@ def check(con: Connection, task: Task, query: Query, given_: Marginals) -> None:
         assert found.high is None or truth - 1e-9 * max(1, abs(truth)) <= found.high, about
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize("release", RELEASES)
 def test_leaves_weigh_what_the_marginals_say(release: str) -> None:
     plain = queries().filter(lambda query: query.group is None)

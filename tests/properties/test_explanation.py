@@ -122,6 +122,7 @@ def test_every_figure_is_that_of_the_rows(demand: Demand, loss: str) -> None:
     event(f"{len(found.cheaper)} cheaper")
 
 
+@pytest.mark.long
 @given(demand=demands(), loss=st.sampled_from(sorted(ORACLES)))
 @BUDGET
 def test_what_could_lose_less_comes_in_the_order_of_its_bound(demand: Demand, loss: str) -> None:

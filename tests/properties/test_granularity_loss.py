@@ -118,6 +118,7 @@ def test_ranges_of_numbers_count_the_values_in_them(table: list[Row]) -> None:
     assert figures["age"] == pytest.approx(sum(costs) / len(table))
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     cases("k_anonymity", ("strict", "relaxed"), size=12),

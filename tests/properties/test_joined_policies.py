@@ -197,6 +197,7 @@ def test_what_is_published_is_the_best_of_all_nodes(case: Case) -> None:
     assert_published(case)
 
 
+@pytest.mark.long
 @given(case=CASES)
 @settings(max_examples=draws(2, long=4), deadline=None)
 def test_where_keys_take_several_words_and_no_rows_are_kept(case: Case) -> None:
@@ -204,6 +205,7 @@ def test_where_keys_take_several_words_and_no_rows_are_kept(case: Case) -> None:
         assert_published(case)
 
 
+@pytest.mark.long
 @given(case=CASES)
 @settings(max_examples=draws(2, long=5), deadline=None)
 def test_explain_says_what_the_join_comes_to(case: Case) -> None:

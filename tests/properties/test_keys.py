@@ -88,6 +88,7 @@ def _no_labels(value: object) -> tuple[()]:
     return ()
 
 
+@pytest.mark.long
 @given(case=wide_cases(), kind=st.sampled_from(["TABLE", "VIEW"]))
 @FEW
 def test_releases_with_keys_of_several_words(case: Case, kind: str) -> None:

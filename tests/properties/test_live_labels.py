@@ -144,7 +144,7 @@ def test_labels_come_and_go(data: st.DataObject, plan: Plan, first: Arrival, lab
     con.close()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_new_labels_in_many_columns_withhold_no_old_row(threads: int) -> None:
     """Nine columns of 20 to 28 values each; 50 classes bring new ones in all columns, which stand before the old."""

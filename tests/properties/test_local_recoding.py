@@ -187,7 +187,7 @@ def fill(con: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         con.duckdb.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", list(row))
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize("question", LIVE)
 def test_a_live_view_of_every_kind_of_model(question: str) -> None:
     """Judged by rows of its own class, of others, by a public table, by guarding nodes: whatever the source becomes."""

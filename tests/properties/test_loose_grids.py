@@ -74,7 +74,7 @@ def proven(engine: DuckDBEngine, edit: str = "SELECT 1", prove: Any = are_grids)
     return prove(engine, published_as(SHAPES[0][0]), [[["a"]], [["b"]]], grid((2, 2)))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize("prove", PROOFS)
 def test_every_single_edit_is_seen(prove: Any) -> None:
     with database() as engine:

@@ -134,6 +134,7 @@ def groups(draw: st.DrawFn) -> dict[str, tuple[str, tuple[int, int]]]:
     return {f"p{i}": (f"d{i % values}", (places[0][i], places[1][i])) for i in range(number)}
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=25), deadline=None)
 @given(groups())
 def test_classes_are_halved_where_they_vary_most(

@@ -97,7 +97,7 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
     holds()
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.long
 @pytest.mark.parametrize("release", RELEASES)
 def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
     release: str, monkeypatch: pytest.MonkeyPatch

@@ -145,7 +145,7 @@ def of_regions(con: Connection, task: Published) -> list[Column]:
     return columns
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "columns_of"),
     [("anatomy(l => 2, variant => 'distinct')", of_anatomy), ("mondrian(publish => 'none')", of_regions)],

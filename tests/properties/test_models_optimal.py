@@ -29,7 +29,7 @@ def test_the_optimum_of_every_model(question: str) -> None:
     check()
 
 
-@pytest.mark.one_in(20)
+@pytest.mark.long
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_where_every_source_is_large(question: str) -> None:
     """A part of the classes looked at first, and rows kept only where they are fewer."""

@@ -119,6 +119,7 @@ def crowds(draw: st.DrawFn) -> Case:
     return Case(quasi, ("block", "a", "b"), tuple(rows), False, "k_anonymity", {"k": k}, k, options, "range")
 
 
+@pytest.mark.long
 @given(case=crowds(), few=FEWS)
 @settings(FEW, max_examples=draws(2, long=8))
 def test_regions_of_many_rows_with_many_ties(case: Case, few: int) -> None:
@@ -126,7 +127,7 @@ def test_regions_of_many_rows_with_many_ties(case: Case, few: int) -> None:
         assert_released(case, ["s", "c", "n"] if case.options.mode == "strict" else [])
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("subject", "small"),
     [

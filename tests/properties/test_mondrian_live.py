@@ -257,7 +257,7 @@ def test_the_view_shows_the_rows_of_the_regions_that_satisfy(question: str) -> N
     check()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("publish", PUBLISHED)
 def test_a_row_is_shown_if_its_region_satisfies_and_only_then(publish: str) -> None:
     """Without the rounds of the guard: each class by itself."""
@@ -282,6 +282,7 @@ def test_a_row_is_shown_if_its_region_satisfies_and_only_then(publish: str) -> N
     check()
 
 
+@pytest.mark.long
 @given(data=st.data(), case=cases("k_anonymity"), publish=st.sampled_from(PUBLISHED), with_bounds=st.booleans())
 @FEW
 def test_a_view_made_anew_has_regions_for_every_row(

@@ -101,7 +101,7 @@ def test_explain_says_what_readers_of_all_columns_get(case: Projected) -> None:
     assert found == [f"k is {k} for readers who know all quasi-identifiers" for k in together_of(case, best)]
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.long
 @pytest.mark.parametrize("question", MODELS)
 def test_where_every_source_is_large(question: str) -> None:
     """Rows are kept only where they are fewer, and no part of the classes is looked at in place of all."""
@@ -113,7 +113,7 @@ def test_where_every_source_is_large(question: str) -> None:
     for_drawn(question, check)
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.long
 @pytest.mark.parametrize("question", MODELS)
 def test_where_every_batch_is_heavy(question: str) -> None:
     def check(case: Projected) -> None:
@@ -123,7 +123,7 @@ def test_where_every_batch_is_heavy(question: str) -> None:
     for_drawn(question, check)
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.long
 @pytest.mark.parametrize("question", MODELS)
 def test_where_a_key_has_several_words(question: str) -> None:
     def check(case: Projected) -> None:

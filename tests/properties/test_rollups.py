@@ -51,6 +51,7 @@ def test_the_optimum_is_the_same(case: Case) -> None:
     con.close()
 
 
+@pytest.mark.long
 @given(case=cases())
 @settings(BUDGET, max_examples=draws(2, long=30))
 def test_the_optimum_is_the_same_where_satisfying_classes_are_one_row(case: Case) -> None:

@@ -89,6 +89,7 @@ def test_a_value_that_stays_is_certain_only_where_it_is_in_all_worlds(con: Conne
     assert reached["m_invariance"] == invariance(releases)
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=20), deadline=None)
 @given(histories(changes=True))
 def test_values_that_change_have_no_confidence(con: Connection, history: list[Release]) -> None:
@@ -145,6 +146,7 @@ def arrangements(draw: st.DrawFn) -> list[Release]:
     return releases
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=30), deadline=None)
 @given(arrangements())
 def test_a_release_is_made_where_all_releases_together_are_m_invariant(con: Connection, history: list[Release]) -> None:

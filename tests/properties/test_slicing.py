@@ -77,6 +77,7 @@ def test_good_buckets_match_well_and_so_does_their_union(sliced: Sliced, l: int,
     assert matching_check(whole, satisfied) == bucket_check(whole, satisfied)
 
 
+@pytest.mark.long
 @settings(max_examples=draws(25, long=50), deadline=None)
 @given(small(12), st.integers(2, 3), st.sampled_from(VARIANTS))
 def test_a_queue_that_looks_at_buckets_cuts_as_mondrian_does(sliced: Sliced, l: int, variant: str) -> None:  # noqa: E741

@@ -124,6 +124,7 @@ def test_of_generalized_rows(table: list[Row], levels: tuple[int, int, int]) -> 
     require_loss(con, table, nodes, atoms)
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=8), deadline=None)
 @given(rows)
 def test_of_regions(table: list[Row]) -> None:
@@ -204,6 +205,7 @@ def test_of_prefixes(table: list[Row], level: int, regions: bool) -> None:
     )
 
 
+@pytest.mark.long
 @settings(max_examples=draws(2, long=8), deadline=None)
 @given(rows, st.sampled_from(("anatomy(l => 2)", "slicing(l => 2)", "slicing(l => 2, columns => 3)")))
 def test_of_buckets(table: list[Row], method: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["answer_of", "dom_of"]
+__all__ = ["answer_of", "browser", "dom_of"]
 
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 _OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--virtual-time-budget=20000")
@@ -34,14 +34,19 @@ addEventListener("load", async () => {
 _ANSWER = re.compile(r'<pre id="answer">(.*?)</pre>', re.DOTALL)
 
 
+def browser() -> str:
+    """Returns the path of Chromium; skips the test that asks if there is none."""
+    path = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+    if path is None:
+        pytest.skip("there is no Chromium")
+    return path
+
+
 def dom_of(page: str, folder: Path, *options: str) -> tuple[str, list[str]]:
     """The elements of a page after its scripts have run, and what the browser complains of; skips without Chromium."""
-    browser = next(filter(None, map(shutil.which, _CHROMIUM)), None)
-    if browser is None:
-        pytest.skip("there is no Chromium")
     path = folder / "page.html"
     path.write_text(page, encoding="utf-8")
-    command = [browser, *_OPTIONS, f"--user-data-dir={folder}/browser", *options, "--dump-dom", path.as_uri()]
+    command = [browser(), *_OPTIONS, f"--user-data-dir={folder}/browser", *options, "--dump-dom", path.as_uri()]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
     return ran.stdout, [line for line in ran.stderr.splitlines() if "CONSOLE" in line]
 

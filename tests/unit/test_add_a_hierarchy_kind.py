@@ -63,6 +63,7 @@ def con(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
         yield opened
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "labels"),
     [

@@ -66,6 +66,7 @@ def test_a_method_that_cannot_is_not_proposed(con: Connection) -> None:
     assert not any("mondrian" in text for text in said)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("least", [{"rows": 2000}, {"nodes": 7}, {"loss": 0.9}])
 def test_what_would_take_long_or_gain_little_is_not_tried(con: Connection, least: dict[str, float]) -> None:
     with sizes.replaced(**least):

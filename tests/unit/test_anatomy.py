@@ -148,6 +148,7 @@ def test_null_is_a_value(con: Connection) -> None:
         release(con, "(l => 3)")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("variant", "l", "why", "largest"),
     [
@@ -520,6 +521,7 @@ def test_a_rollback_takes_every_table_along(con: Connection) -> None:
     assert rows(con, "SELECT count(*) FROM anon.release_object") == [(0,)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("sample", "few"), [(100_000, 2_000), (3, 2_000), (100_000, 0)])
 def test_texts_are_published_as_they_are_whether_they_were_words_or_not(sample: int, few: int) -> None:
     """Many texts after a few that are alike are words too, and none of them is lost or changed."""

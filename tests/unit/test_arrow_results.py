@@ -61,7 +61,7 @@ def allocated(read: Callable[[], Any]) -> tuple[Any, int, int]:
     return result, pyarrow.total_allocated_bytes() - before, taken
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize("read", [lambda rows: rows.to_arrow_table(), pyarrow.table])
 def test_the_arrays_that_duckdb_made_are_taken_over(con: sqlanon.Connection, read: Callable[[Any], Any]) -> None:
     rows = con.sql("FROM r")

@@ -50,7 +50,7 @@ def alike(first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]) -> bool:
     return [tuple(map(pytest.approx, row)) for row in first] == second
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb"])
 def test_an_export_is_attacked_as_the_release_is(con: Connection, tmp_path: Path, format_: str) -> None:
     con.execute(f"EXPORT made TO '{tmp_path}/out' (FORMAT {format_})")

@@ -159,6 +159,7 @@ def test_a_name_is_looked_up_along_the_search_path(con: Connection) -> None:
         assert ".".join(json.loads(bound)[0]) == place.removeprefix("memory.")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ["other.people", "other.main.people", "temp.drafts", "memory.people", "main.people"])
 def test_a_name_may_have_its_database_or_its_schema(con: Connection, name: str) -> None:
     con.execute(

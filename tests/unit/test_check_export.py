@@ -42,7 +42,7 @@ def checked(path: Path) -> dict[str, tuple[Any, ...]]:
     return {question: rest for _, question, *rest in rows}  # type: ignore[misc]
 
 
-@pytest.mark.one_in(20)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 @pytest.mark.parametrize(
     "method",
@@ -270,6 +270,7 @@ def test_another_header_is_another_file(tmp_path: Path) -> None:
         checked(out)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("change", [{"required": 1.0}, {"satisfied": False}, {"satisfied": None}, {"achieved": 400.0}])
 def test_what_is_stated_has_to_be_what_the_policy_requires(tmp_path: Path, change: dict[str, Any]) -> None:
     out = _exact(tmp_path)
@@ -309,7 +310,7 @@ def test_every_type_is_read_as_it_was_written(tmp_path: Path, column_type: str, 
     assert {known_by for *_, known_by in checked(tmp_path / "out").values()} == {FROM_FILES}
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("of_column", "change", "said"),
     [

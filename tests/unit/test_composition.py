@@ -241,7 +241,7 @@ def test_explain_says_it(con: Any, tmp_path: Path) -> None:
     assert "main.first (exported" in said
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb"])
 def test_an_export_and_its_certificate_say_it(con: Any, tmp_path: Path, format_: str) -> None:
     make(con, "first", "patients")

@@ -132,6 +132,7 @@ def test_a_changed_release_is_not_checked(change: str) -> None:
         con.execute("CHECK r")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("nested", ["v", "[v]", "{'a': v}", "MAP {v: v}"])
 def test_a_release_keeps_the_fingerprint_of_its_columns(nested: str) -> None:
     """Tables without nested columns are not described: their fingerprint is that of what they would be described as."""

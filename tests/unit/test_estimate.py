@@ -401,7 +401,7 @@ def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -
     assert "no tables of this database" in refused(clinic, with_table, f"'{tmp_path}/db'", UserError)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["mondrian", "mondrian(bounds => true)", "generalization(recoding => 'local')"])
 def test_an_export_of_any_method(tmp_path: Path, method: str) -> None:
     con = connect(config={"threads": "1"})

@@ -102,6 +102,7 @@ def test_ends_of_ranges_are_exact(con: Connection, method: str) -> None:
     assert estimated(con, f"SELECT count(*) FROM s WHERE x = {EDGE + 1}")[2:] == (0, 4)
 
 
+@pytest.mark.long
 def test_longer_numbers_than_can_be_added_up_have_no_bounds(con: Connection) -> None:
     release(con, "170141183460469231731687303715884105727::HUGEINT - i AS x", rows=8)
     _, _, low, high, _, _, least, most = estimated(con, "SELECT sum(x), min(x) FROM s WHERE a < 3")
@@ -129,7 +130,7 @@ def test_doubles_that_are_added_up_exactly_are_bounded_exactly(con: Connection) 
     assert estimated(con, query) == (added, 0.0, added, added, mean, 0.0, mean, mean)
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["generalization", "mondrian", "mondrian(publish => 'none')"])
 @pytest.mark.parametrize(
     "values", ["1e200 * i", "'nan'::DOUBLE", "if(i % 8 = 1, 'inf'::DOUBLE, -1e308)", "-1e308 * (i % 2)"]

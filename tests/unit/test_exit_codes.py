@@ -190,7 +190,7 @@ def limited(*arguments: str | Path, text: str = "") -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "script",
     [

@@ -169,6 +169,7 @@ def test_certificate_states_what_was_required_and_achieved(people: Any, tmp_path
     assert "What it does not promise" in markdown
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_path_with_the_format_s_suffix_is_the_file(people: Any, tmp_path: Path, format_: str) -> None:
     target = tmp_path / f"here.{format_}"

@@ -92,7 +92,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_an_export_that_is_told_to_end_leaves_none(large: Path, tmp_path: Path, number: signal.Signals) -> None:
     """By the command line, in the middle of its writing."""

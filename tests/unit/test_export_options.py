@@ -43,7 +43,7 @@ def checked(path: Path) -> dict[str, tuple[Any, ...]]:
     return {question: tuple(rest) for _, question, *rest in connect().execute(f"CHECK '{path}'").fetchall()}
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", FORMATS)
 def test_quasi_identifiers_are_text_whatever_their_levels(released: Connection, tmp_path: Path, kind: str) -> None:
     """A second night has so few rows that ages are generalized: the columns of its files are those of the first."""

@@ -154,7 +154,7 @@ while True:
 """
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb"])
 def test_a_killed_process_leaves_a_whole_export(tmp_path: Path, format_: str) -> None:
     database, target = tmp_path / "d.duckdb", tmp_path / "out"

@@ -279,6 +279,7 @@ def test_a_file_that_cannot_be_read_stays(
         export(connection, target, format_)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["x.duckdb", "x.db"])
 @pytest.mark.parametrize("there", [False, True])
 def test_a_log_that_is_left_is_not_played_into_an_export(

@@ -207,7 +207,7 @@ def said_of(folder: Path, content: bytes) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize("nested", [False, True])
 def test_arrow_whose_values_are_not_what_they_are_called(con: sqlanon.Connection, tmp_path: Path, nested: bool) -> None:
     """DuckDB reads 16 bytes of each value where a type is called its HUGEINT."""

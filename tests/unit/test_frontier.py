@@ -333,7 +333,7 @@ def test_populations_of_candidates_are_those_of_releases_by_themselves(con: Conn
         assert row["u_loss"] == pytest.approx(_u_loss(con, k), abs=1e-12)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize("source", ["people", "(SELECT * FROM people)"])
 @pytest.mark.parametrize(
     "change",

@@ -181,6 +181,7 @@ def test_what_is_kept_is_what_the_rounds_leave(rows: list[Row], models: list[Fak
     assert asked(con, withheld_rows(models, steps_of(rows, models, public))) == [(withheld,)]
 
 
+@pytest.mark.long
 @pytest.mark.drawn
 @settings(max_examples=draws(8, long=30), deadline=None)
 @given(tables, st.lists(one, min_size=1, max_size=3), st.lists(st.integers(0, 6), max_size=40))

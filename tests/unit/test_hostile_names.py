@@ -184,7 +184,7 @@ def test_values_and_labels() -> None:
 PAIRS = [("É", "é"), ("Ü", "ü"), ("Σ", "\u03c3"), ("İ", "i"), ("ẞ", "ß"), ("\u212a", "k")]
 
 
-@pytest.mark.one_in(15)
+@pytest.mark.long
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("turned", [False, True])
 def test_columns_that_differ_in_a_letter_beyond_z_are_two(pair: tuple[str, str], turned: bool) -> None:

@@ -75,6 +75,7 @@ def test_an_estimate_asks_the_column_that_is_named(con: Connection) -> None:
         assert float(total) in [cell for row in answers for cell in row if isinstance(cell, float)]
 
 
+@pytest.mark.long
 def test_what_aggregates_are_called_is_told_apart(con: Connection) -> None:
     answers = con.execute('ESTIMATE SELECT sum("Ä") AS "Ö", sum("ä") AS "ö" FROM t FROM RELEASE r').fetchall()
     assert {66.0, 6600.0} <= {cell for row in answers for cell in row if isinstance(cell, float)}

@@ -82,6 +82,7 @@ def refused_panel(con: Connection, method: str, requirements: str, levels: str =
     return error.value.message
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("method", ["generalization(suppression => 0)", "mondrian"])
 @pytest.mark.parametrize(
     "asked", ["k_anonymity(k => 100)", "alpha_k_anonymity(alpha => 0.9, k => 100, attribute => disease)"]
@@ -102,6 +103,7 @@ def test_the_smallest_class_is_that_of_the_fewest_respondents(con: Connection) -
     assert "2 with 105 rows, the smallest with 4 respondents in 80 rows; nothing" in message
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "method", ["generalization(suppression => 0)", "mondrian", "generalization(recoding => 'local')"]
 )

@@ -181,7 +181,7 @@ def test_a_key_that_signs_is_part_of_it(folder: Path, monkeypatch: pytest.Monkey
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize("of_script", [True, False], ids=["policy of the script", "policy of another script"])
 @pytest.mark.parametrize("role", ["ENTITY", "IDENTIFIER"])
 def test_the_key_of_a_pseudonym_is_part_of_it(
@@ -396,7 +396,7 @@ def test_an_archive_has_the_latest_runs(folder: Path) -> None:
     assert {path.name for path in (folder / "archive" / "night").iterdir()} == left
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("keep", [1, 2, 3])
 def test_a_clock_that_was_set_back_costs_no_copy(folder: Path, keep: int) -> None:
     """Runs of a later moment were made before; they go first, and the run that was just archived never does."""

@@ -189,7 +189,7 @@ def test_another_key_is_noticed(series: Connection, monkeypatch: pytest.MonkeyPa
         series.execute(MADE)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["VARCHAR", "INTEGER", "TIMESTAMPTZ"])
 def test_classes_are_numbered_whatever_columns_are_called(con: Connection, kind: str) -> None:
     name = {"VARCHAR": "'p' || i", "INTEGER": "i", "TIMESTAMPTZ": "TIMESTAMPTZ '2020-01-01' + INTERVAL (i) DAY"}[kind]

@@ -123,6 +123,7 @@ def test_if_exists(con: Connection) -> None:
         con.execute("ALTER POLICY nix DROP COLUMN a")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "damage",
     [

@@ -256,7 +256,7 @@ def shown(levels: Sequence[int]) -> str:
     return f"{min(levels)}-{max(levels)}" if min(levels) < max(levels) else str(min(levels))
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("suppression", ["0", "0.05"])
 def test_the_answer_has_the_lowest_and_the_highest_level_of_the_rows(

@@ -305,7 +305,7 @@ def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None
     assert left >= 20 if not tries else left < 20
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize("near", [(), ("a",)])
 def test_with_several_keys_nearly_every_row_is_placed(near) -> None:
     # Three columns in which rows are alike, each in its own way, and three fragments; blocks of 9 rows.
@@ -344,7 +344,7 @@ def test_an_unlucky_draw_is_followed_by_another(monkeypatch: pytest.MonkeyPatch)
     assert con.execute("SELECT suppressed_rows FROM anon.release").fetchall() == [(drawn[1].left_out,)]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize(("most", "draws"), [(1, 1), (3, 3)])
 def test_draws_end(monkeypatch: pytest.MonkeyPatch, most: int, draws: int) -> None:
     """A table of which each draw leaves out too many rows is refused after so many of them."""

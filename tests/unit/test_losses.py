@@ -152,6 +152,7 @@ def test_a_k_that_is_not_asked_for_is_one() -> None:
         assert release(con, "average_class_size", "0") == (0, 0, 1.5)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_infeasible_stays_infeasible(loss: str) -> None:
     with table("a") as con, pytest.raises(PrivacyViolation):

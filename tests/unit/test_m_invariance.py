@@ -139,6 +139,7 @@ def test_hints_at_changed_values_are_of_what_the_series_takes(con: Connection) -
     assert totals(con, "r2")[0] == 5
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_value_that_changed_is_refused_by_count(begun: Connection, number: int) -> None:
     rows = [(who, age, "ulcer" if i < number else ill) for i, (who, age, ill) in enumerate(FIRST)]
@@ -324,7 +325,7 @@ def test_estimates_of_a_release_and_of_its_export_leave_counterfeits_out(begun: 
     assert begun.execute(f"CHECK '{tmp_path / 'out' / 'certificate.json'}'").fetchall()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
 @pytest.mark.parametrize("changed", ["refuse", "new_signature"])
 def test_an_export_of_any_format_is_checked_and_estimated_from(
@@ -371,7 +372,7 @@ def test_an_export_of_three_databases_says_what_can_be_checked(begun: Connection
     assert "parquet or csv" in str(error.value.hint)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize("pseudonym", ["PSEUDONYM", "PSEUDONYM KEY 'SERIES_KEY'"])
 def test_what_has_pseudonyms_is_explained(con: Connection, pseudonym: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERIES_KEY", KEY * 2)

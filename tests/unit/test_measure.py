@@ -255,7 +255,7 @@ def test_what_cannot_be_estimated_is_counted_and_ends_nothing(con: Connection) -
     ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["generalization", "mondrian", "anatomy(l => 2, variant => 'distinct')"])
 def test_more_queries_than_a_word_has_bits(con: Connection, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     """Each has its own answer: 150 counts in three words, put together in one statement or in three."""

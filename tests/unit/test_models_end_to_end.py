@@ -271,7 +271,7 @@ def test_where_rows_outside_a_class_tell_it_is_nothing_or_all(con: Connection) -
     assert checked(con) == {"equal_t_closeness": ("disease", 0.25, None, True)}
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @both_kinds
 def test_what_a_release_froze_may_be_replaced(con: Connection, kind: str) -> None:
     policy(con, *TOGETHER)
@@ -288,7 +288,7 @@ def test_what_a_release_froze_may_be_replaced(con: Connection, kind: str) -> Non
     assert checked(con) == answer
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "public"), [("delta_presence", "voters"), ("k_map", "(SELECT * FROM voters)"), ("delta_presence", "seen")]
 )
@@ -308,7 +308,7 @@ def test_a_live_view_follows_its_public_table_and_a_snapshot_does_not(con: Conne
     assert checked(con, "v")[name][-1] is True
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @both_kinds
 def test_respondents_count_where_a_model_counts_them_and_rows_elsewhere(con: Connection, kind: str) -> None:
     con.execute("ALTER TABLE source ADD COLUMN who INTEGER; UPDATE source SET who = id // 2")

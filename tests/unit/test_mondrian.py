@@ -199,6 +199,7 @@ def test_what_the_whole_table_does_not_meet_is_not_published(con: Connection) ->
     assert rows(con, "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'") == [(0,)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("size", [0, 1, 2])
 def test_hardly_any_rows(con: Connection, size: int) -> None:
     con.duckdb.execute(f"DELETE FROM visits WHERE visit >= {size}")

@@ -14,7 +14,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.report.page import report_page
 from sqlanon.report.policy_page import policy_page
-from tests.support.browser import answer_of, dom_of
+from tests.support.browser import answer_of, browser, dom_of
 from tests.support.html_page import Page
 from tests.support.reports import QUOTED, people
 
@@ -70,7 +70,10 @@ def con() -> Connection:
 
 
 @pytest.fixture(scope="module")
-def pages(con: Connection) -> dict[str, str]:
+def pages(request: pytest.FixtureRequest) -> dict[str, str]:
+    """The pages, which are not made where there is no browser."""
+    browser()
+    con: Connection = request.getfixturevalue("con")
     engine = DuckDBEngine(con.duckdb)
     return {"report": report_page(engine, QualifiedName(("r",))), "policy": policy_page(engine, "p")}
 

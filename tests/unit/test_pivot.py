@@ -101,6 +101,7 @@ def test_rows_of_the_catalog_that_cannot_be_read(con: Connection) -> None:
         con.execute("DESCRIBE POLICY films")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("release", "message"),
     [

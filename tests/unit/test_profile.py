@@ -226,6 +226,7 @@ def test_groups_have_values_that_are_neighbours_and_like_frequencies() -> None:
     ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("column_type", ["DOUBLE", "FLOAT"])
 def test_zeros_of_both_signs_and_what_is_no_number_have_one_label(column_type: str) -> None:
     con = sqlanon.connect()

@@ -165,6 +165,7 @@ def test_forged_rows_are_noticed(made: sqlanon.Connection, change: str, message:
         made.execute("EXPORT made TO 'never/'")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
 def test_an_export_is_read_back_and_checked(made: sqlanon.Connection, tmp_path: Path, kind: str) -> None:
     made.execute(f"EXPORT made TO '{tmp_path}/out' (FORMAT {kind})")

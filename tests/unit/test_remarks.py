@@ -48,6 +48,7 @@ def statements_remarks(con: Connection, script: str) -> list[str]:
     return said
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("role", ["INSENSITIVE", "IDENTIFIER", "SENSITIVE"])
 def test_a_name_that_repeats_is_not_an_entity_yet(con: Connection, role: str) -> None:
     con.execute(VISITS)

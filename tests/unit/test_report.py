@@ -294,7 +294,7 @@ def test_what_is_not_met_is_said_first() -> None:
     assert page.text.index("do not give it away") < page.text.index("What was required")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 @pytest.mark.parametrize(
     ("method", "has_loss_of_its_own"),
@@ -483,7 +483,7 @@ def test_the_command_writes_a_file_or_says_why_not(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.duckdb", "report.html"]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.usefixtures("_without_scripts")
 @pytest.mark.parametrize(("path", "report"), [("out/", "out.report.html"), ("out.csv", "out.csv.report.html")])
 def test_an_export_has_a_report_beside_it(tmp_path: Path, path: str, report: str) -> None:

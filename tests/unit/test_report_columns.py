@@ -55,7 +55,7 @@ def test_fragments_are_apart_without_buckets() -> None:
     ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("levels", "ages"),
     [

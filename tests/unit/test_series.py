@@ -86,6 +86,7 @@ def test_a_release_that_tells_too_much_with_the_others_is_not_published(con: Con
     con.execute("CREATE ANONYMIZED TABLE elsewhere AS POLICY p")
 
 
+@pytest.mark.long
 def test_respondents_who_come_and_go_are_known_again_by_the_key_alone(con: Connection) -> None:
     con.execute("DELETE FROM people WHERE name = 'Ben'; INSERT INTO people VALUES ('Eva', 30, 'cold')")
     con.execute("CREATE ANONYMIZED TABLE r2 AS POLICY p IN SERIES monthly")
@@ -151,7 +152,7 @@ def test_a_release_of_the_same_source_outside_the_series_is_warned_of(con: Conne
     assert "main.r3 (in the series free)" in row[-2]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize("others", [2, 98])
 @pytest.mark.parametrize("leaves", [False, True])
 @pytest.mark.parametrize("value", ["d0", "new"])

@@ -54,7 +54,7 @@ def checked(con: Connection, release: str = "r1") -> dict[tuple[str, str], tuple
     return {(row[1], row[2]): row[4:] for row in rows}
 
 
-@pytest.mark.one_in(9)
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("required", TOGETHER)
 @pytest.mark.parametrize("role", ["SENSITIVE", "INSENSITIVE"])

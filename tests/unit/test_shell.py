@@ -405,7 +405,7 @@ def test_help_on_a_statement_needs_no_dot() -> None:
     assert "CREATE [OR REPLACE] POLICY" in piped("help create policy;\n").stdout
 
 
-@pytest.mark.one_in(7)
+@pytest.mark.long
 @pytest.mark.parametrize("word", ["quit", "exit", "quit;", "EXIT;", "quit()", "\\q", ".quit"])
 def test_a_newcomer_can_leave(word: str) -> None:
     assert piped(f"{word}\nSELECT 1 AS one;\n").stdout == ""

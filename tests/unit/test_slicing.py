@@ -367,7 +367,7 @@ COUNTS = (
 )
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 def test_an_export_is_checked_and_asked_as_the_release_is(con: Connection, tmp_path: Path, kind: str) -> None:
     release(con)
@@ -424,7 +424,7 @@ def test_overlapping_columns_are_read_from_the_table_that_has_most_of_a_query(co
     assert low <= true <= high
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize("columns", ["(age, zip), (ward), (disease)", "(age, zip), (ward, zip), (zip, disease)"])
 def test_measure_asks_as_estimate_does(con: Connection, columns: str) -> None:
     """Rows of a table may be equal: they count as often as they are there."""

@@ -242,7 +242,7 @@ def test_a_value_that_its_hierarchy_lacks_is_withheld_and_null_is_a_value_of_its
     assert published(con) == [("0", "d1"), ("0", "d2"), (None, "d4"), (None, "d5")]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize("value", ["NULL", "'infinity'", "'-infinity'", "'nan'"])
 def test_what_has_no_distance_is_published_alike_and_with_numbers_as_a_star(con: Connection, value: str) -> None:
     con.execute("ALTER TABLE visits ALTER age TYPE DOUBLE")
@@ -285,6 +285,7 @@ def test_labels_stay_between_min_and_max_level(con: Connection) -> None:
     assert published(con) == [("[30,40)", "d1"), ("[30,40)", "d2")]
 
 
+@pytest.mark.long
 def test_a_delay_of_time_is_over_when_a_later_row_arrives_or_when_the_user_says_so(con: Connection) -> None:
     con.execute("CREATE TABLE logs (arrived TIMESTAMP, person INTEGER, age INTEGER)")
     con.execute("CREATE POLICY l ON logs (person ENTITY, age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
@@ -302,7 +303,7 @@ def test_a_delay_of_time_is_over_when_a_later_row_arrives_or_when_the_user_says_
     assert advance(con)["late_rows"] == 1
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"])
 def test_a_moment_that_is_none_or_still_to_come_is_refused(con: Connection, kind: str) -> None:
     con.execute(f"CREATE TABLE logs (arrived {kind}, person INTEGER, age INTEGER)")

@@ -23,7 +23,7 @@ from tests.support.processes import running
 pytestmark = pytest.mark.drawn
 
 ROWS = 600
-KILLS = draws(3, long=20)
+KILLS = draws(2, long=20)
 STEP = 7
 SETUP = f"""
 CREATE TABLE feed AS SELECT i AS arrived, 'p' || hash(i) % 90 AS person, (hash(i * 31) % 70)::INTEGER AS age, i AS id

@@ -142,6 +142,7 @@ def test_too_many_labels_and_values_are_refused(monkeypatch: pytest.MonkeyPatch)
     assert "p_loss" in {figure for _, figure, *_ in con.execute("MEASURE s").fetchall()}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
