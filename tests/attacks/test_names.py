@@ -30,6 +30,7 @@ from tests.support.attacks.names import (
     shadow_of_function,
     shadow_of_relation,
 )
+from tests.support.database import written
 
 # A statement, and the query whose rows count; None where these are those of its answer.
 STATEMENTS: tuple[tuple[str, str | None], ...] = (*RELEASES.items(), *((text, None) for text in (*ANSWERS, *READS)))
@@ -52,11 +53,6 @@ def con(sent: list[str]) -> Iterator[Any]:
         connection.observe(lambda stage, text, *_: sent.append(text) if text else None)
         yield connection
         connection.close()
-
-
-def written(row: tuple[Any, ...]) -> str:
-    """A row as text. DuckDB adds up in the order in which its threads are done, so the last digits may differ."""
-    return repr(tuple(float(f"{value:.12g}") if isinstance(value, float) else value for value in row))
 
 
 def outcome(con: Any, statement: str, query: str | None, shadow: Shadow | None = None) -> Outcome:

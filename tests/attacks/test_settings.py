@@ -32,6 +32,7 @@ from tests.support.attacks.settings_tried import (
     put,
     values_of,
 )
+from tests.support.database import written
 
 SECRETS = ("SECRET", "secret", "ULM", "u lm", "9007", "90.25", "2090", "1890")
 
@@ -64,8 +65,8 @@ def answer(con: Any, asked: str, query: str | None = None) -> Counter[str] | str
     """The rows, or the error."""
     try:
         if asked in CHECKS:
-            return Counter(map(repr, sqlanon.connect(con).execute(CHECKS[asked]).fetchall()))
-        return Counter(map(repr, con.execute(query or query_of(asked)).fetchall()))
+            return Counter(map(written, sqlanon.connect(con).execute(CHECKS[asked]).fetchall()))
+        return Counter(map(written, con.execute(query or query_of(asked)).fetchall()))
     except (duckdb.Error, sqlanon.errors.SqlanonError) as error:
         return str(error)
 

@@ -24,6 +24,7 @@ __all__ = [
     "template",
     "template_file",
     "visits",
+    "written",
 ]
 
 # The configuration of a small database: more threads cost more than they help.
@@ -91,6 +92,14 @@ def rows(con: Connection, query: str) -> list[Any]:
 def tables(con: Connection) -> set[str]:
     """The names of the tables that are not the catalog's."""
     return {name for (name,) in rows(con, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'")}
+
+
+def written(row: tuple[Any, ...]) -> str:
+    """A row as text, a float with 12 digits.
+
+    DuckDB adds up in the order in which its threads are done, so the last digits of a sum may differ from run to run.
+    """
+    return repr(tuple(float(f"{value:.12g}") if isinstance(value, float) else value for value in row))
 
 
 def visits(*diseases: str, visit: str = "i", ward: bool = True) -> str:

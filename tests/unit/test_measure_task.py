@@ -44,9 +44,14 @@ def test_it_answers_with_the_errors_of_means_source_and_release(con: Connection)
 
 
 def test_the_seed_says_how_columns_are_linked(con: Connection) -> None:
-    errors = {seed: measured(con, f"{TASK}, seed => {seed}")["rmse_release"] for seed in range(8)}
+    """DuckDB adds up in the order in which its threads are done, so the last digits may differ from run to run."""
+
+    def error(seed: int) -> str:
+        return f"{measured(con, f'{TASK}, seed => {seed}')['rmse_release']:.12g}"
+
+    errors = {seed: error(seed) for seed in range(8)}
     assert len(set(errors.values())) > 1
-    assert measured(con, f"{TASK}, seed => 3")["rmse_release"] == errors[3]
+    assert error(3) == errors[3]
 
 
 @pytest.mark.parametrize(
