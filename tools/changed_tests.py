@@ -5,7 +5,9 @@ names another commit. Each changed file selects tests, and the run prints them w
 
 - A module of sqlanon selects the subjects of its part (`PARTS` in tests/support/subjects.py), those of the parts that
   import it or a module of its own part that imports it, and the test files that import one of these modules.
-- A file under sql/ or udfs/ selects what the modules that load it select.
+- A file under sql/ or udfs/ selects what the modules that load it select. The file of a model that is
+  named as before selects less: the tests over all models, those that name it, and those of the parts that name it,
+  unless everything rests on one of these.
 - A helper of the tests selects the test files that import it, by however many steps; a test file selects itself.
 - A page selects the tests of the documentation, and test files that name it; a tool, a benchmark and what builds the
   project select tests/packaging/ and the test files that name or import it.
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,6 +56,32 @@ NAMED = 12
 AROUND = ("Makefile", "mkdocs.yml", "LICENSE", ".gitignore", ".ci/", "tools/", "benchmarks/")
 
 
+# The tests over all models: their subjects, the folders of such tests, and what these import.
+OVER_MODELS = frozenset({"models", "check"})
+FOLDERS_OVER_MODELS = ("tests/contract/", "tests/golden/", "tests/migrations/")
+HELPERS_OVER_MODELS = ("tests.oracles.models", "tests.support.models")
+
+
+@dataclass(frozen=True)
+class Model:
+    """How a file of sql/models/ is named: by itself, and by a statement, whose variant is empty if it need not be."""
+
+    file: str
+    name: str
+    variant: str
+
+    @staticmethod
+    def read(file: str, text: str) -> Model | None:
+        """The model of a file with this text; None for a text without its header."""
+        name = re.search(r"^-- model: (\w+)$", text, re.MULTILINE)
+        variant = re.search(r"^-- when: \w+ = (\w+)( \(default\))?$", text, re.MULTILINE)
+        return Model(file, name[1], variant[1] if variant and not variant[2] else "") if name else None
+
+    def is_named_in(self, text: str) -> bool:
+        """Whether a text may be about the model."""
+        return self.file in text or (self.name in text and self.variant in text)
+
+
 @dataclass
 class Selection:
     """The subjects and test files that changed files select, with the reasons."""
@@ -77,7 +106,10 @@ class Selection:
 
 
 class Tree:
-    """What imports and loads what, in sqlanon and in its tests."""
+    """What imports and loads what, in sqlanon and in its tests, and what a commit had that these differ from."""
+
+    def __init__(self, commit: str = "HEAD") -> None:
+        self.commit = commit
 
     @cached_property
     def graph(self) -> grimp.ImportGraph:
@@ -147,6 +179,24 @@ class Tree:
     def tests_that_name(self, path: str) -> set[str]:
         """The test files in whose text the name of a file is."""
         return {test for test in self.tests if Path(path).name in (ROOT / test).read_text(encoding="utf-8")}
+
+    def model(self, path: str) -> Model | None:
+        """The model of a file of sql/models/; None if the commit has no such file, or one that names it otherwise."""
+        if not re.fullmatch(r"sql/models/\w+\.sql", path) or not (ROOT / path).exists():
+            return None
+        stem = Path(path).stem
+        model = Model.read(stem, (ROOT / path).read_text(encoding="utf-8"))
+        return model if model == Model.read(stem, _git("show", f"{self.commit}:{path}", check=False)) else None
+
+    def naming(self, model: Model) -> tuple[set[str], set[str]]:
+        """The modules of sqlanon, and the modules of tests, in whose text a model is named."""
+
+        def are_named(folder: str) -> set[str]:
+            files = (path for path in (ROOT / folder).rglob("*.py") if "__pycache__" not in path.parts)
+            named = (path for path in files if model.is_named_in(path.read_text(encoding="utf-8")))
+            return {_module(path.relative_to(ROOT).as_posix()) for path in named}
+
+        return are_named("sqlanon"), are_named("tests")
 
 
 def _tree(path: Path) -> ast.Module:
@@ -228,6 +278,8 @@ def _select(path: str, selection: Selection, tree: Tree) -> None:
         selection.add(path, files=(test for test in tree.tests if test.startswith("tests/golden/")))
     elif path.startswith("sqlanon/") and path.endswith(".py"):
         _select_module(path, _module(path), selection, tree)
+    elif (model := tree.model(path)) is not None and _select_model(path, model, selection, tree):
+        pass
     elif path.startswith(("sql/", "udfs/")):
         for module in tree.loading(path):
             _select_module(path, module, selection, tree)
@@ -255,6 +307,28 @@ def _select_module(path: str, module: str, selection: Selection, tree: Tree) -> 
     selection.add(path, files=tree.tests_that_import(inside))
     parts = {part_of(each) for each in _reached(inside | around, tree, None)}
     selection.beyond |= {subject for each in parts - {None} for subject in PARTS[each] or ()}
+
+
+def _select_model(path: str, model: Model, selection: Selection, tree: Tree) -> bool:
+    """Selects the tests of a model that is named as before; False, and nothing, if more rests on its name.
+
+    A module that names the model, as a method names the one that it promises, selects its part and the parts that
+    import it.
+    """
+    modules, of_tests = tree.naming(model)
+    parts = {part_of(module) for module in modules | set().union(*map(tree.importers, modules))}
+    if any(part is None or PARTS[part] is None for part in parts):
+        return False
+    selection.add(f"{path}, which is a model", subjects=OVER_MODELS)
+    for part in parts - {None}:
+        selection.add(f"{path}, which sqlanon.{part} names or imports", subjects=PARTS[part] or ())
+    imported = set().union(*tree.imports_of_tests.values())
+    over_models = {module for module in imported if module.startswith(HELPERS_OVER_MODELS)}
+    selection.add(path, files=(test for test in tree.tests if test.startswith(FOLDERS_OVER_MODELS)))
+    selection.add(path, files=(test for test in tree.tests if _module(test) in of_tests))
+    selection.add(path, files=tree.tests_that_import(of_tests | over_models | modules))
+    selection.add(path, files=[*OF_PAGES, *tree.tests_that_name(path)])
+    return True
 
 
 def _reached(modules: set[str], tree: Tree, part: str | None) -> set[str]:
@@ -294,7 +368,8 @@ def main() -> None:
     if not changed:
         print(f"No file differs from {commit[:12]}, so no test is run; SINCE=HEAD~1 compares with an earlier commit.")
         return
-    selection, tree = select(changed, Tree()), Tree()
+    tree = Tree(commit)
+    selection = select(changed, tree)
     paths = [] if selection.everything else selection.paths(tree)
     differ = "1 file differs" if len(changed) == 1 else f"{len(changed)} files differ"
     print(f"{differ} from {commit[:12]}; their tests:", *_told(selection, paths), sep="\n")

@@ -93,6 +93,69 @@ def test_a_model_is_loaded_by_what_asks_its_questions(tool: ModuleType, tree: An
     assert {"models", "check"} <= set(tool.select(["sql/models/entropy_l_diversity.sql"], tree).subjects)
 
 
+VARIANT = "sql/models/enhanced_beta_likeness.sql"
+
+
+def test_a_model_that_is_named_as_before_selects_what_names_it_and_what_goes_over_all(
+    tool: ModuleType, tree: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / VARIANT).read_text(encoding="utf-8")
+    monkeypatch.setattr(tool, "_git", lambda *arguments, check: text)
+    found = tool.select([VARIANT], tree)
+    assert found.everything == []
+    assert {"models", "check"} <= set(found.subjects)
+    paths = set(found.paths(tree))
+    assert paths >= {
+        "tests/contract/test_macros_models.py",
+        "tests/golden/test_steps.py",
+        "tests/migrations/test_migrations.py",
+        "tests/properties/test_check.py",
+        "tests/unit/test_docs.py",
+    }
+    assert {"tests/unit/test_stream.py", "tests/unit/test_kill.py"}.isdisjoint(paths)
+    assert len(paths) < len(tree.tests) / 2
+
+
+@pytest.mark.parametrize("former", ["", "-- model: beta_likeness\n-- when: variant = basic (default)\n"])
+def test_a_model_that_is_new_or_had_another_name_selects_what_the_modules_that_load_it_select(
+    tool: ModuleType, tree: Any, monkeypatch: pytest.MonkeyPatch, former: str
+) -> None:
+    monkeypatch.setattr(tool, "_git", lambda *arguments, check: former)
+    found = tool.select([VARIANT], tree)
+    assert found.everything == []
+    assert set(tool.select(["sqlanon/questions/load.py"], tree).paths(tree)) <= set(found.paths(tree))
+
+
+def test_a_model_that_all_modules_name_selects_what_the_modules_that_load_it_select(
+    tool: ModuleType, tree: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "sql/models/k_anonymity.sql"
+    text = (ROOT / path).read_text(encoding="utf-8")
+    monkeypatch.setattr(tool, "_git", lambda *arguments, check: text)
+    assert set(tool.select(["sqlanon/questions/load.py"], tree).paths(tree)) <= set(
+        tool.select([path], tree).paths(tree)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("REQUIRE l_diversity(l => 2, variant => 'entropy')", True),
+        ("entropy_l_diversity", True),
+        ("REQUIRE l_diversity(l => 2)", False),
+        ("the entropy of a class", False),
+    ],
+)
+def test_a_variant_is_named_by_its_word(tool: ModuleType, text: str, named: bool) -> None:
+    files = {name: (ROOT / f"sql/models/{name}.sql").read_text() for name in ("entropy_l_diversity", "k_map")}
+    assert tool.Model.read("entropy_l_diversity", files["entropy_l_diversity"]).is_named_in(text) is named
+    assert tool.Model.read("k_map", files["k_map"]).is_named_in("anon.k_map(a)")
+    assert tool.Model.read("k_map", "SELECT 1") is None
+    # The default is written without its word.
+    default = (ROOT / "sql/models/distinct_l_diversity.sql").read_text()
+    assert tool.Model.read("distinct_l_diversity", default).is_named_in("l_diversity(l => 2)")
+
+
 @pytest.mark.parametrize(
     ("path", "selected"),
     [
