@@ -184,6 +184,16 @@ def _prepared(before: str, folder: Path) -> Path:
     return path
 
 
+@contextmanager
+def _named(case: str) -> Iterator[None]:
+    """Adds the name of a case to an error in the block."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"in the golden case tests/golden/{case}")
+        raise
+
+
 def _run(case: Case, folder: Path) -> dict[str, list[str]]:
     """The statements of each step, in the order in which the steps begin."""
     found: dict[str, list[str]] = {}
@@ -207,22 +217,30 @@ def _run(case: Case, folder: Path) -> dict[str, list[str]]:
 @cache
 def steps() -> dict[str, list[list[Line]]]:
     """Returns the bodies of live views, and what each step runs now, by the path of their files below this folder."""
-    found = {f"{name}.sql": [tree(body(name))] for name in POLICIES}
+    found: dict[str, list[list[Line]]] = {}
+    for name in POLICIES:
+        with _named(f"{name}.sql"):
+            found[f"{name}.sql"] = [tree(body(name))]
     known: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
         for method, cases in FOLDERS.items():
             for case in cases:
-                number = 0
-                for name, texts in _run(case, Path(folder)).items():
-                    new: list[str] = []
-                    for text in texts:
-                        if (like := _nameless(text)) not in known:
-                            known.add(like)
-                            new.append(text)
-                    if new:
-                        number += 1
-                        path = f"{method}/{case.name}/{number:02}-{name}.sql"
-                        found[path] = [in_lines(text) for text in new]
+                with _named(f"{method}/{case.name}"):
+                    found |= _new_steps(f"{method}/{case.name}", _run(case, Path(folder)), known)
+    return found
+
+
+def _new_steps(folder: str, steps: dict[str, list[str]], known: set[str]) -> dict[str, list[list[Line]]]:
+    """The steps of a case that are like none of the `known` ones, by the path of their files; they are known then."""
+    found: dict[str, list[list[Line]]] = {}
+    for name, texts in steps.items():
+        new: list[str] = []
+        for text in texts:
+            if (like := _nameless(text)) not in known:
+                known.add(like)
+                new.append(text)
+        if new:
+            found[f"{folder}/{len(found) + 1:02}-{name}.sql"] = [in_lines(text) for text in new]
     return found
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sqlanon.errors import StatementError
 from tests.golden.files import HERE, UPDATE, differences, statements, update
-from tests.golden.hospital import FOLDERS
+from tests.golden.hospital import FOLDERS, Case
 from tests.golden.layout import Line, flat, laid_out, tree
 from tests.golden.steps import in_lines, steps
 
@@ -32,6 +33,14 @@ def test_each_step_runs_what_its_file_says() -> None:
     for path, text in statements().items():
         made = "".join(f"{flat(statement)};" for statement in steps()[path])
         assert without_space(text) == without_space(made), path
+
+
+def test_a_case_that_cannot_be_built_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.golden.steps.POLICIES", {})
+    monkeypatch.setattr("tests.golden.steps.FOLDERS", {"mondrian": [Case("broken", "CREATE ANONYMIZED TABLE r")]})
+    with pytest.raises(StatementError) as error:
+        steps.__wrapped__()
+    assert error.value.__notes__ == ["in the golden case tests/golden/mondrian/broken"]
 
 
 def test_every_case_has_a_step_of_its_own() -> None:
