@@ -10,9 +10,17 @@ from sqlanon.terminal.databases import connected, existing
 from sqlanon.terminal.exit_codes import answering
 from sqlanon.terminal.options import AsJson, Quiet, ReadOnly, Verbose
 
-__all__ = ["export", "import_table"]
+__all__ = ["FORMATS", "export", "import_table"]
 
 _Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")]
+
+# The formats of sqlanon itself, without those of plug-ins: neither help nor completion imports any.
+FORMATS = ("parquet", "csv", "duckdb", "arrow", "sqlite", "postgres")
+
+
+def _formats(incomplete: str) -> list[str]:
+    """The formats that begin with what has been typed."""
+    return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 def export(
@@ -25,7 +33,8 @@ def export(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="parquet, csv, duckdb, arrow, sqlite, postgres; else what the path says.",
+            autocompletion=_formats,
+            help=f"{', '.join(FORMATS)}; else what the path says.",
         ),
     ] = None,
     partition: Annotated[

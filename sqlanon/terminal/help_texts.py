@@ -1,9 +1,14 @@
-"""How the command line shows its commands and options, and completes them, without importing what neither needs."""
+"""How the command line shows its commands and options, completes them, and answers to a call that it cannot read.
+
+Nothing is imported that neither help nor completion needs.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+import typer
 from typer.core import TyperGroup
 
 __all__ = ["Commands", "examples"]
@@ -20,6 +25,19 @@ def examples(*commands: str) -> str:
 
 class Commands(TyperGroup):
     """Commands whose flags and arguments are shown as they are typed, without the types that typer puts behind them."""
+
+    def main(self, args: Any = None, *others: Any, **options: Any) -> Any:
+        """Runs a command, and ends the process; with --json a call that is wrong is an error in JSON, too."""
+        arguments = sys.argv[1:] if args is None else list(args)
+        if "--json" not in arguments or not options.get("standalone_mode", True):
+            return super().main(args, *others, **options)
+        try:
+            code = super().main(args, *others, **{**options, "standalone_mode": False})
+        except _USAGE_ERROR as error:
+            code = _report(error)
+        except typer.Abort:
+            code = 1
+        sys.exit(code if isinstance(code, int) else 0)
 
     def get_params(self, ctx: Any) -> Any:
         """The options of the group, with those that typer adds."""
@@ -49,6 +67,20 @@ class Commands(TyperGroup):
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.get_short_help_str(_WHOLE)) for name, command in commands])
+
+
+# The error of a call that cannot be read, whether click is a distribution of its own or a part of typer's.
+_USAGE_ERROR: Any = typer.BadParameter.__base__
+
+
+def _report(error: Any) -> int:
+    """Prints what is wrong with a call as a JSON object on standard error, and returns the exit code."""
+    from sqlanon.errors import UserError
+    from sqlanon.terminal.presentation import Output
+
+    command = error.ctx.command_path if error.ctx else "sqlanon"
+    Output(json=True).error(UserError(error.format_message(), hint=f"{command} -h shows what it takes"), command)
+    return UserError.exit_code
 
 
 def _unconverted(ctx: Any, value: Any) -> Any:

@@ -6,6 +6,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from typer.testing import CliRunner, Result
@@ -30,8 +31,14 @@ CREATE POLICY p ON patients (age QUASI IDENTIFIER USING ages, disease SENSITIVE)
 RELEASE = PATIENTS + "CREATE ANONYMIZED TABLE released AS POLICY p;\n"
 
 
-def invoke(*arguments: str | Path, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+def invoke(
+    *arguments: str | Path,
+    stdin: str | None = None,
+    prog_name: str | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Result:
+    options = {"prog_name": prog_name} if prog_name else {}
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, env=env, **options)
 
 
 def run_script(text: str, *arguments: str | Path) -> Result:

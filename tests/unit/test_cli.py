@@ -19,9 +19,11 @@ import pytest
 
 import sqlanon
 from sqlanon import session
+from sqlanon.export import formats
 from sqlanon.syntax.labels import label
 from sqlanon.syntax.parser import parse_script
 from sqlanon.terminal.command_arguments import release_name
+from sqlanon.terminal.data_commands import FORMATS
 from tests.support.command_line import PATIENTS, RELEASE, SQLANON, environment, in_terminal, invoke, run_script
 from tests.support.processes import running
 
@@ -211,6 +213,48 @@ def test_exit_code_2_for_a_wrong_call(arguments: list[str]) -> None:
     done = invoke(*arguments)
     assert done.exit_code == 2
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command", "words"),
+    [
+        (["verify"], "sqlanon verify", "'PATH'"),
+        (["run", "x", "--nonsense"], "sqlanon run", "--nonsense"),
+        (["nonsense"], "sqlanon", "nonsense"),
+        (["run", "-", "--limit", "-1"], "sqlanon run", "--limit"),
+        (["job", "run"], "sqlanon job run", "'SCRIPT'"),
+        (["dataset"], "sqlanon dataset", "--json"),
+    ],
+)
+def test_a_wrong_call_in_json_is_one_object(arguments: list[str], command: str, words: str) -> None:
+    done = invoke(*arguments, "--json", prog_name="sqlanon")
+    assert (done.exit_code, done.stdout) == (2, "")
+    said = json.loads(done.stderr)
+    assert (said["error"], said["script"], said["exit_code"]) == ("UserError", command, 2)
+    assert words in said["message"]
+    assert said["hint"] == f"{command} -h shows what it takes"
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["run", "-"], 1), (["run", "--help"], 0)])
+def test_a_call_in_json_that_is_right_ends_with_its_exit_code(arguments: list[str], code: int) -> None:
+    unsatisfied = "CREATE TABLE t AS SELECT 1 AS a; CHECK t (a) REQUIRE k_anonymity(2)"
+    assert invoke(*arguments, "--json", stdin=unsatisfied).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [("", ["parquet", "csv", "duckdb", "arrow", "sqlite", "postgres"]), ("p", ["parquet", "postgres"]), ("x", [])],
+)
+def test_the_formats_of_an_export_are_completed(typed: str, completed: list[str]) -> None:
+    words = {"COMP_WORDS": f"sqlanon export r out --format {typed}", "COMP_CWORD": "5"}
+    done = invoke(prog_name="sqlanon", env={"_SQLANON_COMPLETE": "complete_bash", **words})
+    assert done.stdout.split() == completed
+
+
+def test_every_format_is_completed() -> None:
+    files = Path(formats.__file__).parent.glob("*.py")
+    there = {path.stem for path in files if not path.stem.startswith("_")} - {"base"}
+    assert {*FORMATS} == there | {"postgres"}
 
 
 def test_exit_code_2_for_a_database_that_cannot_be_opened(tmp_path: Path) -> None:
