@@ -141,6 +141,9 @@ _PARTS = {
     "engines": "everything",
     "engines.adbc": "export",
     "engines.arrow_streams": "export",
+    # Releases on Spark; stand-ins are read by the errors of every engine.
+    "engines.federated": "engines",
+    "engines.federated.stand_ins": "everything",
     "engines.postgres": "export",
     "engines.postgres_url": "export",
     "engines.spark": "engines",
