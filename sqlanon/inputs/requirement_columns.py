@@ -118,14 +118,9 @@ def given_relations(
         values = carried[indexes[subject[0]]].table
         numbered = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
         relations.add(f"sensitive_code_{number}", exp.select(*numbered).from_(relation(values)))
-        taxonomy = _taxonomy(policy, subject[0])
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
         if reads & {"sensitive_ancestor", "guarding_node"}:
-            relations.add(f"sensitive_path_{number}", sensitive_path(f"sensitive_code_{number}", taxonomy))
-            _require_placed(engine, taxonomy.bound, relations.tables[f"sensitive_path_{number}"])
-            relations.add(
-                f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height)
-            )
+            _add_ancestors(engine, _taxonomy(policy, subject[0]), number, relations)
     _own_relations(policy, requirements, carried, indexes, relations)
     # Which guarding nodes a class has is for each node of the lattice to say.
     of_guards = {f"guarded_{index}" for index in guards_of(requirements)}
@@ -134,6 +129,14 @@ def given_relations(
         for name, table in relations.tables.items()
         if name not in of_guards
     )
+
+
+def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _KeptRelations) -> None:
+    """Adds the paths of the values of the subject with this number in their hierarchy, and their ancestors."""
+    path = f"sensitive_path_{number}"
+    relations.add(path, sensitive_path(f"sensitive_code_{number}", taxonomy))
+    _require_placed(engine, taxonomy.bound, relations.tables[path])
+    relations.add(f"sensitive_ancestor_{number}", sensitive_ancestor(path, taxonomy.bound.height))
 
 
 class _KeptRelations:

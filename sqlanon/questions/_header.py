@@ -107,20 +107,23 @@ class Header:
         return Selector(match[1], match[2], bool(match[3]))
 
     def parameter(self, text: str) -> Parameter:
-        match = _PARAMETER.fullmatch(text)
-        domain = match["domain"].split() if match else []
-        if match and match["type"] in NUMERIC and len(domain) == 2:
-            low, high = map(self._number, domain)
-            default: int | Decimal | None = self._number(match["default"]) if match["default"] else None
-            if default is not None and match["type"] == "BIGINT":
-                default = int(default)
-            return Parameter(match["name"], match["type"], low, high, default=default, meaning=match["meaning"])
-        if match and match["type"] == "TEXT" and len(domain) == 1:
-            choices = tuple(domain[0].split("|"))
-            return Parameter(match["name"], "TEXT", choices=choices, default=match["default"], meaning=match["meaning"])
-        if match and match["type"] in ("RELATION", "COLUMN") and not domain and match["default"] is None:
-            return Parameter(match["name"], match["type"], meaning=match["meaning"])
+        if match := _PARAMETER.fullmatch(text):
+            name, kind, default, meaning = match["name"], match["type"], match["default"], match["meaning"]
+            domain = match["domain"].split()
+            if kind in NUMERIC and len(domain) == 2:
+                low, high = map(self._number, domain)
+                return Parameter(name, kind, low, high, default=self._default(kind, default), meaning=meaning)
+            if kind == "TEXT" and len(domain) == 1:
+                return Parameter(name, kind, choices=tuple(domain[0].split("|")), default=default, meaning=meaning)
+            if kind in ("RELATION", "COLUMN") and not domain and default is None:
+                return Parameter(name, kind, meaning=meaning)
         raise InternalError(f"the header of {self._name} has a parameter without name, type, domain or text: {text}")
+
+    def _default(self, kind: str, text: str | None) -> int | Decimal | None:
+        if not text:
+            return None
+        number = self._number(text)
+        return int(number) if kind == "BIGINT" else number
 
     def _number(self, text: str) -> Decimal:
         try:

@@ -92,13 +92,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
 
     Raises PolicyError where nothing says how the tables belong together.
     """
-    if recorded.having(Reading.RESPONDENT):
-        raise PolicyError(
-            f"{recorded.name} shows people in several tables, and an estimate is of the rows of one",
-            hint="count in SQL what its tables show: they are joined by the numbers of the people",
-        )
-    linking = [table for table in recorded.tables if table.having(Reading.LINK)]
-    rows = (linking or recorded.tables)[0]
+    rows = _rows(recorded)
     exact = {fold(part.source): part.name for part in rows.having(Reading.EXACT)}
     generalized = {fold(part.source): _generalized(recorded, rows, part) for part in rows.having(*_RECODED)}
     bucketed = tuple(_bucketed(recorded, rows))
@@ -106,14 +100,14 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
     if separate and (exact or generalized):
         raise _do_not_fit(recorded)
-    attributes = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
     known = {*exact, *generalized, *(name for item in bucketed for name in item.columns)}
+    of_policy = {fold(attribute.name) for attribute in recorded.policy.attributes}
     counterfeits = _counterfeits(recorded)
     return ReleaseModel(
         name=recorded.name,
         rows=rows.rows if counterfeits is None else _people(rows, counterfeits),
         names=tuple(names),
-        exact={name: column for name, column in exact.items() if name in attributes},
+        exact={name: column for name, column in exact.items() if name in of_policy},
         generalized=generalized,
         hidden=_reasons(recorded, known, "no fragment has it" if separate else "it is not published"),
         bucketed=bucketed,
@@ -122,6 +116,17 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
         withheld=recorded.withheld,
         enums=_enums(recorded),
     )
+
+
+def _rows(recorded: Recorded) -> RecordedTable:
+    """The table of the rows; raises PolicyError where several tables show people."""
+    if recorded.having(Reading.RESPONDENT):
+        raise PolicyError(
+            f"{recorded.name} shows people in several tables, and an estimate is of the rows of one",
+            hint="count in SQL what its tables show: they are joined by the numbers of the people",
+        )
+    linking = [table for table in recorded.tables if table.having(Reading.LINK)]
+    return (linking or recorded.tables)[0]
 
 
 def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:

@@ -91,17 +91,22 @@ def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> Condit
     binding = Binding(query, release, ())
     conditions: dict[int, list[exp.Expr]] = {}
     for part in conjuncts(query.where):
-        names = [fold(item.name) for item in part.find_all(exp.Column)]
-        indexes = {binding.positions[name][0] if name in binding.positions else None for name in names}
+        index = _table_of(part, binding)
         try:
             bound = binding.bound(part)
         except PolicyError:
             return None
-        index = indexes.pop() if len(indexes) == 1 else None
         if index is None:
             return None
         conditions.setdefault(index, []).append(_plain(bound))
     return ConditionsByTable({index: exp.and_(*parts, copy=False) for index, parts in conditions.items()}, binding.base)
+
+
+def _table_of(condition: exp.Expr, binding: Binding) -> int | None:
+    """The index of the only table that a condition reads; None where it reads none or several."""
+    names = [fold(item.name) for item in condition.find_all(exp.Column)]
+    indexes = {binding.positions[name][0] if name in binding.positions else None for name in names}
+    return indexes.pop() if len(indexes) == 1 else None
 
 
 def _plain(tree: exp.Expr) -> exp.Expr:

@@ -39,23 +39,21 @@ def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tupl
         joined = column(lookup.key, lookup_name(index))
         condition = exp.and_(condition, factors.part(binding.owners[index], _not_null(joined), lookup.on))
     groups = [factors.value(group.expression) for group in query.groups]
-    arguments: list[tuple[str, exp.Expr] | None] = [None]
-    present: list[exp.Expr] = [exp.true()]
-    for aggregate in query.aggregates:
-        value = None if aggregate.argument is None else factors.value(aggregate.argument)
-        arguments.append(value)
-        said = aggregate.argument
-        present.append(
-            exp.true() if value is None or said is None else factors.part(value[0], _not_null(value[1]), said)
-        )
+    arguments: list[tuple[str, exp.Expr] | None] = []
+    present: list[exp.Expr] = []
     counts = (Aggregate("", "count", None), *query.aggregates)
+    for aggregate in counts:
+        argument = None if aggregate.argument is None else factors.value(aggregate.argument)
+        arguments.append(None if aggregate.function == "count" else argument)
+        if argument is None or aggregate.argument is None:
+            present.append(exp.true())
+        else:
+            present.append(factors.part(argument[0], _not_null(argument[1]), aggregate.argument))
     return Plan(
         factors,
         condition,
         tuple(factors.part(*located, group.expression) for located, group in zip(groups, query.groups, strict=True)),
-        tuple(
-            None if aggregate.function == "count" else value for aggregate, value in zip(counts, arguments, strict=True)
-        ),
+        tuple(arguments),
         tuple(present),
         tuple(table for table, _ in lookups),
         (None, *(aggregate.argument for aggregate in query.aggregates)),
