@@ -24,15 +24,14 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.python_variables import data_frame_kind, registered_frames
 from sqlanon.errors import UserError
-from sqlanon.inputs.source import find_relation, qualified
+from sqlanon.inputs.catalog_entries import find_relation
+from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import DEFAULT_OF_FRAMES
 from sqlanon.releases.restored_columns import AsReturned, Restoring
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.syntax._calls import MethodCall
 from sqlanon.syntax.statements import CreatePolicy, CreateRelease
-
-__all__ = ["anonymize"]
 
 _SOURCE = "data"
 _RELEASE = QualifiedName(("anonymized",))

@@ -12,8 +12,9 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.connection_methods import ConnectionMethods
-from sqlanon.engines.duckdb import DuckDBEngine, in_use, open_database
+from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.python_variables import called_beside_caller, caller_frames
+from sqlanon.engines.translated import in_use
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.inputs.data_frames import DataFrames
 from sqlanon.inputs.parameters import with_values

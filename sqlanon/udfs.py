@@ -30,8 +30,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import create_temporary, drop
 from sqlanon.sqlgen.build.names import alias, column, relation
 
-__all__ = ["MINIMUM_KEY_BYTES", "load", "names", "registered", "registered_for_summaries", "release_key", "tokens"]
-
 MINIMUM_KEY_BYTES = 16
 _DRAWN_KEY_BYTES = 32
 

@@ -18,7 +18,8 @@ from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
 from sqlanon.questions._knowledge import KNOWN
-from sqlanon.questions.load import Parameter, Question, model_names, questions_of
+from sqlanon.questions.header import Parameter
+from sqlanon.questions.load import Question, model_names, questions_of
 from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
 
 __all__ = ["class_name", "modules"]

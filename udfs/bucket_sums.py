@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sqlanon.estimates.batch.bit_planes import Plane, Totals, counted, lesser, product, sort_bits, squares
-from sqlanon.estimates.batch.label_masks import Codes
+from sqlanon.estimates.batch.label_masks import Codes, Plane, Totals, counted, lesser, product, sort_bits, squares
 from sqlanon.estimates.batch.row_blocks import fields, in_order, rows_of
 
 __all__ = ["PARAMETERS", "RETURNS", "bucket_sums"]

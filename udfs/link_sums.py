@@ -18,9 +18,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from sqlanon.estimates.batch.bit_planes import Plane, Totals, sort_bits
 from sqlanon.estimates.batch.code_layout import LINK_BITS
-from sqlanon.estimates.batch.label_masks import Codes
+from sqlanon.estimates.batch.label_masks import Codes, Plane, Totals, sort_bits
 from sqlanon.estimates.batch.row_blocks import MOST_LOCAL, Numbers, fields, in_order, lists, rows_of
 
 __all__ = ["PARAMETERS", "RETURNS", "link_sums"]

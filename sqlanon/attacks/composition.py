@@ -28,8 +28,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["ComposedRelease", "composed_respondent"]
-
 
 @dataclass(frozen=True)
 class ComposedRelease:

@@ -44,8 +44,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.buckets import BucketValues, values_of_table
 
-__all__ = ["believed_row"]
-
 # The most rescalings of a round, and from which change on one more would change nothing that is told.
 _RESCALINGS, _SETTLED = 50, 1e-7
 _LEARNED = 1e-9

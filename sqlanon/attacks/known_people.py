@@ -29,8 +29,6 @@ from sqlanon.sqlgen.build.expressions import identical, is_not_null, is_null, to
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["KnownColumns", "known_columns", "people_in_classes", "public_class_of"]
-
 
 @dataclass(frozen=True)
 class KnownColumns:

@@ -21,8 +21,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, cast, identical, if_, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["ordered_class"]
-
 # No column of the user's is called so.
 _POSITION = "__sqlanon_position"
 

@@ -10,8 +10,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.releases.same_rows import has_rows_of
 
-__all__ = ["require_same_rows"]
-
 
 def require_same_rows(
     engine: Engine,

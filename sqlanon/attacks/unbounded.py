@@ -13,8 +13,6 @@ from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.attacks import as_tried, attacks_on_classes, shapes
 from sqlanon.questions.statistics import Statistic
 
-__all__ = ["unbounded"]
-
 
 def unbounded(
     engine: Engine,

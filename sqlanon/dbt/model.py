@@ -21,7 +21,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.inputs.source import find_relation, own_object, qualified
+from sqlanon.inputs.catalog_entries import find_relation
+from sqlanon.inputs.source import own_object, qualified
 from sqlanon.sqlgen.build.ddl import drop_object
 from sqlanon.syntax.endings import statement_ending
 from sqlanon.syntax.parser import query_text

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Adjustable"]
-
 S = TypeVar("S", bound="DataclassInstance")
 
 

@@ -8,8 +8,6 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["BoundAttribute", "BoundPolicy", "BoundRelatedTable", "LongTable", "PublicTable"]
-
 
 @dataclass(frozen=True)
 class BoundAttribute:

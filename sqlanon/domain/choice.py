@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Choice", "Remarked", "Searched"]
-
 
 @dataclass(frozen=True)
 class Searched:

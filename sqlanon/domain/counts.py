@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["count_of", "counted", "per_cent"]
-
 
 def counted(number: int, noun: str, nouns: str | None = None) -> str:
     """The number with its noun: 1 row, 2 rows; `nouns` is the plural, if it is not made with an s."""

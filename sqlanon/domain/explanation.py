@@ -9,8 +9,6 @@ from fractions import Fraction
 
 from sqlanon.domain.counts import counted
 
-__all__ = ["Binding", "CommonValue", "ExaminedNode", "Explanation", "JoinReached", "LessGeneral", "Violated"]
-
 
 @dataclass(frozen=True)
 class Violated:

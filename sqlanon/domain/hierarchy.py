@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sqlanon.domain.values import Value
 
-__all__ = ["HierarchyDefinition"]
-
 
 @dataclass(frozen=True)
 class HierarchyDefinition:

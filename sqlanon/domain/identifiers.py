@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher, get_close_matches
 
-__all__ = ["UPPER", "fold", "free_name", "listed", "nearest", "same_name"]
-
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Ratios of likeness that differ by less say the same.
 _AS_NEAR = 0.05

@@ -5,8 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
-__all__ = ["levelled", "without_noise"]
-
 # What a sum of a million shares may be off by, and the share of a large one.
 _NOISE, _RELATIVE_NOISE = 1e-12, 1e-11
 

@@ -10,8 +10,6 @@ from enum import StrEnum
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source, Value, variable_of
 
-__all__ = ["Attribute", "JoinedRelease", "Pivot", "Policy", "Pseudonym", "RelatedTable", "Requirement", "Role"]
-
 # What the table of respondents is called in a release of several where the source is a query.
 _RESPONDENTS = "respondents"
 

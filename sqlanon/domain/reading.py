@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Reading"]
-
 
 class Reading(StrEnum):
     """What a value of a published column says of a row of the source.

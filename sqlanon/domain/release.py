@@ -11,8 +11,6 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName, Value
 
-__all__ = ["KnownRelease", "Release", "ReleaseAttribute", "ReleaseObject", "SourceRead", "level_range"]
-
 # What a release was made from: a relation or a file by its full name, or the SHA-256 of a query's text.
 SourceRead = QualifiedName | str
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["Series", "SeriesRelease", "Signatures"]
-
 
 @dataclass(frozen=True)
 class SeriesRelease:

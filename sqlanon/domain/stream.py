@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["Batch", "Stream"]
-
 
 @dataclass(frozen=True)
 class Stream:

@@ -6,18 +6,6 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-__all__ = [
-    "FRAME_NAME",
-    "UNNAMED",
-    "QualifiedName",
-    "Scalar",
-    "Source",
-    "Value",
-    "plain_number",
-    "variable_of",
-    "written",
-]
-
 # What the one argument of a model or a method is called that was written without its name, as in k_anonymity(5).
 UNNAMED = ""
 

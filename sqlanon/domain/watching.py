@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Watching"]
-
 
 class Watching(Protocol):
     """Called with the stage, how much of how much is done, and perhaps what there is to say of it."""

@@ -10,8 +10,6 @@ from math import ceil
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import PolicyError
 
-__all__ = ["AGGREGATES", "FEW", "WorkloadOptions", "workload_options"]
-
 AGGREGATES = ("count", "sum", "avg")
 # The most quasi-identifiers that a query has predicates on, by default.
 FEW = 4

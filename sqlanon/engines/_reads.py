@@ -20,8 +20,6 @@ from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.script import after_as
 
-__all__ = ["calls_made", "relations_read"]
-
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 
 _PARSED = "SELECT system.main.json_serialize_sql(?, skip_null := true, skip_empty := true, skip_default := true)"

@@ -13,8 +13,6 @@ from sqlanon.errors import SqlanonError, UserError
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["AdbcConnection", "require_driver"]
-
 Said = Callable[[Any], SqlanonError]
 
 

@@ -11,8 +11,8 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines._translated import translated
 from sqlanon.engines.base import Engine
+from sqlanon.engines.translated import translated
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.ddl import create_table
 from sqlanon.sqlgen.build.names import relation
@@ -20,8 +20,6 @@ from sqlanon.sqlgen.build.render import to_sql
 
 if TYPE_CHECKING:
     import pyarrow
-
-__all__ = ["STREAM", "batches", "created_from", "installed_pyarrow", "require_pyarrow"]
 
 # So many rows are in a batch.
 _ROWS = 100_000

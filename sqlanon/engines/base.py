@@ -12,8 +12,6 @@ from sqlglot import exp
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import UserError
 
-__all__ = ["RAISE_BOUND", "Calls", "Column", "Engine", "Query", "Reading", "TooManyRows"]
-
 Query = str | exp.Expr
 Column = tuple[str, str]
 

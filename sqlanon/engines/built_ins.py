@@ -9,8 +9,6 @@ from typing import Any
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build.repeated import RepeatedQuery
 
-__all__ = ["with_built_ins"]
-
 _PARSED = RepeatedQuery("SELECT system.main.json_serialize_sql(?)")
 _WRITTEN = RepeatedQuery("SELECT system.main.json_deserialize_sql(?)")
 _BUILT_IN = ("system", "main")

@@ -6,8 +6,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["DUCKDB_LOGS", "SQLITE_LOGS", "logs_beside"]
-
 # What their names have behind that of the database.
 DUCKDB_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 SQLITE_LOGS = ("-journal", "-wal", "-shm")

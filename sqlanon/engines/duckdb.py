@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines._reads import calls_made, relations_read
-from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Calls, Column, Query, Reading
 from sqlanon.engines.macro_watch import ConnectionNumbers, MacroWatch
 from sqlanon.engines.single import SingleEngine
@@ -26,12 +25,11 @@ from sqlanon.engines.statement_memo import (
     session,
     settings_of_texts,
 )
+from sqlanon.engines.translated import translated
 from sqlanon.errors import InUseError, UserError
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
 from sqlanon.sqlgen.build.sql_files import sql_file
-
-__all__ = ["DuckDBEngine", "in_use", "is_connection", "open_database", "translated"]
 
 Observer = Callable[[str], None]
 

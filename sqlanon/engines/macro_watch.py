@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 
 from sqlanon.engines.statement_memo import Session
 
-__all__ = ["ConnectionNumbers", "MacroWatch"]
-
 # A connection takes so many numbers for its temporary database. Where it takes others, nothing is kept.
 _OF_A_CONNECTION = 3
 

@@ -18,8 +18,6 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import same_name
 from sqlanon.errors import EngineError
 
-__all__ = ["INFINITE", "require_portable"]
-
 # How DuckDB writes the dates before and after all others.
 INFINITE = ("infinity", "-infinity")
 

@@ -10,8 +10,6 @@ from typing import Any
 from sqlanon.engines.adbc import AdbcConnection, require_driver
 from sqlanon.errors import DataError, EngineError, SqlanonError, UserError
 
-__all__ = ["commit_errors", "open_postgres"]
-
 # Classes of SQLSTATE whose messages are about names, rights, locks and the server, and quote no value: those of names
 # and syntax, of transactions and rights, of resources and of the system.
 _VALUELESS = ("08", "0A", "25", "28", "2B", "3D", "3F", "40", "42", "53", "54", "55", "57", "58")

@@ -8,16 +8,6 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urls
 
 from sqlanon.errors import UserError
 
-__all__ = [
-    "LONGEST_NAME",
-    "DatabaseUrl",
-    "SchemaUrl",
-    "database_url",
-    "is_database_url",
-    "require_no_url",
-    "schema_url",
-]
-
 _URL = re.compile(r"postgres(ql)?://", re.IGNORECASE)
 # The URL of anything, and that of a database with forgotten slashes, which would be the path of a folder.
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]+://|(?:postgres|postgresql|mysql|mariadb|jdbc|mongodb):", re.IGNORECASE)

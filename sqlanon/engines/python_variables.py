@@ -11,15 +11,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from sqlanon.engines._translated import translated
-
-__all__ = [
-    "called_beside_caller",
-    "caller_frames",
-    "data_frame_kind",
-    "data_frame_named",
-    "registered_frames",
-]
+from sqlanon.engines.translated import translated
 
 _PACKAGE = __name__.partition(".")[0]
 # They can be read any number of times, which a reader of Arrow batches cannot.

@@ -6,8 +6,6 @@ from sqlglot import exp
 
 from sqlanon.errors import EngineError
 
-__all__ = ["RANDOM_DRAW", "in_random_order", "without_draws"]
-
 # The name by which a query that `sqlgen.build.ddl.shuffled` has made asks for draws.
 RANDOM_DRAW = "__sqlanon_random_draw"
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["Namespace", "search_path"]
-
 # A database and a schema in it.
 Namespace = tuple[str, str]
 

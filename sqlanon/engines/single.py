@@ -11,8 +11,6 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Query
 from sqlanon.sqlgen.build.ddl import create_temporary
 
-__all__ = ["SingleEngine"]
-
 
 class SingleEngine:
     """What the engine protocol asks of engines whose rows are elsewhere, as it is where they are not."""

@@ -37,8 +37,6 @@ except ModuleNotFoundError as missing:
     message = "sqlanon.engines.spark needs PySpark: pip install 'sqlanon[spark]'"
     raise ModuleNotFoundError(message, name=missing.name) from None
 
-__all__ = ["SparkEngine", "columns_of", "local_session", "spark_sql"]
-
 # Overflow and bad input are errors, as in DuckDB, rather than wrong numbers and NULLs.
 _ANSI = "spark.sql.ansi.enabled"
 # Unless switched off, ${...} in a query is replaced, in names and strings too.

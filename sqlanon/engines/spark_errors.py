@@ -14,8 +14,6 @@ from sqlanon.engines.base import Query
 from sqlanon.errors import WITHHELD, EngineError, SqlanonError
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["spark_errors", "translated"]
-
 # Where PySpark writes each error that it raises, message and all, to the standard error stream.
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 

@@ -9,8 +9,6 @@ from sqlanon.sqlgen.build.binary_text import text_by_bytes, text_without_collati
 from sqlanon.sqlgen.build.expressions import as_text, big, paren
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["quoted", "spark_sql"]
-
 
 def quoted(name: str) -> str:
     """A name as Spark reads it, whatever is in it."""

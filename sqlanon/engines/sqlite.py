@@ -17,8 +17,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["STORED", "copied_from_sqlite", "open_sqlite"]
-
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 # The types that SQLite has, and what stands for NULL while rows are read: the driver takes the type of a column from
 # its first values.

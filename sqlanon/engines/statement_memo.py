@@ -11,20 +11,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build.repeated import RepeatedQuery
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = [
-    "TRANSACTION",
-    "Session",
-    "current_database",
-    "is_session_query",
-    "is_within_statement",
-    "remember",
-    "rows_once",
-    "session",
-    "session_anew",
-    "settings_of_texts",
-    "within_statement",
-]
-
 # The number of the transaction, which is another one in each statement outside of a transaction of the user's.
 TRANSACTION = RepeatedQuery("SELECT system.main.txid_current()")
 

@@ -14,9 +14,6 @@ from sqlanon.sqlgen.build.ddl import create_temporary, drop
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["Scratch"]
-
-
 # What the names of ended statements began with, which none of their objects has any more.
 _free: WeakKeyDictionary[Engine, list[str]] = WeakKeyDictionary()
 

@@ -13,8 +13,6 @@ from sqlanon.sqlgen.build.expressions import as_text, cast, huge, if_, infix, jo
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.build.sql_files import parsed
 
-__all__ = ["Axis", "axis_of", "span"]
-
 _SPAN = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
 
 _BITS = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "HUGEINT": 127}

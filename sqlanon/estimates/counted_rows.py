@@ -21,8 +21,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import infix, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["CountedRelease", "CountedSource", "counted_source", "counted_table", "number_column"]
-
 _NUMBER = "n"
 # So many rows are repeated at a time.
 _BLOCK = 1024

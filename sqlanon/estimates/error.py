@@ -18,8 +18,6 @@ from sqlglot import exp
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["ACTUAL", "ESTIMATED", "REFUSED", "ROOM", "errors", "summary"]
-
 ACTUAL = ("query_id", "groups", "result", "value")
 ESTIMATED = ("query_id", "groups", "result", "estimate", "spread", "low", "high", "kept")
 REFUSED = ("query_id",)

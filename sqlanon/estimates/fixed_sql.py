@@ -10,8 +10,6 @@ from sqlanon.sqlgen.build.expressions import big
 from sqlanon.sqlgen.build.names import alias, literal
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["Tables", "fixed", "withheld_rows"]
-
 # What a query reads under a name: a table by the name that it really has, or the rows of a query.
 Tables = Mapping[str, str | exp.Query]
 

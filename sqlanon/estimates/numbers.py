@@ -12,8 +12,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, huge, paren
 from sqlanon.sqlgen.build.names import literal
 
-__all__ = ["COUNTED", "Number", "number"]
-
 # The types whose values are added, averaged and compared as numbers.
 _NUMBER = re.compile(r"(U?(TINY|SMALL|BIG)?INT|HUGEINT|U?INTEGER)|DECIMAL\(\d+,\d+\)|DOUBLE|FLOAT|BOOLEAN")
 _DOUBLE = exp.DataType.build("DOUBLE")

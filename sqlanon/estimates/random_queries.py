@@ -31,8 +31,6 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["LISTED", "Queried", "drawn_queries", "values_of"]
-
 # Predicates on an attribute with more values than this are ranges.
 LISTED = 100
 

@@ -9,8 +9,6 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 
-__all__ = ["BucketedColumns", "Generalized", "ReleaseModel", "bucketed_value"]
-
 
 def bucketed_value(index: int) -> str:
     """The column with the values of a bucket, of the bucketed column at this index."""

@@ -21,8 +21,6 @@ from sqlanon.releases.classes import ReleaseClasses, classes_of
 from sqlanon.releases.statistics import statistics_of
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["ClassFigure", "class_figures", "reads_more", "why_not"]
-
 # Relations that are made of more than the rows of a release.
 _OF_MORE = ("public_class", "sensitive_ancestor")
 # A parameter that is the release's: how many rows of the source are in no class.

@@ -28,8 +28,6 @@ from sqlanon.sqlgen.build.expressions import cast, identical, or_zero, union_all
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import listed_values, occurring_values
 
-__all__ = ["granularity_loss"]
-
 _NAME = "granularity_loss"
 # Ranges in the order of a hierarchy that is not published, and centroids: to a reader any value may be behind them.
 _UNKNOWN = {"tree_range", "any"}

@@ -26,8 +26,6 @@ from sqlanon.sqlgen.build.expressions import window
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.cells.labels import generalized, level_name, occurring_values, stored_labels
 
-__all__ = ["non_uniform_entropy", "precision"]
-
 
 def precision(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
     """The loss of precision of each quasi-identifier, and that of all of them, weighted where the policy weighs.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.adjustable import Adjustable
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
@@ -18,14 +20,22 @@ from sqlanon.releases.joined_tuples import JoinedTuples
 from sqlanon.releases.membership import Matching, matching_of
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.recorded import recorded
-from sqlanon.releases.sizes import sizes
 from sqlanon.releases.unchanged_source import require_unchanged
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.sql_files import query_file
 from sqlanon.sqlgen.build.steps import with_steps
 
-__all__ = ["membership", "membership_figures"]
+
+@dataclass(frozen=True)
+class Sizes:
+    """Tables that could be joined to more than `max_joined_tuples` tuples, counted by bucket, are not joined."""
+
+    max_joined_tuples: int = 20_000_000
+
+
+sizes = Adjustable(Sizes())
+
 
 # How many buckets tuples match: the mean, and the share of those that match so many.
 _OF_BUCKETS = ("", "_at_most_10", "_11_to_20", "_above_20")

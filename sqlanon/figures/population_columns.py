@@ -21,9 +21,6 @@ from sqlanon.sqlgen.build.expressions import cast, identical, infix, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.queries import cross_join, inner_join, left_join, select
 
-__all__ = ["ReleasedColumn", "leaves_of_labels", "released_column", "released_labels"]
-
-
 # The most pairs of a label and a value that are looked at.
 _MOST_COMPARED = 20_000_000
 # The most values below labels that are listed, such as days below months.

@@ -29,15 +29,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.queries import cross_join, inner_join, left_join, select
 from sqlanon.sqlgen.cells.labels import published_value
 
-__all__ = [
-    "counts_in_populations",
-    "independent_values",
-    "released_cells",
-    "source_cells",
-    "source_value",
-    "value_codes",
-]
-
 # The column of released cells with the value, before and after it has its code.
 _VALUE = "value"
 

@@ -28,8 +28,6 @@ from sqlanon.sqlgen.build.queries import anti_join, left_join, select
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.labels import generalized, level_name, occurring_values, stored_labels
 
-__all__ = ["TOP", "Nodes", "code_name", "codes_of_others", "large_nodes", "node_name"]
-
 # The node of a quasi-identifier that a population has no predicate on; the others are numbered from 1.
 TOP = 0
 

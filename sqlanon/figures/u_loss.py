@@ -34,8 +34,6 @@ from sqlanon.sqlgen.build.expressions import ascending, descending, joined
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["u_loss", "u_loss_of_policy"]
-
 _LEAST = 0.05
 _PARAMETERS = ("min_support", "each_level", "worst")
 # The most quasi-identifiers: each has a search for its nodes.

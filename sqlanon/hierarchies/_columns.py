@@ -32,8 +32,6 @@ from sqlanon.hierarchies._trees import (
 )
 from sqlanon.sqlgen.build import functions as f
 
-__all__ = ["DIGITS", "INTEGERS", "Units", "counted", "is_numeric"]
-
 INTEGERS: dict[str, tuple[int, int]] = {
     f"{sign}{name}": (0, 2**bits - 1) if sign else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     for name, bits in (("TINYINT", 8), ("SMALLINT", 16), ("INTEGER", 32), ("BIGINT", 64), ("HUGEINT", 128))

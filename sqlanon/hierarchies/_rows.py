@@ -10,23 +10,8 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies._trees import cast, choose, join_text, number, text
 from sqlanon.hierarchies.base import Check, refused
 from sqlanon.sqlgen.build import expressions
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.build.render import to_sql
-
-__all__ = [
-    "alias",
-    "column",
-    "is_null",
-    "long_rows",
-    "needs_query",
-    "no_rows",
-    "quoted",
-    "relation",
-    "select",
-    "text_column",
-    "union_all",
-    "unique_values",
-]
 
 
 def select(*columns: exp.Expr) -> exp.Select:

@@ -13,30 +13,6 @@ from sqlanon.sqlgen.build import expressions
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import infix, joined, paren
 
-__all__ = [
-    "add",
-    "at_least",
-    "below",
-    "cast",
-    "choose",
-    "divide",
-    "equals",
-    "floor_divide",
-    "function",
-    "join_text",
-    "less",
-    "number",
-    "plus",
-    "product",
-    "ratio",
-    "remainder",
-    "subtract",
-    "text",
-    "times",
-    "try_cast",
-    "zero_padded",
-]
-
 Branch = tuple[exp.Expr, exp.Expr]
 
 

@@ -17,9 +17,6 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.plugins import incomplete, plugin
 
-__all__ = ["READINGS", "Builder", "Check", "Functional", "Stored", "builder", "functional", "refused", "stored"]
-
-
 READINGS = ("interval", "period", "mask", "any")
 """What labels can be taken for: an interval [20,30), a calendar's period, characters before stars as in 941**, or text
 that says nothing of its values."""

@@ -38,8 +38,6 @@ from sqlanon.hierarchies.base import refused
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import is_not_null, is_null, not_
 
-__all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
-
 STORED = False
 KEEPS_ORDER = True
 READ_AS = "period"

@@ -22,8 +22,6 @@ from sqlanon.hierarchies._trees import cast, choose, divide, join_text, plus, pr
 from sqlanon.hierarchies.base import refused
 from sqlanon.sqlgen.build import functions as f
 
-__all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
-
 STORED = False
 KEEPS_ORDER = True
 READ_AS = "interval"

@@ -14,8 +14,6 @@ from sqlglot import exp
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies._rows import (
-    alias,
-    column,
     is_null,
     long_rows,
     needs_query,
@@ -30,8 +28,7 @@ from sqlanon.hierarchies._trees import join_text, number, text
 from sqlanon.hierarchies.base import Check, refused
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import different, exists
-
-__all__ = ["STORED", "checks", "validate", "values"]
+from sqlanon.sqlgen.build.names import alias, column
 
 STORED = True
 

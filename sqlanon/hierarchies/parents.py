@@ -15,14 +15,11 @@ from sqlglot import exp
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies._rows import (
-    alias,
-    column,
     is_null,
     long_rows,
     needs_query,
     no_rows,
     quoted,
-    relation,
     select,
     text_column,
     unique_values,
@@ -31,9 +28,7 @@ from sqlanon.hierarchies._trees import cast, choose, equals, join_text, number, 
 from sqlanon.hierarchies.base import Check, refused
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import exists, identical, is_not_null, not_, union_all
-from sqlanon.sqlgen.build.names import identifier
-
-__all__ = ["STORED", "checks", "validate", "values"]
+from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 
 STORED = True
 

@@ -18,8 +18,6 @@ from sqlanon.hierarchies._trees import cast, join_text, number, subtract, text
 from sqlanon.hierarchies.base import refused
 from sqlanon.sqlgen.build import functions as f
 
-__all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
-
 STORED = False
 KEEPS_ORDER = False
 READ_AS = "mask"

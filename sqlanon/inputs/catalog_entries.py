@@ -27,19 +27,6 @@ from sqlanon.sqlgen.build.repeated import RepeatedQuery
 from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.sqlgen.release.view_preconditions import hidden, unhiding
 
-__all__ = [
-    "find_entry",
-    "find_relation",
-    "find_source",
-    "hidden_names",
-    "kept_name",
-    "require_nothing_temporary",
-    "require_same_meaning",
-    "require_unhidden",
-    "source_entry",
-    "with_bound_names",
-]
-
 _Rows = Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]]
 # The kind of a relation, 'table' or 'view', and its full name.
 Entry = tuple[str, QualifiedName]

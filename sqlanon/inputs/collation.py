@@ -12,8 +12,6 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.sqlgen.build.expressions import paren
 from sqlanon.sqlgen.build.names import column, literal, relation
 
-__all__ = ["require_binary_text"]
-
 # DuckDB does not say which collation a column has, but refuses to compare it with another one:
 # only a column without any can be compared with both.
 _PROBES = ("nocase", "noaccent")

@@ -6,8 +6,6 @@ import re
 
 from sqlanon.domain.bound import BoundPolicy
 
-__all__ = ["ENUM", "column_types", "without_enums"]
-
 # A type that says no more of an ENUM than that it is one.
 ENUM = "ENUM"
 

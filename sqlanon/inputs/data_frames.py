@@ -38,8 +38,6 @@ from sqlanon.syntax.statements import (
     Statement,
 )
 
-__all__ = ["DataFrames", "frame_gone", "stored_frames"]
-
 _SETTINGS = (
     "SELECT system.main.current_setting('python_enable_replacements'), "
     "system.main.current_setting('python_scan_all_frames')"

@@ -15,8 +15,6 @@ from sqlanon.sqlgen.build.expressions import is_not_null
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.release.dictionary_encoding import different_texts, texts_of, word_table
 
-__all__ = ["words_of"]
-
 
 def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Iterable[BoundAttribute]) -> dict[str, str]:
     """For each of the columns that has few different texts, a temporary table of its texts and their words."""

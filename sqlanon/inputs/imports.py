@@ -17,13 +17,12 @@ from sqlanon.engines.postgres import open_postgres
 from sqlanon.engines.postgres_url import database_url, is_database_url, require_no_url
 from sqlanon.engines.sqlite import copied_from_sqlite, open_sqlite
 from sqlanon.errors import WITHHELD, DataError, EngineError, UserError
+from sqlanon.inputs.catalog_entries import find_relation
 from sqlanon.inputs.postgres_columns import postgres_columns, require_readable
-from sqlanon.inputs.source import find_relation, qualified
+from sqlanon.inputs.source import qualified
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.names import column, literal, relation
-
-__all__ = ["imported"]
 
 # One state of the database, and no change to it.
 _READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"

@@ -19,8 +19,6 @@ from sqlanon.questions.load import model_names
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["asks_of_items", "is_list", "item_of", "item_type", "list_column", "most_items", "require_countable"]
-
 _LIST = "[]"
 # How many of the longest lists an error names.
 _LONGEST = 3

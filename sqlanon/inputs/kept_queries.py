@@ -8,8 +8,6 @@ from urllib.parse import unquote
 from sqlanon.errors import PolicyError
 from sqlanon.syntax.script import quoted_texts
 
-__all__ = ["require_no_password"]
-
 # In a text of words as libpq reads it or behind a URL's ?, and the beginning of a URL, up to the end of its scheme.
 _KEYWORD = re.compile(r"(?:password|passwd|pwd)\s*=", re.IGNORECASE)
 _SCHEME = re.compile(

@@ -17,8 +17,6 @@ from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relat
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.cells.labels import listed_twice
 
-__all__ = ["require_listed", "spelled_otherwise"]
-
 _MAX_VALUES_SHOWN = 10
 
 

@@ -15,8 +15,6 @@ from sqlanon.syntax.parser import filled
 from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.statements import Statement
 
-__all__ = ["plain_scalar", "with_values"]
-
 
 def with_values(engine: Engine, statement: Statement, parameters: object = None) -> Statement:
     """The statement with a value for each parameter and each variable in it.

@@ -20,8 +20,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, is_not_null, is_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["pivoted", "source_rows", "with_items"]
-
 # So many names are in a message.
 _NAMED = 5
 

@@ -15,8 +15,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast, not_
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["PostgresColumn", "postgres_columns", "require_readable"]
-
 _NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
 _WIDEST = 38
 # The types, as format_type writes them, whose values the driver and DuckDB have as they are.

@@ -12,8 +12,6 @@ from sqlanon.sqlgen.build.names import alias, relation
 from sqlanon.sqlgen.cells.labels import text_of_token
 from sqlanon.udfs import release_key, tokens
 
-__all__ = ["publish_tokens"]
-
 
 def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> None:
     """Makes a temporary table of value and token for each column that is published as a pseudonym.

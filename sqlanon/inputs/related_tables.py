@@ -16,8 +16,6 @@ from sqlanon.sqlgen.build.expressions import is_null
 from sqlanon.sqlgen.build.names import column, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["related_sources", "require_of_respondents", "require_one_table"]
-
 
 def require_one_table(policy: Policy, statement: str, why: str, *part: str) -> None:
     """Raises PolicyError for a policy with related tables, which the statement cannot take in, and why it cannot."""

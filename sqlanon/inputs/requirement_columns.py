@@ -27,8 +27,6 @@ from sqlanon.sqlgen.classes.requirement import subjects
 from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.sqlgen.classes.value_range import value_range
 
-__all__ = ["Carried", "carry", "given_relations", "guards_of", "public_cells_of", "public_values", "table_of_values"]
-
 _MAX_VALUES_SHOWN = 10
 
 

@@ -21,8 +21,6 @@ from sqlanon.inputs.value_ranges import bind_ranges
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.questions.load import questions_of
 
-__all__ = ["bind_requirements", "is_nested", "resolve_requirements", "with_bound_relations"]
-
 # Normal relations that are made of more than the source's rows.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
 _OF_PUBLIC_TABLE = "public_class"

@@ -20,8 +20,6 @@ from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.release.view_preconditions import BINARY, MadeFor
 
-__all__ = ["made_for", "moments_in_utc", "require_settings"]
-
 # Settings that may change the result of a user's query. Our queries do not depend on them.
 _OF_ANY_QUERY = (
     "default_order",

@@ -25,18 +25,6 @@ from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough
 
-__all__ = [
-    "BoundSource",
-    "bind_source",
-    "find_relation",
-    "find_source",
-    "in_file",
-    "own_object",
-    "passing",
-    "qualified",
-    "require_not_source",
-]
-
 # Functions whose answer a reader of a live view would choose, and with it the rows.
 _SESSION = frozenset(
     "getvariable getenv current_setting current_schema current_schemas current_database current_catalog current_user "

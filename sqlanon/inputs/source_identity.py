@@ -17,8 +17,6 @@ from sqlanon.sqlgen.build.expressions import huge
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.labels import published_value
 
-__all__ = ["rows_identity", "source_identity"]
-
 
 def source_identity(
     engine: Engine,

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.inputs.source import find_relation, own_object
-
-__all__ = ["fragment_name", "require_free"]
+from sqlanon.inputs.catalog_entries import find_relation
+from sqlanon.inputs.source import own_object
 
 
 def fragment_name(release: QualifiedName, fragment: str | None) -> QualifiedName:

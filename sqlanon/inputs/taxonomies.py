@@ -15,8 +15,6 @@ from sqlanon.sqlgen.build.names import alias, relation
 from sqlanon.sqlgen.cells.labels import generalized, listed_values, published_value
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy
 
-__all__ = ["listed_taxonomy"]
-
 
 def listed_taxonomy(
     engine: Engine,

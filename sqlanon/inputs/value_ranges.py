@@ -20,8 +20,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, is_not_null, is_null, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["bind_ranges"]
-
 _COLUMNS = ("value", "low", "high")
 _HINT = "its columns are value, low and high: CREATE TABLE ranges (value VARCHAR, low DOUBLE, high DOUBLE)"
 # Types of which the text of a value tells exactly which number is meant.

@@ -18,8 +18,6 @@ from sqlanon.export.layout import names_of_export
 from sqlanon.export.paths import local_path
 from sqlanon.syntax.statements import ExportRelease, Statement
 
-__all__ = ["archived", "remove_oldest"]
-
 _MOMENT = re.compile(r"\d{8}T\d{6}\.\d{6}Z")
 _UNFINISHED = ".unfinished-"
 

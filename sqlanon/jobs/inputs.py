@@ -20,7 +20,8 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError
 from sqlanon.export.signature import key_fingerprint, signing_key
 from sqlanon.inputs.bind_policy import hierarchies_of
-from sqlanon.inputs.source import bind_source, find_relation, qualified
+from sqlanon.inputs.catalog_entries import find_relation
+from sqlanon.inputs.source import bind_source, qualified
 from sqlanon.plugins import plugin_versions
 from sqlanon.releases.content import fingerprint_of
 from sqlanon.releases.own_series import own_series
@@ -28,8 +29,6 @@ from sqlanon.series.keys import key_check, key_of
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.syntax import statements as s
 from sqlanon.syntax.script import first_keyword
-
-__all__ = ["inputs_digest", "released_names", "script_digest"]
 
 # Statements about a release: what they read is known if the script has made it itself.
 _OF_RELEASES = (s.CheckRelease, s.ExportRelease)

@@ -11,8 +11,6 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement
 from sqlanon.errors import UserError
 
-__all__ = ["JobFigures", "write_metrics"]
-
 
 @dataclass(frozen=True)
 class JobFigures:

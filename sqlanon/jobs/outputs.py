@@ -25,8 +25,6 @@ from sqlanon.releases.content import has_checked_rows
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.syntax.statements import ExportRelease, Statement
 
-__all__ = ["Outputs", "outputs_of"]
-
 
 @dataclass(frozen=True)
 class Outputs:

@@ -8,7 +8,8 @@ from sqlanon.catalog import releases, series
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.release import Release
 from sqlanon.errors import UserError, about
-from sqlanon.inputs.source import find_relation, own_object, qualified
+from sqlanon.inputs.catalog_entries import find_relation
+from sqlanon.inputs.source import own_object, qualified
 from sqlanon.pipeline.stages import Asked
 from sqlanon.releases.objects import column_types, drop_release, is_own, stands
 

@@ -34,8 +34,6 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["WRITTEN", "Proposal", "definition", "instead", "propose"]
-
 # What to do about values for which no hierarchy can be found.
 WRITTEN = "write one yourself, AS LEVELS (SELECT value, level_1, ...)"
 

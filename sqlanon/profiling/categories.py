@@ -19,8 +19,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast, is_not_null, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["SENSITIVE_WORDS", "TIME_WORDS", "Category", "categories", "words_of"]
-
 
 @dataclass(frozen=True)
 class Category:

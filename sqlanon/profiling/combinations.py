@@ -26,8 +26,6 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["Combinations", "Search", "count_alone", "search"]
-
 # So many are counted by one query: DuckDB plans longer ones slowly.
 _TOGETHER = 32
 

@@ -11,8 +11,6 @@ from sqlanon.profiling.sizes import sizes
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateRelease, MethodCall
 
-__all__ = ["about_policy", "about_release", "first_release"]
-
 
 def first_release(columns: Sequence[ProposedColumn], policy: str, name: str) -> str:
     """CREATE ANONYMIZED TABLE: a snapshot can be made of any source and in any database file.

@@ -18,8 +18,6 @@ from sqlanon.profiling.sizes import sizes
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, ProposeHierarchy
 
-__all__ = ["ProposedColumn", "nodes", "numbered_name", "proposed_columns", "statements"]
-
 _K = 5
 _CLOSENESS = "0.3"
 

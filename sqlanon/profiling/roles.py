@@ -18,8 +18,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import alias, column, relation
 
-__all__ = ["ProposedRole", "Values", "proposed_role", "values_of"]
-
 _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 _OF_TIME = ("DATE", "TIME", "INTERVAL")
 _MAKE_IT_ENTITY = "if it says whom a row is about, make it ENTITY"

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from sqlanon.assets import listing, read
 from sqlanon.errors import InternalError
 
-__all__ = ["broken_file", "file_names", "users_name"]
-
 
 def file_names(kind: str) -> tuple[str, ...]:
     """The names of the files under `sql/<kind>/`, without their suffix, in order."""

@@ -10,8 +10,6 @@ from sqlanon.errors import PolicyError
 from sqlanon.questions._projection import ON
 from sqlanon.questions.load import Question
 
-__all__ = ["DEFAULT", "KNOWN", "knowledge", "meaning"]
-
 KNOWS, ROWS = "knows", "m"
 # Nergiz, Clifton and Nergiz (2007); each kind of adversary knows what those before it know.
 KNOWN = ("one_row", "m_rows", "rows", "values", "history")

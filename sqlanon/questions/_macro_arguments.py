@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from sqlanon.errors import InternalError
 from sqlanon.questions._macro_parts import MARK, filled, literal
-from sqlanon.questions.load import Parameter, Question
-
-__all__ = ["HIERARCHY", "PUBLIC", "called", "deciding", "general", "named", "particular"]
+from sqlanon.questions.header import Parameter
+from sqlanon.questions.load import Question
 
 # The normal relations that are made of a stored hierarchy, and the one that is made of a public table.
 HIERARCHY = ("sensitive_ancestor", "guarding_node")

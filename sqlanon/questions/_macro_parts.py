@@ -13,8 +13,6 @@ from functools import cache
 from sqlanon.assets import read
 from sqlanon.errors import InternalError
 
-__all__ = ["MARK", "filled", "literal", "text"]
-
 MARK = re.compile(r"\$(\w+)")
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
 _PART = "-- part: "

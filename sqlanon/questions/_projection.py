@@ -9,8 +9,6 @@ from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import PolicyError
 from sqlanon.questions.load import Question
 
-__all__ = ["ON", "columns_on"]
-
 ON = "on"
 
 _OF_PUBLIC_TABLE = "public_class"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from math import isclose, isfinite
 
 from sqlglot import exp
@@ -13,14 +14,11 @@ from sqlanon.domain.identifiers import listed, same_name
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import written
 from sqlanon.errors import InternalError, PolicyError, about
-from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question, with_names
-from sqlanon.questions._fractions import comparable
 from sqlanon.questions._knowledge import DEFAULT, knowledge, meaning
 from sqlanon.questions._projection import columns_on
+from sqlanon.questions.arguments import Argument, bound_arguments, chosen, subjects_of_question
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.sql_files import reading
-
-__all__ = ["BoundRequirement", "bind_requirement", "least_rows", "literals_of", "require_parameters", "with_names"]
 
 # Arguments of any model, beside those of its header: what they may be depends on a policy.
 _OF_POLICY = ("attribute", "jointly", "on", "knows", "m")
@@ -231,3 +229,32 @@ def require_parameters(requirement: Requirement) -> None:
 def least_rows(requirements: Sequence[BoundRequirement]) -> int:
     """The number of rows below which a class violates one of the requirements, as their headers say; at least 1."""
     return max((requirement.least_rows for requirement in requirements), default=1)
+
+
+# What a DOUBLE counts exactly: no numerator and no denominator of two counts is larger.
+_MOST = 2**53
+
+
+def comparable(number: Decimal) -> Fraction:
+    """The number itself, or one that every fraction of two counts is as much below, or above.
+
+    It is the first mediant on the way to the number, by continued fractions, that has a
+    part beyond all counts. So fractions of counts that are not the number's own lie on
+    the same side of both, and products of its parts with counts stay below 10^38.
+    """
+    remaining = exact = Fraction(number)
+    before, last = (0, 1), (1, 0)
+    while True:
+        whole, left = divmod(remaining.numerator, remaining.denominator)
+        times = min(whole, _beyond(before, last))
+        before, last = last, (before[0] + times * last[0], before[1] + times * last[1])
+        if max(last) > _MOST:
+            return Fraction(*last)
+        if not left:
+            return exact
+        remaining = Fraction(remaining.denominator, left)
+
+
+def _beyond(before: tuple[int, int], last: tuple[int, int]) -> int:
+    """How often the last fraction is to be added before a part is beyond all counts."""
+    return min((_MOST - first) // step + 1 for first, step in zip(before, last, strict=True) if step)

@@ -23,8 +23,6 @@ from sqlanon.questions.statistics import (
     statistic_names,
 )
 
-__all__ = ["all_shapes", "as_tried", "attack_names", "attack_parts", "attacks_on_classes", "bind_attack", "shapes"]
-
 _KIND = "attacks"
 # What a release says of single classes.
 _OF_CLASSES = {"class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number"}

@@ -9,9 +9,8 @@ from decimal import Decimal
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import InternalError
-from sqlanon.questions.load import Parameter, Question, readable_models
-
-__all__ = ["SensitiveColumn", "every_model", "figure_name"]
+from sqlanon.questions.header import Parameter
+from sqlanon.questions.load import Question, readable_models
 
 # Read from more than the rows, a policy's words or a public table.
 _OF_PUBLIC_TABLE = "public_class"

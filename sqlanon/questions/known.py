@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.classes.related import VALUES, is_partition
 
-__all__ = ["Known", "by_known", "known_of"]
-
 
 @dataclass(frozen=True, order=True)
 class Known:

@@ -22,22 +22,8 @@ from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import InternalError, UserError
 from sqlanon.plugins import incomplete, installed, installed_plugin
 from sqlanon.questions._files import broken_file, file_names, users_name
-from sqlanon.questions._header import NUMERIC, Header, Parameter, Selector
+from sqlanon.questions.header import NUMERIC, Header, Parameter, Selector
 from sqlanon.sqlgen.build.sql_files import query_tree
-
-__all__ = [
-    "Header",
-    "Parameter",
-    "Question",
-    "Selector",
-    "load_question",
-    "model_names",
-    "model_of",
-    "parse_question",
-    "question_names",
-    "questions_of",
-    "readable_models",
-]
 
 _PLACEHOLDER = re.compile(r"\$(\w+)")
 _CONSTANT = re.compile(r"\d+(\.\d+)?")

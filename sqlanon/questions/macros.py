@@ -18,8 +18,6 @@ from sqlanon.questions._macro_parts import MARK, filled, literal, text
 from sqlanon.questions.load import Question, readable_models
 from sqlanon.sqlgen.build.repeated import InstalledScript
 
-__all__ = ["macro_definitions", "violating_classes"]
-
 # What the catalog's checks of a stored hierarchy refer to, and the part that stands for it in a macro.
 _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy_value": "hierarchy_values"}
 

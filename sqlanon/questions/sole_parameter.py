@@ -6,8 +6,6 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.errors import InternalError
 from sqlanon.questions.load import Question, readable_models
 
-__all__ = ["always_satisfied", "is_sole_parameter"]
-
 _OF_PUBLIC_TABLE = "public_class"
 
 

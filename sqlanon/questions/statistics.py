@@ -17,22 +17,11 @@ from sqlanon.assets import read
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.errors import InternalError
-from sqlanon.questions._arguments import Argument, bound_arguments
 from sqlanon.questions._files import broken_file, file_names
+from sqlanon.questions.arguments import Argument, bound_arguments
 from sqlanon.questions.ask import BoundRequirement, literals_of
-from sqlanon.questions.load import Header, Parameter, Selector
+from sqlanon.questions.header import Header, Parameter, Selector
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
-
-__all__ = [
-    "BoundStatistic",
-    "Statistic",
-    "bind_statistic",
-    "load_statistic",
-    "named_arguments",
-    "parse_statistic",
-    "readable_statistics",
-    "statistic_names",
-]
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from sqlanon.sqlgen.classes.frozen_background import frozen_background
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements
 
-__all__ = ["AnswerableRequirements", "answerable_by", "hidden_parts"]
-
 # What a requirement may read that no released row shows.
 _RESPONDENTS = "respondents"
 _GUARDS = "guarding nodes"

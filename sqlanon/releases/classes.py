@@ -25,16 +25,6 @@ from sqlanon.sqlgen.classes.buckets import BucketRows, BucketValues, bucket_rows
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Lists, Rows, RowsOfRequirements, rows_of
 
-__all__ = [
-    "ReleaseClasses",
-    "classes_of",
-    "classes_of_people",
-    "no_classes",
-    "not_released",
-    "rows_of_each",
-    "rows_with_keys",
-]
-
 
 @dataclass(frozen=True)
 class ReleaseClasses:

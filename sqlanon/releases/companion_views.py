@@ -16,8 +16,6 @@ from sqlanon.releases.content import fingerprint_query
 from sqlanon.releases.secure_views import make_secure_view
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
-__all__ = ["content_view", "make_checks", "own_queries", "public_view", "report_view", "source_view"]
-
 # In a view of this schema DuckDB looks a bare name up here first, whatever the search path of the session is. In one of
 # another schema it goes on along the search path.
 _MAIN = "main"

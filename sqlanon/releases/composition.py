@@ -21,8 +21,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError
 from sqlanon.releases.lineage import sources_of
 
-__all__ = ["others_among", "others_of", "others_than", "warning"]
-
 _SHOWN = 10
 _CURRENT_SCHEMA = "SELECT system.main.current_schema()"
 

@@ -15,15 +15,6 @@ from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import column, identifier, relation
 from sqlanon.sqlgen.build.sql_files import query_file
 
-__all__ = [
-    "content_fingerprint",
-    "fingerprint_of",
-    "fingerprint_of_tables",
-    "fingerprint_query",
-    "has_checked_rows",
-    "has_fingerprint",
-]
-
 
 def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
     """One row with one text, the fingerprint of the rows of a query that has these columns.

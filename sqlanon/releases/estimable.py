@@ -23,8 +23,6 @@ from sqlanon.sqlgen.cells.value_ranks import by_value
 from sqlanon.sqlgen.classes.buckets import people_of_buckets
 from sqlanon.sqlgen.release.region_rows import ENDS
 
-__all__ = ["Recorded", "RecordedColumn", "RecordedTable", "published"]
-
 _WHY = {
     Role.IDENTIFIER: "identifiers are not published",
     Role.ENTITY: "respondents are not published",

@@ -16,8 +16,6 @@ from sqlanon.sqlgen.build.expressions import as_text, exists, insert, into, is_n
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.release.recode import Recoding
 
-__all__ = ["CATALOG", "Copies", "forget_labels", "freeze"]
-
 # A requirement that reads one of these needs the hierarchy of a sensitive attribute.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
 

@@ -21,8 +21,6 @@ from sqlanon.releases.content import has_checked_rows
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["joined_measurements", "joined_release", "of_recorded", "side_of", "types_of_columns"]
-
 
 def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
     """A release as a side of a join.

@@ -13,8 +13,6 @@ from sqlanon.sqlgen.build.expressions import cast, filtered, identical, infix, n
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 
-__all__ = ["JoinedTuples"]
-
 _BUCKET = "bucket"
 
 

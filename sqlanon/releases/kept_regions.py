@@ -13,8 +13,6 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.release.region_rows import Placed
 
-__all__ = ["keep_regions", "kept_names", "region_tables"]
-
 
 def kept_names(placed: Placed, release_id: str) -> Placed:
     """The regions' tables under the names that those of a live view have in the catalog's schema."""

@@ -23,8 +23,6 @@ from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.syntax.script import after_as
 
-__all__ = ["sources_of"]
-
 # A query as DuckDB's parser reads it; empty where DuckDB cannot write that down.
 _PARSED = "SELECT json_serialize_sql(?)"
 

@@ -12,8 +12,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, cast, identical, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["linked_rows", "shown_as"]
-
 _ROW, _DRAWN, _LINK = "row", "drawn", "link"
 
 

@@ -16,8 +16,6 @@ from sqlanon.errors import PolicyError
 from sqlanon.releases.estimable import RecordedColumn, RecordedTable
 from sqlanon.sqlgen.build.names import alias, column
 
-__all__ = ["Column", "Matching", "attribute_name", "link_name", "matching_of"]
-
 # What a column shows that is no value of the source's, in words.
 _OTHER_VALUES = (
     ((Reading.LABEL, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE), "recoded"),

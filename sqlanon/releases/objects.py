@@ -9,14 +9,13 @@ from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, UserError
-from sqlanon.inputs.source import find_relation, own_object
+from sqlanon.inputs.catalog_entries import find_relation
+from sqlanon.inputs.source import own_object
 from sqlanon.releases.original_statement import statement_again
 from sqlanon.releases.own_series import own_series
 from sqlanon.sqlgen.build.ddl import drop_object
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import sql_file
-
-__all__ = ["column_types", "drop_release", "is_own", "require_own_columns", "stands"]
 
 
 def drop_release(engine: Engine, release: Release) -> None:

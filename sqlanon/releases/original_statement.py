@@ -14,8 +14,6 @@ from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateRelease, MethodCall
 
-__all__ = ["create_again", "statement_again"]
-
 
 def statement_again(release: Release, *, or_replace: bool = False, series: str | None = None) -> str:
     """CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL, in a series.

@@ -10,8 +10,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError
 from sqlanon.releases.original_statement import statement_again
 
-__all__ = ["own_series"]
-
 
 def own_series(engine: Engine, release: Release) -> str | None:
     """The name of the series that a release belongs to; None if it was made in none.

@@ -18,8 +18,6 @@ from sqlanon.sqlgen.classes.related import PeopleTable, rows_of_people
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements
 
-__all__ = ["PeopleColumns", "people_in_no_class", "shows_people"]
-
 
 def people_in_no_class(release: object) -> PolicyError:
     """What is raised where rows have to be in classes, whatever is known of the people that they are about."""

@@ -19,8 +19,6 @@ from sqlanon.inputs.source import own_object
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["recorded", "require_same_hierarchy"]
-
 # The levels that the labels of a quasi-identifier may be at, by its folded name; None where any may occur.
 Levels = Mapping[str, tuple[int, ...] | None]
 

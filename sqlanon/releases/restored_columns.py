@@ -10,8 +10,6 @@ from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import ReleaseAttribute
 
-__all__ = ["AsReturned", "Restoring"]
-
 
 class AsReturned:
     """A frame of which DuckDB gives every type back: it stays as it is returned."""

@@ -7,8 +7,6 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build.names import literal
 
-__all__ = ["has_rows_of", "has_same_rows"]
-
 
 def has_same_rows(engine: Engine, first: exp.Query, second: exp.Query) -> bool:
     """Whether each row of one query is one of the other; both are of the same columns."""

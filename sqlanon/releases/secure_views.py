@@ -13,8 +13,6 @@ from sqlanon.engines.statement_memo import rows_once
 from sqlanon.sqlgen.build.ddl import secure_view
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["make_secure_view"]
-
 
 def make_secure_view(engine: Engine, name: QualifiedName, body: exp.Query) -> None:
     """Makes a SECURE VIEW of a body in which a reader's macros have no part."""

@@ -18,8 +18,6 @@ from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, se
 from sqlanon.sqlgen.classes.requirement import relation_names
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["statistic_queries", "statistics_of"]
-
 
 def statistics_of(
     engine: Engine,

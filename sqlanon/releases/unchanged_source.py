@@ -12,8 +12,6 @@ from sqlanon.inputs.column_types import ENUM, without_enums
 from sqlanon.inputs.source import BoundSource
 from sqlanon.releases.original_statement import statement_again
 
-__all__ = ["require_unchanged"]
-
 
 def require_unchanged(release: Release, source: BoundSource, names: Sequence[str]) -> dict[str, str]:
     """The types in which these columns of the source are published, by their folded names.

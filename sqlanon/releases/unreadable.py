@@ -17,8 +17,6 @@ from sqlanon.inputs.catalog_entries import source_entry
 from sqlanon.releases.original_statement import statement_again
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["unreadable"]
-
 
 def unreadable(engine: Engine, release: Release, error: EngineError) -> UserError:
     """The error to raise in place of the engine's, which names what the release's own text has in it."""

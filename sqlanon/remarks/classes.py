@@ -13,8 +13,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import filtered, if_, is_not_null
 from sqlanon.sqlgen.build.names import alias, column
 
-__all__ = ["ClassFigures", "class_figures"]
-
 
 @dataclass(frozen=True)
 class ClassFigures:

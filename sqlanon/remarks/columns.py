@@ -21,8 +21,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, filtered, if_, is_not_null, is_null, union_all
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 
-__all__ = ["Profile", "log_chance", "profiles", "rows_of_nobody"]
-
 
 @dataclass(frozen=True)
 class Profile:

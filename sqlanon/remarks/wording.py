@@ -9,18 +9,6 @@ from sqlanon.domain.policy import Role
 from sqlanon.remarks.classes import ClassFigures
 from sqlanon.remarks.columns import Profile
 
-__all__ = [
-    "ELSEWHERE",
-    "EMPTY",
-    "ONE_BUCKET",
-    "of_classes",
-    "of_columns",
-    "of_known_values",
-    "of_nobody",
-    "of_people",
-    "of_types",
-]
-
 ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
 ONE_BUCKET = (

@@ -14,8 +14,6 @@ from sqlanon.statements.frontier import called_text
 from sqlanon.syntax import render
 from sqlanon.syntax._frontier_statements import workload_of
 
-__all__ = ["frontiers"]
-
 # Figures that depend on what they are asked with: anon.candidate has their names alone.
 _BY_ARGUMENTS = ("p_loss_above", "u_loss", "populations")
 _NOTHING, _NOT_COMPARED = "nothing", InPlaceOfNumber("not compared")

@@ -15,19 +15,6 @@ from sqlanon.pipeline.explain import printable
 from sqlanon.report.markup import Markup, table, text
 from sqlanon.report.plot_labels import lines_of
 
-__all__ = [
-    "EFFICIENT",
-    "NOT_EFFICIENT",
-    "THIS_RELEASE",
-    "Charts",
-    "amounts",
-    "bars",
-    "candidates",
-    "distribution",
-    "icicle",
-    "shares",
-]
-
 # Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
 _ENDS = ("</script", "<script", "<!--")
 # The height of a plot, the least one of a named bar, and that of a line of its name, in pixels.

@@ -22,8 +22,6 @@ from sqlanon.sqlgen.build.sql_files import reading
 from sqlanon.sqlgen.classes.normal_relations import relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["ValueShare", "WorstClass", "class_sizes", "worst_classes"]
-
 
 @dataclass(frozen=True)
 class ValueShare:

@@ -10,8 +10,6 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import ReleaseAttribute
 from sqlanon.report.facts import Facts
 
-__all__ = ["levels_of", "reading_of", "role_of"]
-
 _READINGS: Mapping[Reading, str] = {
     Reading.EXACT: "as it is",
     Reading.LABEL: "as the label of a level",

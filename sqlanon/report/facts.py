@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.attacks.attacked import AttackAnswer
-from sqlanon.catalog import frontiers, migrations, releases
+from sqlanon.catalog import frontiers, migrations, releases, workloads
 from sqlanon.catalog.digests import require_own_rows
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured
@@ -21,7 +21,9 @@ from sqlanon.domain.report import Assumption, PrivacyReport
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
-from sqlanon.errors import PolicyError
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon.estimates.query.parse import Aggregate, parsed
 from sqlanon.figures.class_figures import ClassFigure
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import own_object, qualified
@@ -29,18 +31,17 @@ from sqlanon.methods.registry import assumed_of, promised_by
 from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.composition import others_of, warning
-from sqlanon.report.answers import AnswerErrors, errors_of_workloads
 from sqlanon.report.class_values import WorstClass, class_sizes, worst_classes
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.expressions import as_text, ascending
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.statements.attack import attack_release
 from sqlanon.statements.check import check_release
 from sqlanon.statements.measure_figures import measure_figures, of_whole_release
+from sqlanon.statements.measure_results import Results
 from sqlanon.statements.preconditions import prepared
 from sqlanon.syntax.statements import Attack, CheckRelease
-
-__all__ = ["GRANULARITY_LOSS", "SUREST", "Facts", "facts_of"]
 
 GRANULARITY_LOSS = "granularity_loss"
 
@@ -172,3 +173,69 @@ def _candidates(engine: Engine, release: Release) -> dict[str, list[Measured]]:
     made_by = fingerprint(replace(policy_of(release), requirements=()), hierarchies_of(release))
     loaded = {name: frontiers.load(engine, name) for name in frontiers.listing(engine)}
     return {name: several for name, several in loaded.items() if several[0].policy_fingerprint == made_by}
+
+
+_SHAPE = ("query_id", "result", "counts", "dimensions")
+
+
+@dataclass(frozen=True)
+class AnswerErrors:
+    """The errors of results of the same kind.
+
+    `dimensions` is how many columns their conditions are about, None where the query is gone or cannot be estimated;
+    `share` is 1 for counts of under 0.1 % of the source's rows, 2 under 1 %, 3 under 10 %, 4 for others, and None for
+    what counts no rows. `mean`, `median` and `high` (which 95 % do not exceed) are of the relative errors of those that
+    are `compared`, None where there are none: results that are 0 in the source have no error.
+    """
+
+    dimensions: int | None
+    share: int | None
+    results: int
+    compared: int
+    mean: float | None
+    median: float | None
+    high: float | None
+    not_estimated: int
+
+
+def errors_of_workloads(engine: Engine, release: Release) -> dict[str, Sequence[AnswerErrors]]:
+    """The errors of each workload that the release was measured with, as of the last time."""
+    of_release = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
+    of_release = of_release.where(column("release_id").eq(literal(release.release_id)))
+    names = exp.select(column("workload")).distinct().from_(of_release.subquery("query_error"))
+    return {
+        str(name): _errors(engine, release, str(name), of_release)
+        for (name,) in engine.rows(names.order_by(ascending(column("workload"))))
+    }
+
+
+def _errors(engine: Engine, release: Release, workload: str, of_release: exp.Select) -> list[AnswerErrors]:
+    with Scratch(engine) as scratch:
+        shape = Results(engine, scratch, "shape", _SHAPE)
+        shape.add_rows(_shapes(engine, workload))
+        size = exp.select(alias(literal(release.source_rows), "row_count"))
+        tables: Mapping[str, str | exp.Query] = {
+            "query_error": of_release.where(column("workload").eq(literal(workload))),
+            "shape": shape.table,
+            "source_size": size,
+        }
+        rows = engine.rows(reading(query_file("statements", "workload_errors"), tables))
+    return [AnswerErrors(*row) for row in rows]
+
+
+def _shapes(engine: Engine, workload: str) -> Iterator[tuple[object, ...]]:
+    """query_id, result, whether it counts rows, and of how many columns there are conditions."""
+    try:
+        queries = workloads.load(engine, workload)
+    except SqlanonError:
+        # Its rows were changed after it was measured.
+        return
+    for number, text in queries:
+        try:
+            query = parsed(text)
+        except SqlanonError:
+            continue
+        columns = {node.name.lower() for node in query.where.find_all(exp.Column)} if query.where else set()
+        for item in query.items:
+            if isinstance(item, Aggregate):
+                yield number, item.name, item.function == "count" and item.argument is None, len(columns)

@@ -12,25 +12,6 @@ from typing import Any
 
 from sqlanon.pipeline.explain import printable
 
-__all__ = [
-    "GENERATOR",
-    "NOTHING_REQUIRED",
-    "NOT_DEFINED",
-    "PAGE_HEAD",
-    "WHOLE_RELEASE",
-    "InPlaceOfNumber",
-    "Markup",
-    "Share",
-    "cell",
-    "document",
-    "number",
-    "paragraph",
-    "percent",
-    "section",
-    "table",
-    "text",
-]
-
 _STYLE = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 25%, transparent); }
 html { background: Canvas; color: CanvasText; }

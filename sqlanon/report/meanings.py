@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from sqlanon.questions.statistics import readable_statistics
 
-__all__ = ["MEANINGS", "meanings_of"]
-
 _FROM_0_TO_1 = "0 where nothing is changed, 1 where nothing is left"
 
 

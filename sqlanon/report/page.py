@@ -15,8 +15,6 @@ from sqlanon.report.plotted import answers, classes, columns, values
 from sqlanon.report.requirements import met, requirements
 from sqlanon.report.risks import attacks, figures, risks
 
-__all__ = ["report_page"]
-
 # The chance from which on a guess is named at the top of the report, whatever is required.
 _SURE = 0.9
 

@@ -14,8 +14,6 @@ from sqlanon.errors import UserError
 from sqlanon.report.markup import GENERATOR
 from sqlanon.report.page_leftovers import remove_leftovers, set_aside, written_aside
 
-__all__ = ["with_report", "without_former", "write_page"]
-
 _T = TypeVar("_T")
 # So much of a page has what says that it is a report.
 _HEAD = 4096

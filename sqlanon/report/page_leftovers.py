@@ -17,8 +17,6 @@ from pathlib import Path
 
 from sqlanon.report.markup import PAGE_HEAD
 
-__all__ = ["remove_leftovers", "set_aside", "written_aside"]
-
 _NAME = re.compile(r"\.(.+)\.[0-9a-f]{8}", re.DOTALL)
 _HEAD = PAGE_HEAD.encode()
 # There an open file cannot take another name.

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from sqlanon.pipeline.explain import printable
 
-__all__ = ["lines_of", "unique"]
-
 # The most letters of a line, and of a label: more leave a telephone no room for the plot.
 _LETTERS, _MOST = 24, 96
 

@@ -15,8 +15,6 @@ from sqlanon.report.facts import GRANULARITY_LOSS, Facts
 from sqlanon.report.markup import NOT_DEFINED, InPlaceOfNumber, Markup, Share, number, paragraph, percent, table, text
 from sqlanon.report.plot_labels import unique
 
-__all__ = ["answers", "classes", "columns", "size_groups", "values"]
-
 # More sizes than these are drawn in groups, each beginning at twice the size that the one before does.
 _MANY_SIZES = 16
 

@@ -12,8 +12,6 @@ from sqlanon.questions.load import Question
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import NOT_DEFINED, NOTHING_REQUIRED, WHOLE_RELEASE, Markup, number, paragraph, table, text
 
-__all__ = ["met", "requirements", "title_of"]
-
 
 def met(facts: Facts) -> bool:
     """Whether something was required and all of it is met."""

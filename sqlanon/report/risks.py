@@ -23,8 +23,6 @@ from sqlanon.report.markup import (
 )
 from sqlanon.report.meanings import meanings_of
 
-__all__ = ["attacks", "figures", "risks"]
-
 _NO_BOUND = InPlaceOfNumber("no bound")
 # MEASURE's figures of single people: each with what is said before and behind its value, and how this is written.
 _SENTENCES: Mapping[str, tuple[str, str, Callable[[float], Markup]]] = {

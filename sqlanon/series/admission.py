@@ -11,8 +11,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, about
 from sqlanon.series.keys import key_check, key_of
 
-__all__ = ["admitted"]
-
 
 def admitted(engine: Engine, name: str, policy: Policy, kind: str) -> Series:
     """The series that a release by this policy is to be made in, `kind` being table or view.

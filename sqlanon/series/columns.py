@@ -8,8 +8,6 @@ from sqlanon.domain.series import Series
 from sqlanon.errors import PolicyError
 from sqlanon.series.known_text import has_known_text
 
-__all__ = ["in_order", "named_columns", "require_same_columns"]
-
 
 def named_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
     """The sensitive attributes, each with its type.

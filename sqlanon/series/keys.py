@@ -8,8 +8,6 @@ import hmac
 from sqlanon.domain.identifiers import fold
 from sqlanon.udfs import release_key
 
-__all__ = ["key_check", "key_of"]
-
 
 def key_of(name: str, variable: str, of: str = "series") -> bytes:
     """The key in an environment variable, bound to the series of this name, or to the `of` of the policy of this name.

@@ -21,8 +21,6 @@ from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["KnownSets", "count", "known_sets", "step"]
-
 # How many respondents the sets that are made of differences may have together, each set counted: this many times those
 # of all classes. The smallest sets come first.
 _TIMES_AS_MANY = 2

@@ -10,8 +10,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, case, cast, in_utc
 from sqlanon.sqlgen.build.names import column, literal
 
-__all__ = ["has_known_text", "known_text", "known_value", "told_apart"]
-
 _EXACT = re.compile(
     r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\)|VARCHAR|UUID|DATE|TIME|"
     r"TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE"

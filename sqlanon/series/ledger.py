@@ -23,8 +23,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.classes.buckets import BucketValues
 
-__all__ = ["LedgerRows", "bucket_rows", "bucket_values", "class_rows", "class_values", "record"]
-
 _MEMBER = ("series_id", "position", "class_no", "respondent")
 _CLASS = ("series_id", "position", "class_no", "attribute", "value_set")
 _VALUE = ("series_id", "position", "value_set", "attribute", "value", "n")

@@ -24,19 +24,6 @@ from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import literal
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = [
-    "attributes_of_rows",
-    "is_keyed",
-    "named_row",
-    "require_known_rows",
-    "require_same_rows",
-    "row_columns",
-    "row_text",
-    "shown_columns",
-    "unknown_rows",
-    "value_in_row",
-]
-
 Columns = Sequence[tuple[str, str]]
 _BESIDE = (Role.SENSITIVE, Role.INSENSITIVE)
 

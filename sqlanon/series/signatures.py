@@ -13,8 +13,6 @@ from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.syntax import render
 
-__all__ = ["latest_signatures"]
-
 
 def latest_signatures(respondents: Respondents) -> Signatures:
     """The signature of each respondent of a source, by the latest release of the series with the respondent.

@@ -30,8 +30,6 @@ from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["measured_together", "promise_names", "require_together", "with_names"]
-
 _KIND = "series"
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 
-__all__ = ["KnownSet", "TooManyWorlds", "shares_of_worlds"]
-
 # Of each set how many of its rows have each code, and how many people in it have not got a row yet.
 _Left = tuple[tuple[tuple[int, ...], int], ...]
 # A number of people for each code, in how many ways they can be chosen, and what is left then.

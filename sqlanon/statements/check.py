@@ -20,16 +20,17 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
-from sqlanon.inputs.catalog_entries import require_unhidden
+from sqlanon.inputs.catalog_entries import find_relation, require_unhidden
 from sqlanon.inputs.item_lists import list_column, most_items, require_countable
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import bind_requirements, is_nested, resolve_requirements
-from sqlanon.inputs.source import BoundSource, bind_source, find_relation, own_object
+from sqlanon.inputs.source import BoundSource, bind_source, own_object
 from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import promised_by, verified
 from sqlanon.pipeline.check import measured, reported
-from sqlanon.questions.ask import BoundRequirement, with_names
+from sqlanon.questions.arguments import with_names
+from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.every_model import SensitiveColumn, every_model
 from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
 from sqlanon.releases.classes import rows_of_each

@@ -23,8 +23,9 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.answers import Answer as Rows
 from sqlanon.estimates.single.answers import answered
 from sqlanon.estimates.single.estimate import combined
+from sqlanon.inputs.catalog_entries import find_relation
 from sqlanon.inputs.collation import require_binary_text
-from sqlanon.inputs.source import find_relation, require_not_source
+from sqlanon.inputs.source import require_not_source
 from sqlanon.releases.estimable import published
 from sqlanon.releases.objects import require_own_columns
 from sqlanon.releases.recorded import recorded

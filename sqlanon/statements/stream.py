@@ -19,8 +19,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.inputs.bind_policy import hierarchies_of
+from sqlanon.inputs.catalog_entries import find_relation
 from sqlanon.inputs.related_tables import require_one_table
-from sqlanon.inputs.source import find_relation, own_object, qualified
+from sqlanon.inputs.source import own_object, qualified
 from sqlanon.releases.composition import others_than, warning
 from sqlanon.releases.lineage import sources_of
 from sqlanon.sqlgen.build.ddl import drop_object

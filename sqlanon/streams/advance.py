@@ -20,8 +20,6 @@ from sqlanon.streams.delays import horizon, new_watermark
 from sqlanon.streams.leaving import leaving_rows
 from sqlanon.streams.publishing import publish
 
-__all__ = ["advanced"]
-
 
 def advanced(
     engine: Engine, stream: Stream, columns: Columns, scratch: Scratch, *, to_end: bool, until: str | None

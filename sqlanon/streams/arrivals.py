@@ -34,8 +34,6 @@ from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.cells.labels import published_value, stored_labels
 from sqlanon.streams.columns import Columns, is_moment
 
-__all__ = ["Arrivals", "read_arrivals", "watermark_of"]
-
 _STATE = ("arrived", "digest", "rows")
 _KEYS = ("arrived", "digest")
 

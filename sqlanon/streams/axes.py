@@ -36,8 +36,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.cells.value_ranks import as_double
 from sqlanon.streams.columns import Columns
 
-__all__ = ["Axis", "Nodes", "Ranges", "axes_of", "code_of_level", "code_of_value", "label_name"]
-
 _ALL = "*"
 
 

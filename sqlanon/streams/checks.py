@@ -11,24 +11,14 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.stream import Stream
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, PrivacyViolation, UserError
-from sqlanon.inputs.source import find_relation, own_object
+from sqlanon.inputs.catalog_entries import find_relation
+from sqlanon.inputs.source import own_object
 from sqlanon.releases.same_rows import has_same_rows
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, infix, order_by
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.streams.axes import label_name
 from sqlanon.streams.columns import BATCH
-
-__all__ = [
-    "QUESTION",
-    "STATE",
-    "batch_digests",
-    "has_own_rows",
-    "is_whole",
-    "measured",
-    "require_batch",
-    "require_whole",
-]
 
 QUESTION = "k_anonymity"
 

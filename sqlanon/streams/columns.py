@@ -21,8 +21,6 @@ from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.labels import listed_twice
 from sqlanon.streams.options import METHOD, Options
 
-__all__ = ["BATCH", "Columns", "bound_columns", "is_moment", "require_admitted"]
-
 BATCH = "batch"
 
 _MOMENT = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")

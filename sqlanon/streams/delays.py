@@ -14,8 +14,6 @@ from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.streams.arrivals import watermark_of
 from sqlanon.streams.options import METHOD
 
-__all__ = ["horizon", "new_watermark", "require_interval"]
-
 
 def require_interval(engine: Engine, delay: int | str) -> None:
     """Raises PolicyError for a text that is no interval of time, or none that ends after it begins."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 from sqlglot import exp
 
+from sqlanon.domain.adjustable import Adjustable
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.stream import Stream
 from sqlanon.engines.base import Engine
@@ -27,9 +29,16 @@ from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.cells.labels import generalized, level_name, stored_labels
 from sqlanon.streams.axes import Axis, Nodes, Ranges, code_of_level, code_of_value
 from sqlanon.streams.columns import Columns
-from sqlanon.streams.sizes import sizes
 
-__all__ = ["leaving_rows"]
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows leave in slices of `due_rows` that are due: each class looks at all rows of its slice that still wait."""
+
+    due_rows: int = 300
+
+
+sizes = Adjustable(Sizes())
 
 
 def leaving_rows(

@@ -10,8 +10,6 @@ from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.arguments import Kind, argument, called, parsed
 
-__all__ = ["METHOD", "Options", "options_of"]
-
 METHOD = "stream"
 
 

@@ -20,8 +20,6 @@ from sqlanon.streams.axes import Axis, label_name
 from sqlanon.streams.columns import BATCH, Columns
 from sqlanon.udfs import registered
 
-__all__ = ["create_tables", "publish", "published_columns"]
-
 
 def published_columns(columns: Columns) -> tuple[tuple[str, str], ...]:
     """The columns of a stream's table with their types: labels are texts."""

@@ -8,8 +8,6 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import UserError, about
 
-__all__ = ["TaskArguments"]
-
 _MOST_SEED = 2**32 - 1
 
 

@@ -16,8 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["MODELS", "Examples", "accuracy"]
-
 # Trees stop at so many rows, or at a fiftieth of a small table, instead of being pruned.
 _LEAF, _LEAVES_OF_SMALL = 20, 50
 _TREES = 50

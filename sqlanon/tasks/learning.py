@@ -35,8 +35,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.tasks.arguments import TaskArguments
 from sqlanon.tasks.learners import MODELS, Examples, accuracy
 
-__all__ = ["learning_task"]
-
 # How many times columns are linked at random.
 _LINKS = 5
 

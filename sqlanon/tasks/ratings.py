@@ -31,8 +31,6 @@ from sqlanon.tasks.arguments import TaskArguments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Ratings", "error_of", "ratings_task"]
-
 Matrix = Any
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")

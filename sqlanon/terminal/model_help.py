@@ -5,7 +5,8 @@ from __future__ import annotations
 from textwrap import fill
 
 from sqlanon.domain.values import written
-from sqlanon.questions.load import Parameter, Question, model_names, questions_of
+from sqlanon.questions.header import Parameter
+from sqlanon.questions.load import Question, model_names, questions_of
 
 __all__ = ["MODELS", "model_described"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlanon.dispatch.statement_log import NOT_SATISFIED, outcome_of
 from sqlanon.domain.identifiers import fold
-from sqlanon.engines.duckdb import translated
+from sqlanon.engines.translated import translated
 from sqlanon.errors import (
     WITHHELD,
     EngineError,

@@ -34,8 +34,6 @@ from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.warehouses.plan import ReleasePlan
 from sqlanon.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
 
-__all__ = ["CANDIDATE_VALUES", "DRAW", "bucket_candidates", "chosen_steps", "dealing_steps", "trial_rows"]
-
 CANDIDATE_VALUES = "candidate_value"
 DRAW = "draw"
 

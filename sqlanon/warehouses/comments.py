@@ -13,8 +13,6 @@ from sqlanon.warehouses.dialects import Dialect
 from sqlanon.warehouses.plan import ReleasePlan
 from sqlanon.warehouses.regions import RegionMap
 
-__all__ = ["comment", "header"]
-
 # What ends a line of SQL somewhere, so that what stands behind it would not be a comment any more.
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 

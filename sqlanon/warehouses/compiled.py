@@ -11,8 +11,6 @@ from sqlanon.warehouses.dialects import dialect_named
 from sqlanon.warehouses.plan import plan_of
 from sqlanon.warehouses.script import Locations, script_of
 
-__all__ = ["compiled"]
-
 
 def compiled(
     engine: Engine,

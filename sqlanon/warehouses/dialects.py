@@ -14,9 +14,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast
 from sqlanon.sqlgen.build.names import identifier
 
-__all__ = ["DIALECTS", "Dialect", "dialect_named"]
-
-
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)")
 
 

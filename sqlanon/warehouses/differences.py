@@ -10,8 +10,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import big, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal
 
-__all__ = ["differing", "row_count"]
-
 
 def row_count(number: int = 1) -> exp.Alias:
     """A row, added or taken away, as `differing` adds rows up."""

@@ -21,8 +21,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.warehouses.differences import differing, row_count
 from sqlanon.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
 
-__all__ = ["Fragment", "fragment_checks", "fragment_steps", "fragments_of"]
-
 
 @dataclass(frozen=True)
 class Fragment:

@@ -14,8 +14,6 @@ from sqlanon.sqlgen.build.names import alias, column, identifier, literal
 from sqlanon.warehouses.dialects import Dialect
 from sqlanon.warehouses.sizes import sizes
 
-__all__ = ["ListedTable", "filled", "listed_rows", "typed_rows"]
-
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 _DAYS = ("DATE", "TIMESTAMP")
 

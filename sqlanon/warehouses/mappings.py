@@ -19,8 +19,6 @@ from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.warehouses.listed_tables import ListedTable
 from sqlanon.warehouses.sizes import sizes
 
-__all__ = ["Mapping", "listed_labels", "mapping_name", "mapping_of"]
-
 
 @dataclass(frozen=True)
 class Mapping:

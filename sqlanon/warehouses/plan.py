@@ -24,18 +24,16 @@ from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import BoundSource
 from sqlanon.methods.registry import find_method, promised_by
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, sensitive_names
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.releases.recorded import require_same_hierarchy
 from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import ENDS
-from sqlanon.warehouses.buckets import BucketPlan, bucket_plan, unmade_buckets
 from sqlanon.warehouses.fragment_steps import Fragment, fragments_of
 from sqlanon.warehouses.listed_tables import ListedTable
 from sqlanon.warehouses.mappings import Mapping, listed_labels, mapping_of
 from sqlanon.warehouses.regions import RegionMap, regions_of, unmade_regions
-
-__all__ = ["Publication", "ReleasePlan", "plan_of"]
+from sqlanon.warehouses.sizes import sizes
 
 # Types whose values all warehouses compare alike and, where they are texts, print alike.
 _COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
@@ -288,3 +286,36 @@ def _require_types(
     for attribute in (*bound.having(Role.INSENSITIVE), *passed):
         if not _PASSED.fullmatch(attribute.published_type):
             raise _refused(release, f"{attribute.column} is of type {attribute.published_type}, which not all have")
+
+
+# More rows than there are: all of them are one bucket.
+_ALL = 2**62
+
+
+@dataclass(frozen=True)
+class BucketPlan:
+    """The sizes of buckets that a script tries, and the published columns that rows keep beside their buckets."""
+
+    trials: ListedTable
+    carried: tuple[BoundAttribute, ...]
+
+
+def unmade_buckets(release: Release, policy: BoundPolicy) -> tuple[str, str] | None:
+    """Why no script can deal rows out to such buckets, and what to do instead; None where one can."""
+    if len(policy.sensitive) != 1:
+        return (
+            f"its policy has {len(policy.sensitive)} sensitive columns, and a script deals rows out by one",
+            "release one of them",
+        )
+    return None
+
+
+def bucket_plan(release: Release, policy: BoundPolicy, requirements: tuple[BoundRequirement, ...]) -> BucketPlan:
+    """The sizes: the least with which a bucket can satisfy, then twice as many rows each, and all of them."""
+    options = find_method(release.method).options(release.method_arguments)
+    least = max(int(options.least), least_rows(requirements))
+    tried = [least << number for number in range(sizes().bucket_sizes)]
+    rows = tuple((str(number), str(size)) for number, size in enumerate((*tried, _ALL)))
+    said = "The sizes of buckets that are tried: the first with which all satisfy the requirements is taken."
+    trials = ListedTable("trial_size", said, (("trial", "BIGINT"), ("size", "BIGINT")), rows)
+    return BucketPlan(trials, tuple(bound for bound in policy.published if bound.role is not Role.SENSITIVE))

@@ -28,8 +28,6 @@ from sqlanon.sqlgen.release.region_rows import ENDS, Placed, box_name, high_name
 from sqlanon.warehouses.listed_tables import ListedTable
 from sqlanon.warehouses.sizes import sizes
 
-__all__ = ["RegionMap", "regions_of", "unmade_regions"]
-
 
 @dataclass(frozen=True)
 class RegionMap:

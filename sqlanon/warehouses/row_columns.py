@@ -11,8 +11,6 @@ from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import subjects
 from sqlanon.warehouses.plan import ReleasePlan
 
-__all__ = ["ENTITY", "candidate_entity", "other_columns", "passing", "requirement_columns"]
-
 # The respondent, where some are counted, stands in this column until the rows are checked.
 ENTITY = "__sqlanon_entity"
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-__all__ = ["CANDIDATE", "SOURCE", "ScriptStep"]
-
 # The steps that every script has.
 SOURCE = "source"
 CANDIDATE = "candidate"

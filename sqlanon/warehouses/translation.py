@@ -20,8 +20,6 @@ from sqlanon.sqlgen.build.expressions import as_text, big, cast, exists, infix, 
 from sqlanon.sqlgen.build.names import column, literal
 from sqlanon.warehouses.dialects import Dialect
 
-__all__ = ["script_sql", "translated"]
-
 _Types = exp.DataType.Type
 
 

@@ -21,7 +21,8 @@ from sqlanon.methods.generalization.node_report import Look
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked
-from sqlanon.questions.load import Parameter, load_question, question_names
+from sqlanon.questions.header import Parameter
+from sqlanon.questions.load import load_question, question_names
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
 from tests.oracles.lattice import Node, nodes, recoded

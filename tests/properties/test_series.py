@@ -108,7 +108,7 @@ def test_values_that_change_have_no_confidence(con: Connection, history: list[Re
 @given(histories(changes=False))
 def test_differences_of_classes_are_counted_where_worlds_are_too_many(con: Connection, history: list[Release]) -> None:
     releases = [classes_of(release) for release in history]
-    with patch("sqlanon.series.small_groups._PEOPLE", 0):
+    with patch("sqlanon.series.beliefs._PEOPLE", 0):
         without_worlds = achieved(con, history)["composition"]
     with_worlds = achieved(con, history)["composition"]
     share = surest(

@@ -15,7 +15,8 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.spark import SparkEngine, local_session, spark_sql
+from sqlanon.engines.spark import SparkEngine, local_session
+from sqlanon.engines.spark_sql import spark_sql
 from sqlanon.errors import EngineError
 from sqlanon.sqlgen.build.ddl import drop
 from sqlanon.sqlgen.build.names import column, parameter, relation

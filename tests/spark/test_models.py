@@ -15,7 +15,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.questions.load import Parameter, Question, load_question, question_names
+from sqlanon.questions.header import Parameter
+from sqlanon.questions.load import Question, load_question, question_names
 from tests.support.spark import RELEASES, registered
 
 pytestmark = pytest.mark.spark

@@ -13,7 +13,8 @@ import pytest
 
 import sqlanon
 from sqlanon import EngineError, PolicyError, SqlanonError, UserError
-from sqlanon.engines.duckdb import DuckDBEngine, in_use, translated
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.translated import in_use, translated
 from tests.support.database import template_file
 from tests.support.processes import running
 

@@ -13,8 +13,7 @@ import sqlanon
 from sqlanon import DataError, PolicyError, PrivacyViolation, SqlanonError
 from sqlanon.inputs.sizes import sizes as input_sizes
 from sqlanon.methods.itemsets.item_tree import LeafRow, item_tree
-from sqlanon.methods.itemsets.optimal import number_of_cuts
-from sqlanon.methods.itemsets.sizes import sizes
+from sqlanon.methods.itemsets.optimal import number_of_cuts, sizes
 from sqlanon.session import StatementEvent
 from tests.support.database import template
 from tests.support.reports import page_of

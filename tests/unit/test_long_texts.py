@@ -16,7 +16,7 @@ from prompt_toolkit.document import Document
 import sqlanon
 from sqlanon import SqlanonError
 from sqlanon.domain.identifiers import nearest
-from sqlanon.engines._translated import translated
+from sqlanon.engines.translated import translated
 from sqlanon.errors import may_have_password, without_passwords
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.kept_queries import require_no_password

@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from sqlanon import Connection, PolicyError, StatementError, UserError
 from sqlanon.domain.reading import Reading
+from sqlanon.figures.membership import sizes
 from sqlanon.releases.estimable import RecordedColumn, RecordedTable
 from sqlanon.releases.membership import matching_of
-from sqlanon.releases.sizes import sizes
 from sqlanon.statements.measure_figures import figure_names
 from sqlanon.terminal.completion import STATEMENTS
 from tests.support.database import rows, template

@@ -9,16 +9,8 @@ import pytest
 from sqlanon.errors import InternalError, UserError
 from sqlanon.questions import _files, load
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.questions.load import (
-    Parameter,
-    Selector,
-    load_question,
-    model_names,
-    model_of,
-    parse_question,
-    question_names,
-    questions_of,
-)
+from sqlanon.questions.header import Parameter, Selector
+from sqlanon.questions.load import load_question, model_names, model_of, parse_question, question_names, questions_of
 from tests.support.models.questions import WHOLE
 
 

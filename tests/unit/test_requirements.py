@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.questions import ask
-from sqlanon.questions._fractions import comparable
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.ask import BoundRequirement, comparable
 from sqlanon.questions.load import Question, parse_question
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.classes.requirement import SqlRequirement

@@ -13,8 +13,6 @@ from sqlanon.engines.spark import SparkEngine, local_session
 from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.errors import UserError
 
-__all__ = ["federated"]
-
 
 def federated(
     session: SparkSession | None, releases: str | None, summary_rows: int | None

@@ -34,8 +34,6 @@ from sqlanon.sqlgen.build.ddl import create_temporary, drop, dropped
 from sqlanon.sqlgen.build.names import identifier, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["SUMMARY_ROWS", "FederatedEngine"]
-
 # The most rows of a table that goes from one engine to the other: cells, trees of values, hierarchies.
 SUMMARY_ROWS = 5_000_000
 

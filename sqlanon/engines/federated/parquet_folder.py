@@ -22,8 +22,6 @@ from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.engines.spark_sql import quoted
 from sqlanon.errors import EngineError, UserError
 
-__all__ = ["ParquetFolder"]
-
 # Spark and Arrow skip names that begin with it. Readers that do not, such as DuckDB's, find releases by */*/*.parquet,
 # and what is hidden lies a folder deeper.
 _HIDDEN = "_sqlanon_"

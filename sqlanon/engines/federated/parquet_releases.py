@@ -23,8 +23,6 @@ from sqlanon.sqlgen.build.ddl import drop, dropped
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["ParquetReleases"]
-
 
 class ParquetReleases:
     """Releases that this transaction has written, and others, whose stand-ins say where their files are."""

@@ -18,8 +18,6 @@ from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.engines.spark_sql import quoted
 from sqlanon.errors import EngineError, UserError
 
-__all__ = ["Sources"]
-
 
 class Sources:
     """The sources that statements have named, by the names of their stand-ins, which are temporary views."""

@@ -17,8 +17,6 @@ from sqlanon.sqlgen.build.expressions import as_text, cast, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["PARQUET", "comment_on", "elsewhere_in", "stand_in"]
-
 # What the comment of a view begins with whose rows are Parquet files, as in sql/statements/parquet_release.sql.
 PARQUET = "sqlanon: rows in Parquet at "
 

@@ -16,8 +16,6 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.engines.spark_sql import spark_sql
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["tables_read", "with_summaries"]
-
 
 class _Step(NamedTuple):
     """A step of a WITH, and the steps before it, which it may read."""

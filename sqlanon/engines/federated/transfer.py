@@ -22,8 +22,6 @@ from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["Transfer"]
-
 # Types of DuckDB's that Arrow hands to Spark as they are, and as what the others go that Spark has no like of.
 _PLAIN = frozenset(
     ("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DATE", "TIMESTAMP", "VARCHAR", "BLOB")

@@ -19,8 +19,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, filtered, if_, infix, integer, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["WORD", "MaskedColumn", "bits", "each", "masked"]
-
 WORD = 64
 
 _UBIGINT = exp.DataType.build("UBIGINT", dialect="duckdb")

@@ -28,8 +28,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, identical, if_, infix, paren, real, same, total, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["ConditionsByTable", "Figures", "figures_by_tables", "figures_of", "group_column"]
-
 # The most queries that one statement answers.
 _MOST_QUERIES = 500
 

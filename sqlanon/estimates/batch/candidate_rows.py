@@ -13,8 +13,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import big, if_, infix, is_null, union_all
 from sqlanon.sqlgen.build.names import alias, column
 
-__all__ = ["matched"]
-
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CODE_BITS", "LINK_BITS", "LOCAL_BITS"]
-
 # The low bits of a bucket's number that tell it from the others of its block.
 LOCAL_BITS = 16
 

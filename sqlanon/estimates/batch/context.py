@@ -9,8 +9,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.batch.satisfying_values import Constants
 
-__all__ = ["BatchContext"]
-
 
 @dataclass(frozen=True)
 class BatchContext:

@@ -18,8 +18,6 @@ from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical,
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["ColumnLabel", "DistinctRows", "bucket_of", "classes", "listed", "number_of", "numbered"]
-
 
 @dataclass(frozen=True)
 class ColumnLabel:

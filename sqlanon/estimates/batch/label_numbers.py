@@ -42,16 +42,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Codes, Masks
 
-__all__ = [
-    "BUCKETED",
-    "Encoded",
-    "NumberedLabels",
-    "ReleaseLabels",
-    "code_name",
-    "in_block",
-    "listed_codes",
-]
-
 # The relation of the values of buckets.
 BUCKETED = "bucketed"
 

@@ -29,8 +29,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.udfs import registered
 
-__all__ = ["BucketCounts", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
-
 # The most bytes that the masks of a column's labels have.
 MOST_BYTES = 1 << 28
 # The number of blocks that rows without buckets are divided into.

@@ -19,11 +19,10 @@ from sqlanon.estimates.batch.candidate_rows import matched
 from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import ColumnLabel, bucket_of, classes, number_of, numbered
 from sqlanon.estimates.batch.satisfying_values import among, satisfying
-from sqlanon.estimates.batch.sums import ONE, as_stored, label_moments, satisfying_moments, sums
 from sqlanon.estimates.fixed_sql import fixed, withheld_rows
 from sqlanon.estimates.labels.leaves import ColumnUse, leaves
 from sqlanon.estimates.labels.listed_leaves import MOMENTS, unit_weight
-from sqlanon.estimates.labels.moments import leaf_moments
+from sqlanon.estimates.labels.moments import leaf_moments, moments_of, value_moments
 from sqlanon.estimates.numbers import Number, number
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import VALUE, ConjunctiveAggregate
@@ -33,14 +32,14 @@ from sqlanon.estimates.single.bucket_values import require_whole
 from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, identical, same
+from sqlanon.sqlgen.build.expressions import case, cast, huge, identical, integer, is_not_null, same
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import reading
 
-__all__ = ["ReleaseAggregates", "kinds_of"]
-
 _DOUBLE = exp.DataType.build("DOUBLE")
 _MATCHED = ("query", "n", "p", "certain")
+# The number of the argument in the names of its moments: there is but one argument.
+ONE = 1
 # The columns with the moments of the argument.
 _MOMENTS = tuple(f"{moment}_{ONE}" for moment in MOMENTS)
 
@@ -298,3 +297,42 @@ def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Exp
     )
     values = dict.fromkeys((slot.text, value) for slot in slots for value in slot.values)
     return [*trees, *(exp.Literal(this=value, is_string=text) for text, value in values)]
+
+
+def label_moments(labels: str, kind: Number) -> exp.Select:
+    """number and the moments of every label of an exact column, which is a value."""
+    moments = zip(MOMENTS, value_moments(column("label"), kind), strict=True)
+    query = exp.select(column("number"), *(alias(moment, name) for name, moment in moments))
+    return query.from_(relation(labels)).where(is_not_null(column("label")))
+
+
+def satisfying_moments(satisfying: exp.Query, kind: Number) -> exp.Select:
+    """query, number and the moments of the leaves below each label that satisfy the query."""
+    keys = [column("query"), column("number")]
+    moments = (alias(moment.this, name) for moment, name in zip(moments_of(ONE, kind), MOMENTS, strict=True))
+    return exp.select(*keys, *moments).from_(satisfying.subquery("leaf")).group_by(*(key.copy() for key in keys))
+
+
+def sums(kind: Number) -> exp.Query:
+    """The query of sums.sql over `matched`, `asked` and `withheld`, for numbers of one kind."""
+    nothing = [alias(integer(exp.null()), name) for name in ("key", "number", "low", "high")]
+    figures = fixed("figures", {"bound": exp.select(*nothing).where(exp.false())})
+    query = fixed("sums")
+    unit = huge(literal(kind.unit))
+    for name in list(query.find_all(exp.Column)):
+        if name.name == "unit" and not name.table:
+            name.replace(alias(unit.copy(), "unit"))
+    return reading(query, {"figure": figures})
+
+
+def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
+    """The figures with their bounds as DOUBLE, cast from the type of the aggregate as DuckDB casts the aggregate."""
+    bounds: list[exp.Expr] = []
+    for end in ("low", "high"):
+        stored = {
+            function: kind.real(kind.bound(column(f"{function}_{end}"), function))
+            for function in ("sum", "avg", "min", "max")
+        }
+        bounds.append(alias(case(*((column("function").eq(name), bound) for name, bound in stored.items())), end))
+    names = ("query_id", "groups", "result", "estimate", "spread")
+    return exp.select(*map(column, names), *bounds).from_(figures.subquery("figures", copy=False))

@@ -24,8 +24,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, if_, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["SourceAggregates", "countable"]
-
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 

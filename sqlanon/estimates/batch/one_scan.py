@@ -15,8 +15,6 @@ from sqlanon.sqlgen.build.expressions import filtered, is_not_null, or_zero, par
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["as_it_is", "columns_of", "many", "repeats"]
-
 # Rows are counted first if, on the average, each occurs this often.
 _LEAST_REPETITION = 2
 

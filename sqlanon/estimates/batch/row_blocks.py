@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 
-__all__ = ["MOST_LOCAL", "Numbers", "fields", "in_order", "lists", "results", "rows_of"]
-
 # The most buckets, or groups, in a block.
 MOST_LOCAL = 1 << LOCAL_BITS
 

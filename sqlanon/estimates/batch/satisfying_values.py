@@ -18,8 +18,6 @@ from sqlanon.sqlgen.build.expressions import cast, entry, integer, is_null, same
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["Constants", "among", "constants", "satisfying"]
-
 
 @dataclass(frozen=True)
 class Constants:

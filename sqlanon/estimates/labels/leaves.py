@@ -5,6 +5,10 @@ Tao, Anatomy: simple and effective privacy preservation, 2006), or as likely as 
 table of the column's values says. Leaves are rows of label, value, weight, mean, square, least
 and greatest: `value` stands for all values of a piece, `weight` says how many they are, NULL where
 nobody knows, and the others are the moments of these values as numbers.
+
+Below `*` where nothing lists the values they are those of the other rows, as frequent as they are there: the few rows
+in which a release shows `*` are taken to be like the others (decision 23). It is an estimate only: any other value is
+possible and not counted on.
 """
 
 from __future__ import annotations
@@ -18,29 +22,31 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Axis, axis_of
-from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, tree_steps, unit_weight
+from sqlanon.estimates.labels.listed_leaves import MOMENTS, listed_leaves, no_moments, nulls, tree_steps, unit_weight
 from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
 from sqlanon.estimates.labels.pieces import piece_steps, pieces
-from sqlanon.estimates.labels.span_values import every_number, single_values, size_of_span, values_in_spans
 from sqlanon.estimates.labels.spans import STAR, spans
-from sqlanon.estimates.labels.suppressed_values import others_are_known, spread
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
+    as_text,
+    big,
     cast,
+    huge,
     identical,
     if_,
+    infix,
     is_not_null,
+    is_null,
     or_zero,
+    paren,
     real,
     try_cast,
     union_all,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.queries import anti_join
+from sqlanon.sqlgen.build.queries import anti_join, inner_join, select
 from sqlanon.sqlgen.build.steps import Step
-
-__all__ = ["MOST_LEAVES", "ColumnUse", "Leaves", "leaves"]
 
 # The most values below the labels of a column that are listed one by one.
 MOST_LEAVES = 100_000
@@ -279,3 +285,129 @@ def _require_all(
             "compare",
             hint="if it was changed since it was made, create it again; else leave the column out of the query",
         )
+
+
+def size_of_span() -> exp.Expr:
+    """The number of whole numbers in a span, as DOUBLE: a type of 128 bits has more of them than it can count."""
+    last = column("high") + column("high_side")
+    first = column("low") + column("low_side")
+    exact = paren(last) - paren(first)
+    count = f.try_(cast(paren(exact), "DOUBLE"))
+    return f.coalesce(count, real(1e39))
+
+
+def every_number(axis: Axis) -> exp.Select:
+    """Every whole number of the spans, each a leaf: label, value, weight and the moments."""
+    number = big(size_of_span() - 1)
+    series = f.unnest(exp.GenerateSeries(start=literal(0), end=number))
+    at = exp.select(column("label"), column("low"), column("low_side"), alias(series, "step")).from_(relation("span"))
+    position = column("low") + column("low_side") + huge(column("step"))
+    single = exp.select(column("label"), alias(axis.back(paren(position)), "value"), alias(unit_weight(), "weight"))
+    return single.select(*no_moments()).from_(at.subquery("single"))
+
+
+def single_values(axis: Axis) -> exp.Select:
+    """The values of spans that hold one value each, as leaves: label, value, weight and the moments.
+
+    What is possible and not counted on weighs nothing.
+    """
+    weight = if_(is_null(column("known")), real(0.0), unit_weight())
+    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(weight, "weight"))
+    return single.select(*no_moments()).from_(relation("span"))
+
+
+def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Select:
+    """The values of a table, in which each stands once, that lie in the spans: label, value, weight and the moments.
+
+    With `alike`, a column of the table, the first of those that have the same there weighs as many as they are.
+    """
+    at, text = column("at", "point"), axis.down(as_text(column("value")))
+    outputs = [alias(text, "at"), *([alias(column(alike), "alike")] if alike else [])]
+    points = select(*outputs, of=relation(values), where=[is_not_null(column("value"))])
+    behind_low = exp.or_(at > column("low", "span"), column("low_side", "span").eq(0))
+    before_high = exp.or_(at < column("high", "span"), column("high_side", "span").eq(1))
+    mask = column("mask", "span")
+    as_long = exp.or_(is_null(mask), f.call("length", as_text(at)).eq(f.call("length", mask.copy())))
+    within = exp.and_(at >= column("low", "span"), at <= column("high", "span"))
+    value, weight = (f.min(at), cast(f.count(), "DOUBLE")) if alike else (at, unit_weight())
+    return select(
+        column("label", "span"),
+        alias(axis.back(value), "value"),
+        alias(weight, "weight"),
+        *no_moments(),
+        of=relation("span"),
+        joins=[inner_join(points.subquery("point", copy=False), within)],
+        where=[behind_low, before_high, as_long],
+        group_by=[column("label", "span"), column("alike", "point")] if alike else [],
+    )
+
+
+_VALUES = ("value", *MOMENTS)
+# One row in this number may show `*`.
+_ROWS_PER_STAR = 20
+
+
+def others_are_known(leaves: str, labels: str, starred: exp.Query) -> exp.Select:
+    """Whether enough rows, all but one in twenty, have labels whose values have known weights.
+
+    `labels` has each label and n, how many rows show it, `leaves` the leaves of these labels. The weights of `starred`
+    labels are not known.
+    """
+    shows = identical(column("label", "known"), column("label", "labelled"))
+    known = exp.select(alias(f.sum(column("n", "labelled")), "n")).from_(relation(labels, as_="labelled"))
+    known.join(_known(leaves, starred).subquery("known"), on=shows, copy=False)
+    all_rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(labels))
+    enough = infix(
+        or_zero(column("n", "known")) * literal(_ROWS_PER_STAR),
+        ">=",
+        column("n", "released") * literal(_ROWS_PER_STAR - 1),
+    )
+    query = exp.select(f.coalesce(paren(enough), exp.false()))
+    return query.from_(known.subquery("known")).join(all_rows.subquery("released"), join_type="CROSS", copy=False)
+
+
+def spread(leaves: str, labels: str, starred: exp.Query) -> exp.Query:
+    """The leaves, with the values of the other rows below `starred` labels, as frequent as they are there.
+
+    `labels` has each label and n, how many rows show it. The leaves that starred labels had before weigh nothing.
+    """
+    rows = exp.select(column("label"), *map(column, _VALUES)).from_(relation(leaves))
+    starred_leaves = rows.copy().select(alias(real(0.0), "weight"), copy=False).where(_among(starred))
+    # The moments of leaves without weight may be too large to be multiplied by it.
+    for moment in ("mean", "square"):
+        part = next(item for item in starred_leaves.selects if item.alias_or_name == moment)
+        part.replace(alias(cast(exp.null(), "DOUBLE"), moment))
+    others = rows.copy().select(column("weight"), copy=False).where(exp.not_(paren(_among(starred))))
+    n = exp.select(column("label"), alias(f.sum(column("n")), "n")).from_(relation(labels))
+    known = exp.select(*(column(name, "leaf") for name in _VALUES))
+    share = infix(column("weight", "leaf") * column("n", "labelled"), "/", _total())
+    known.select(alias(share, "weight"), copy=False).from_(relation(leaves, as_="leaf"), copy=False)
+    same = identical(column("label", "leaf"), column("label", "known"))
+    known.join(_known(leaves, starred).subquery("known"), on=same, copy=False)
+    shows = identical(column("label", "leaf"), column("label", "labelled"))
+    known.join(n.group_by(column("label")).subquery("labelled"), on=shows, copy=False)
+    each = exp.select(*map(column, _VALUES), alias(f.sum(column("weight")), "weight"))
+    each = each.from_(known.subquery("weighed")).group_by(*map(column, _VALUES))
+    names = [column(name, "each") for name in (*_VALUES, "weight")]
+    copied = exp.select(column("label", "star"), *names).from_(starred.copy().subquery("star"))
+    copied.join(each.subquery("each"), join_type="CROSS", copy=False)
+    return union_all([starred_leaves, others, copied])
+
+
+def _known(leaves: str, starred: exp.Query) -> exp.Select:
+    """label and total of the other labels whose leaves all have a weight: the sum of the weights."""
+    rows = exp.select(column("label"), alias(f.sum(column("weight")), "total")).from_(relation(leaves))
+    rows.where(exp.not_(paren(_among(starred))), copy=False)
+    all_weighed = f.count().eq(f.count(column("weight")))
+    positive = f.sum(column("weight")) > 0
+    return rows.group_by(column("label"), copy=False).having(exp.and_(all_weighed, positive), copy=False)
+
+
+def _total() -> exp.Expr:
+    return column("total", "known")
+
+
+def _among(starred: exp.Query) -> exp.Expr:
+    """Whether a label is starred; NULL is not."""
+    is_among = column("label").isin(query=starred)
+    return f.coalesce(is_among, exp.false())

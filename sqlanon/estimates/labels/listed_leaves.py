@@ -18,8 +18,6 @@ from sqlanon.sqlgen.cells.cells import rank_name, tree
 from sqlanon.sqlgen.cells.labels import level_name, listed_values
 from sqlanon.sqlgen.cells.value_ranks import ranked
 
-__all__ = ["MOMENTS", "listed_leaves", "no_moments", "nulls", "tree_steps", "unit_weight"]
-
 MOMENTS = ("mean", "square", "least", "greatest")
 _DOUBLE = exp.DataType.build("DOUBLE")
 

@@ -9,8 +9,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import exists, identical, if_, infix, real
 from sqlanon.sqlgen.build.names import alias, column, relation
 
-__all__ = ["MARGINAL", "MARGINAL_WEIGHT", "also_marginal", "weighed"]
-
 # The columns of a table of how frequent values are.
 MARGINAL, MARGINAL_WEIGHT = "value", "weight"
 

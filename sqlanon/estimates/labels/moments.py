@@ -10,8 +10,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import case, if_, paren, window
 from sqlanon.sqlgen.build.names import alias, column
 
-__all__ = ["below_label", "leaf_moments", "moments_of", "share", "value_moments"]
-
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 

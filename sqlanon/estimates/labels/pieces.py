@@ -30,9 +30,6 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 
-__all__ = ["piece_steps", "pieces"]
-
-
 _VARCHAR = exp.DataType.build("VARCHAR")
 # The types that a day or a moment may be compared with: a time zone would make the result depend on the session.
 _MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "VARCHAR", '"NULL"')

@@ -18,8 +18,6 @@ from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["LISTED", "unlisted_rows"]
-
 # Whether a signature is one of values that are known.
 LISTED = "listed"
 # The most conditions on one column, each of which may be true, false or NULL for such a value.

@@ -20,8 +20,6 @@ from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.sqlgen.build.expressions import cast, paren
 from sqlanon.sqlgen.build.names import column
 
-__all__ = ["ROW", "Binding", "Factors", "bucket_name", "leaf_name", "lookup_name", "relations_in"]
-
 # The release's own rows.
 ROW = "row"
 

@@ -22,16 +22,6 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.sqlgen.build.expressions import cast, is_not_null, paren
 from sqlanon.sqlgen.build.names import column
 
-__all__ = [
-    "VALUE",
-    "Condition",
-    "Conjunction",
-    "Conjunctions",
-    "ConjunctiveAggregate",
-    "common_type",
-    "compared_columns",
-]
-
 # The column of a relation of values that conditions read.
 VALUE = "value"
 

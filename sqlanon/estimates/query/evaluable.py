@@ -18,8 +18,6 @@ from sqlanon.sqlgen.build.names import literal
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["require_bindable", "require_evaluable", "tried"]
-
 # A part of the query as it was written, and the expression that it is bound to.
 Part = tuple[exp.Expr, exp.Expr]
 

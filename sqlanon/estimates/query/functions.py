@@ -6,8 +6,6 @@ from sqlglot import exp
 
 from sqlanon.estimates.query.parse import refused
 
-__all__ = ["constants_of", "is_ordered", "like_prefix", "require_known"]
-
 # Values, comparisons, logic and arithmetic, and deterministic functions of one row.
 _KNOWN: tuple[type[exp.Expr], ...] = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.DataType, exp.DataTypeParam, exp.Interval),

@@ -14,20 +14,6 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import PolicyError, Position, StatementError
 from sqlanon.sqlgen.build.names import column
 
-__all__ = [
-    "UNIFORM",
-    "Aggregate",
-    "AggregateQuery",
-    "Group",
-    "Lookup",
-    "aggregate_of",
-    "aggregates_in",
-    "excerpt",
-    "is_plain",
-    "parsed",
-    "refused",
-]
-
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Count: "count",
     exp.Sum: "sum",

@@ -13,8 +13,6 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.sqlgen.build.expressions import is_null, paren
 from sqlanon.sqlgen.build.names import column
 
-__all__ = ["Plan", "plan_of"]
-
 
 @dataclass(frozen=True)
 class Plan:

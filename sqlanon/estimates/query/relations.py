@@ -1,4 +1,9 @@
-"""The relations of a plan: checks that DuckDB can bind its parts there, and joins the tables of the query to them."""
+"""The relations of a plan: checks that DuckDB can bind its parts there, and joins the tables of the query to them.
+
+A join is allowed where each value matches at most one row of the table. Where a value and a key are of different types,
+DuckDB compares them after a cast: '1' and '01' are two texts, and both are equal to the number 1. So DuckDB itself
+compares them, and nothing here says which of the two is cast, and to what.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +12,16 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
 from sqlanon.estimates.numbers import COUNTED, Number, number
 from sqlanon.estimates.query.bind import ROW, bucket_name, leaf_name, lookup_name
 from sqlanon.estimates.query.evaluable import Part, require_bindable, tried
-from sqlanon.estimates.query.lookups import require_castable, require_unique
-from sqlanon.estimates.query.parse import refused
+from sqlanon.estimates.query.parse import Lookup, refused
 from sqlanon.estimates.query.plan import Plan
 from sqlanon.estimates.release_model import BucketedColumns, Generalized
-from sqlanon.sqlgen.build.expressions import cast, named, paren
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, infix, is_null, named, paren, try_cast
 from sqlanon.sqlgen.build.names import alias, column
-
-__all__ = [
-    "arguments_on",
-    "join_lookups",
-    "kinds_of_numbers",
-    "parts_on",
-    "relations_of",
-    "require_joins",
-    "said_parts",
-]
 
 
 def relations_of(
@@ -118,3 +114,57 @@ def _lookup_table(plan: Plan, index: int) -> exp.Table:
 def _joined_on(plan: Plan, index: int) -> exp.Expr:
     lookup = plan.factors.binding.query.lookups[index]
     return plan.factors.binding.bound(lookup.on).eq(column(lookup.key, lookup_name(index)))
+
+
+_KEY, _VALUE = "key", "value"
+
+
+def require_unique(engine: Engine, lookup: Lookup, table: exp.Table, kinds: tuple[str, str]) -> None:
+    """Raises PolicyError if a value of the first type is equal to several keys, which are of the second type.
+
+    NULL is equal to no key. Two keys that equal one value are the same once they are cast to the value's type, so
+    that a cast of the keys finds every such value.
+    """
+    keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
+    known = f.count(column(_KEY))
+    different = f.count_distinct(column(_KEY))
+    repeated = exp.select(known.neq(different)).from_(keys.copy().subquery("keys"))
+    twice = bool(engine.rows(repeated)[0][0])
+    if not twice and kinds[0] != kinds[1]:
+        to = exp.DataType.build(kinds[0], dialect="duckdb")
+        cast = exp.select(alias(try_cast(column(_KEY), to), _VALUE))
+        values = cast.from_(keys.copy().subquery("keys")).distinct()
+        require_castable(engine, lookup, values.copy(), table)
+        several = exp.select(column(_VALUE, "compared")).from_(values.subquery("compared"))
+        several.join(keys.subquery("keys"), on=_equal("compared", "keys"), copy=False)
+        several = several.group_by(column(_VALUE, "compared")).having(f.count() > exp.Literal.number(1))
+        twice = bool(engine.rows(exp.select(f.count()).from_(several.subquery("several")))[0][0])
+    if twice:
+        raise PolicyError(
+            f"{lookup.table} has several rows for one {lookup.key}, so that a row of the source would count twice",
+            hint="join a table that has each key once",
+        )
+
+
+def require_castable(engine: Engine, lookup: Lookup, values: exp.Query, table: exp.Table) -> None:
+    """Raises PolicyError if DuckDB cannot compare every value of a query with every key: the join would fail."""
+    keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
+    for side, other, name in ((values, keys, _KEY), (keys, values, _VALUE)):
+        # Any other value that is not NULL will do: it is the cast of these values that may fail.
+        any_value = exp.select(alias(f.any_value(column(name)), name)).from_(other.copy().subquery("other"))
+        compared = f.try_(exp.Array(expressions=[_equal("tried", "constant", swapped=side is keys)]))
+        failed = exp.func("count_if", is_null(compared))
+        query = exp.select(failed).from_(side.copy().subquery("tried"))
+        if engine.rows(query.join(any_value.subquery("constant"), join_type="CROSS", copy=False))[0][0]:
+            said = infix(lookup.on.copy(), "=", exp.column(lookup.key, lookup.alias))
+            raise refused(
+                said,
+                "some of these values cannot be cast to the type that they are compared in",
+                "join a table whose keys are of the column's own type",
+            )
+
+
+def _equal(values: str, keys: str, *, swapped: bool = False) -> exp.Expr:
+    if swapped:
+        values, keys = keys, values
+    return column(_VALUE, values).eq(column(_KEY, keys))

@@ -17,8 +17,6 @@ from sqlanon.errors import UserError
 from sqlanon.estimates.query.parse import AggregateQuery, parsed
 from sqlanon.syntax.parser import query_text
 
-__all__ = ["Slot", "Templates", "WorkloadQuery", "conjuncts"]
-
 # Texts, and whole numbers that no comparison rounds.
 _CONSTANT = r"(?:'(?:[^']|'')*'|-?[0-9]{1,18}(?![\w.]))"
 # Names and other texts are matched, too, so that nothing inside them is taken for a list.

@@ -30,8 +30,6 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["BucketTable", "alike_buckets", "copied"]
-
 
 @dataclass(frozen=True)
 class BucketTable:

@@ -28,8 +28,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, cast, filtered, if_, or_zero, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["MOST_GROUPS", "Answer", "answered"]
-
 # The most groups that an answer has.
 MOST_GROUPS = 10_000
 

@@ -19,18 +19,6 @@ from sqlanon.sqlgen.build.expressions import cast, identical, infix, or_zero, un
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = [
-    "AGAIN",
-    "bucket_column",
-    "bucket_of_row",
-    "bucketed_leaves",
-    "component",
-    "drawn",
-    "require_few",
-    "require_linked",
-    "require_whole",
-]
-
 AGAIN = "it was changed: create it again"
 
 

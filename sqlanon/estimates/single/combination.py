@@ -19,8 +19,6 @@ from sqlanon.sqlgen.build.expressions import huge, identical, infix, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["CLASS", "BucketDraws", "combination"]
-
 # The relation of the classes of released rows.
 CLASS = "class"
 

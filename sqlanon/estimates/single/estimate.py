@@ -49,9 +49,6 @@ from sqlanon.sqlgen.build.expressions import as_text, is_not_null, is_null, tota
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["Combinations", "combined", "label_of", "text_of"]
-
-
 # The fields of a label that has bounds.
 _PARTS = ("shown", "low", "high")
 

@@ -17,8 +17,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import exists, if_, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["WEIGHT", "divided", "evaluated", "grouped", "shares"]
-
 # The column with the number of values that a leaf stands for.
 WEIGHT = "weight"
 

@@ -16,8 +16,6 @@ from sqlanon.inputs.joins.requirements import JoinedRequirement
 from sqlanon.inputs.joins.side import Side
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["Join"]
-
 # The rows of a release of the policy by the shared columns at these levels, and by others of its columns.
 OwnRows = Callable[[Mapping[str, int], Sequence[str]], exp.Query]
 

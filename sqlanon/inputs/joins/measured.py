@@ -18,8 +18,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes.joined import joined
 
-__all__ = ["Counted", "Owners", "measured", "owners"]
-
 # The rows of a side by the shared columns, and by those of its own that are named.
 Counted = Callable[[Sequence[str]], exp.Query]
 # For each column of X, and then that of Y, the side that has it.

@@ -9,7 +9,7 @@ from sqlanon.domain.identifiers import fold, listed, nearest
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import PolicyError, UserError, about
-from sqlanon.questions.ask import with_names
+from sqlanon.questions.arguments import with_names
 from sqlanon.questions.statistics import (
     BoundStatistic,
     bind_statistic,
@@ -17,8 +17,6 @@ from sqlanon.questions.statistics import (
     named_arguments,
     statistic_names,
 )
-
-__all__ = ["JoinedRequirement", "bind_joined", "is_of_join", "of_classes", "of_join", "with_argument_names"]
 
 _KIND = "joined"
 

@@ -25,8 +25,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import generalized, level_name, occurring_values, stored_labels
 from sqlanon.sqlgen.classes.joined import counted_columns
 
-__all__ = ["Side", "incomparable", "require_same_hierarchy"]
-
 
 @dataclass
 class Side:

@@ -18,8 +18,6 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.steps import Step
 
-__all__ = ["infeasible", "infeasible_join"]
-
 
 def infeasible(
     engine: Engine,

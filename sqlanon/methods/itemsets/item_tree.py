@@ -9,8 +9,6 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
-__all__ = ["ItemTree", "LeafRow", "Node", "item_tree"]
-
 ROOT_LABEL = "*"
 
 

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from sqlanon.domain.adjustable import Adjustable
 from sqlanon.domain.choice import Searched
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.itemsets.item_tree import ItemTree
-from sqlanon.methods.itemsets.sizes import sizes
 from sqlanon.methods.itemsets.supports import Labelled
 
-__all__ = ["number_of_cuts", "optimal"]
+
+@dataclass(frozen=True)
+class Sizes:
+    """The optimal search refuses more than `most_cuts` cuts. Of a cut that has rare sets it remembers so many."""
+
+    most_cuts: int = 10_000
+    most_remembered: int = 100
+
+
+sizes = Adjustable(Sizes())
 
 
 def optimal(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[frozenset[int], Searched]:

@@ -25,8 +25,6 @@ from sqlanon.methods.slicing.matching_sql import (
 )
 from sqlanon.sqlgen.build.expressions import union_all
 
-__all__ = ["Matching"]
-
 
 @dataclass(frozen=True)
 class Matching:

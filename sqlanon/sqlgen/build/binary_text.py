@@ -14,8 +14,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import identifier
 
-__all__ = ["by_bytes", "text_by_bytes", "text_without_collation", "without_collation"]
-
 _FIELD = "text"
 _BINARY, _ROW, _EXTRACT = "binary", "row", "struct_extract"
 

@@ -12,21 +12,6 @@ from sqlanon.sqlgen.build.expressions import ascending, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = [
-    "create_table",
-    "create_temporary",
-    "drop",
-    "drop_column",
-    "drop_object",
-    "dropped",
-    "mixed",
-    "rename_table",
-    "secure_view",
-    "shuffled",
-    "text_type",
-    "view_over",
-]
-
 
 def create_temporary(kind: str, name: str, query: exp.Query, *, replace: bool = False) -> exp.Create:
     """CREATE TEMPORARY TABLE or VIEW with the rows of a query, with `replace` in the place of one of that name."""

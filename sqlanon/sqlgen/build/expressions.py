@@ -11,48 +11,6 @@ from sqlglot import exp
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, identifier, literal
 
-__all__ = [
-    "added",
-    "as_text",
-    "ascending",
-    "big",
-    "case",
-    "cast",
-    "data_type",
-    "descending",
-    "different",
-    "digest",
-    "entry",
-    "exists",
-    "filtered",
-    "huge",
-    "identical",
-    "if_",
-    "in_utc",
-    "infix",
-    "insert",
-    "integer",
-    "into",
-    "is_not_null",
-    "is_null",
-    "joined",
-    "named",
-    "not_",
-    "numbered",
-    "or_zero",
-    "order_by",
-    "paren",
-    "real",
-    "row_alias",
-    "same",
-    "total",
-    "try_cast",
-    "union_all",
-    "up_to_here",
-    "whole_partition",
-    "window",
-]
-
 _Relation = TypeVar("_Relation", bound=exp.Table | exp.Subquery)
 
 _OPERATORS: dict[str, type[exp.Binary]] = {

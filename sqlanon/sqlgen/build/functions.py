@@ -11,41 +11,6 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.build.names import identifier
 
-__all__ = [
-    "abs",
-    "any_value",
-    "approx_count_distinct",
-    "bit_or",
-    "bool_and",
-    "bool_or",
-    "built_in",
-    "call",
-    "coalesce",
-    "count",
-    "count_distinct",
-    "dense_rank",
-    "floor",
-    "greatest",
-    "least",
-    "left",
-    "length",
-    "list_",
-    "ln",
-    "lower",
-    "max",
-    "min",
-    "nullif",
-    "power",
-    "repeat",
-    "right",
-    "round",
-    "row_number",
-    "string_agg",
-    "sum",
-    "try_",
-    "unnest",
-]
-
 
 def repeat(text: exp.Expr, times: exp.Expr) -> exp.Repeat:
     """The text, repeated this number of times."""

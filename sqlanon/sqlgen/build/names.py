@@ -9,8 +9,6 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["alias", "column", "identifier", "literal", "parameter", "relation"]
-
 
 def identifier(name: str) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=True)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-__all__ = ["anti_join", "cross_join", "inner_join", "left_join", "select", "semi_join"]
-
 
 def select(
     *outputs: exp.Expr,

@@ -11,8 +11,6 @@ from sqlglot.errors import UnsupportedError
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build.expressions import ascending
 
-__all__ = ["to_sql"]
-
 
 def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> str:
     """The text of a tree in one dialect.

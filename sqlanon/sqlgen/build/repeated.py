@@ -6,8 +6,6 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["InstalledScript", "RepeatedQuery", "repeated"]
-
 
 class RepeatedQuery(str):
     """The text of a query that is run again and again, with other parameters: an engine may keep what it parsed.

@@ -10,8 +10,6 @@ from sqlglot import exp
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.steps import Step
 
-__all__ = ["shared_steps"]
-
 
 def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
     """Takes groupings that occur more than once out of the query, which then reads the steps that are returned.

@@ -13,8 +13,6 @@ from sqlanon.assets import read
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.repeated import RepeatedQuery
 
-__all__ = ["parsed", "query_file", "query_tree", "reading", "sql_file"]
-
 _Tree = TypeVar("_Tree", bound=exp.Expr)
 
 

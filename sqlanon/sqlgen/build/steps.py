@@ -8,8 +8,6 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.build.names import identifier
 
-__all__ = ["Step", "with_steps"]
-
 # A named query, which those after it can read.
 Step = tuple[str, exp.Query]
 # Beginnings of the names of steps that number rows in no order: read twice, they have to be the same.

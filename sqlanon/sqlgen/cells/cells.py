@@ -35,25 +35,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values, published_value
 
-__all__ = [
-    "Codes",
-    "carried_code",
-    "cells",
-    "cells_beside",
-    "class_id",
-    "codes",
-    "key_name",
-    "leaves_name",
-    "public_cells",
-    "rank_name",
-    "respondents",
-    "rolled_up",
-    "row_number",
-    "tree",
-    "tree_summaries",
-    "tree_summary",
-]
-
 # A relation of the values of a column with their parts of a key: a table, or a query of a tree.
 Codes = exp.Table | exp.Subquery
 

@@ -12,8 +12,6 @@ from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.cells import key_name
 from sqlanon.sqlgen.cells.key_layout import Field
 
-__all__ = ["CodedColumn", "decoded_cells"]
-
 
 @dataclass(frozen=True)
 class CodedColumn:

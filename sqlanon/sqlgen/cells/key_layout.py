@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from sqlanon.sqlgen.sizes import sizes
 
-__all__ = ["Field", "KeyLayout", "bits_for"]
-
 
 @dataclass(frozen=True)
 class Field:

@@ -13,8 +13,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import level_name
 
-__all__ = ["code_at", "label_at", "numbered", "shown_at"]
-
 
 def label_at(level: int) -> str:
     """The column with a value's label at this level."""

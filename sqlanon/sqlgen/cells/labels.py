@@ -23,18 +23,6 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = [
-    "generalized",
-    "level_name",
-    "listed_twice",
-    "listed_values",
-    "occurring_values",
-    "passed",
-    "published_value",
-    "stored_labels",
-    "text_of_token",
-]
-
 
 def level_name(level: int) -> str:
     return f"level_{level}"

@@ -17,8 +17,6 @@ from sqlanon.sqlgen.build.expressions import as_text, identical, if_, is_not_nul
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import generalized, level_name
 
-__all__ = ["Taxonomy", "frozen_labels", "frozen_ranges", "level_labels", "sensitive_ancestor", "sensitive_path"]
-
 
 @dataclass(frozen=True)
 class Taxonomy:

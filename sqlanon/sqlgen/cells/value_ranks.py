@@ -29,8 +29,6 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
 
-__all__ = ["ancestors", "as_double", "by_value", "first_name", "is_number", "is_numeric", "ranked", "ranked_summary"]
-
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 _INTEGER = exp.DataType.build("INTEGER")

@@ -18,19 +18,6 @@ from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import SqlRequirement, by_attribute
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, class_label, rows_of
 
-__all__ = [
-    "BUCKET",
-    "COUNT",
-    "VALUE",
-    "BucketRows",
-    "BucketValues",
-    "Counterfeits",
-    "bucket_rows",
-    "people_of_buckets",
-    "rows_of_buckets",
-    "values_of_table",
-]
-
 # The number of a row's bucket, a value of one of its rows, and how many of its rows have that value.
 BUCKET = "bucket"
 VALUE = "value"

@@ -11,8 +11,6 @@ from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 
-__all__ = ["frozen_background"]
-
 
 def frozen_background(
     bound: BoundPolicy,

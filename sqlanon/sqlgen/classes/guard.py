@@ -29,8 +29,6 @@ from sqlanon.sqlgen.classes.requirement import (
 )
 from sqlanon.sqlgen.sizes import sizes
 
-__all__ = ["by_sets", "kept_classes", "needs_rounds", "restricted", "violations", "withheld_rows"]
-
 
 def violations(requirements: Sequence[SqlRequirement], names: Sequence[Mapping[str, str]] | None = None) -> exp.Query:
     """The classes that violate any requirement, each once: class_id, size, and the greatest excess.

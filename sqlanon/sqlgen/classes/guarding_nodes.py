@@ -11,8 +11,6 @@ from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.taxonomy import level_labels
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["guarding_steps"]
-
 
 def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) -> list[Step]:
     """The relations guarded and guarding_node of the requirement at `index`, and what they are made of.

@@ -16,8 +16,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.classes.rows import Rows
 
-__all__ = ["counted_sets", "itemset_steps"]
-
 
 def itemset_steps(index: int, rows: Rows) -> list[Step]:
     """The relation class_itemset of the requirement at `index`, and what it is made of.

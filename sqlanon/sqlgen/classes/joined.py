@@ -10,8 +10,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import entry, identical, numbered, window
 from sqlanon.sqlgen.build.names import alias, column, identifier
 
-__all__ = ["counted_columns", "joined", "key_of_join"]
-
 
 def key_of_join(index: int) -> str:
     """The column with the text of a shared column, by which both sides are joined."""

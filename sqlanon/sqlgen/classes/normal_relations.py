@@ -39,15 +39,6 @@ from sqlanon.sqlgen.classes.requirement import SqlRequirement, projections, rela
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
 from sqlanon.sqlgen.classes.value_range import value_range
 
-__all__ = [
-    "Background",
-    "equivalence_class_of",
-    "literal_rows",
-    "relations_of",
-    "sensitive_value",
-    "sensitive_values",
-]
-
 # Whole numbers with more digits than a DOUBLE has. None of a UHUGEINT is exact: no wider type could hold its sums.
 _ROUNDED = ("BIGINT", "UBIGINT", "HUGEINT")
 # A range of the greatest width that may be asked for, 10 ** 12, ends within a HUGEINT.

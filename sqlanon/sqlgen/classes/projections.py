@@ -28,8 +28,6 @@ from sqlanon.sqlgen.classes.requirement import (
     relation_names,
 )
 
-__all__ = ["RESPONDENTS", "projected_classes", "projection_steps", "whole_classes"]
-
 # class_respondent(class_id, entity): who has rows in which class. There is none where rows are counted.
 RESPONDENTS = "class_respondent"
 

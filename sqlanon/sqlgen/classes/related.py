@@ -19,8 +19,6 @@ from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import class_id
 from sqlanon.sqlgen.classes.rows import Rows, class_label
 
-__all__ = ["HISTORY", "VALUES", "PeopleTable", "Profile", "is_partition", "known_profile", "rows_of_people"]
-
 # What is known of a person's rows in a table: the values that occur in them, or these and how often each does.
 VALUES, HISTORY = "values", "history"
 

@@ -11,23 +11,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, literal
 
-__all__ = [
-    "PER_CLASS",
-    "PER_REQUIREMENT",
-    "PER_SUBJECT",
-    "WHOLE",
-    "Projected",
-    "SqlRequirement",
-    "by_attribute",
-    "by_projection",
-    "class_of_set",
-    "depends_on_others",
-    "projections",
-    "relation_names",
-    "report_row",
-    "subjects",
-]
-
 # Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor", "sensitive_number")
 PER_REQUIREMENT = ("value_range", "guarded", "guarding_node", "class_itemset")

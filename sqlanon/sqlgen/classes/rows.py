@@ -14,8 +14,6 @@ from sqlanon.sqlgen.build.names import alias, column, identifier, literal
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.classes.requirement import Projected
 
-__all__ = ["Lists", "Rows", "RowsOfRequirements", "class_label", "rows_of"]
-
 
 @dataclass(frozen=True)
 class Lists:

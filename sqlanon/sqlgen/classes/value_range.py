@@ -18,8 +18,6 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy
 
-__all__ = ["value_range"]
-
 
 def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
     """value_range(value, low, high), by the codes of the values; `codes` numbers those that occur: value_0, code.

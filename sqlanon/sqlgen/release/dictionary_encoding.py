@@ -16,8 +16,6 @@ from sqlanon.sqlgen.build.expressions import cast, identical
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
 
-__all__ = ["coded", "different_texts", "spelled", "texts_of", "word_table"]
-
 
 def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Select:
     """About how many different values each column has among some `rows` of the source, in a column for each."""

@@ -15,8 +15,6 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.sqlgen.classes.buckets import BucketRows, BucketValues, bucket_rows, values_of_table
 
-__all__ = ["PublishedColumn", "PublishedTable", "TablesQuery"]
-
 
 @dataclass(frozen=True)
 class PublishedColumn:

@@ -10,8 +10,6 @@ from sqlglot import exp
 from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.cells.cells import class_id, key_name
 
-__all__ = ["Precomputed", "key_columns"]
-
 
 @dataclass(frozen=True)
 class Precomputed:

@@ -19,8 +19,6 @@ from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.sqlgen.release.recode import Recoding, join_codes
 from sqlanon.sqlgen.release.recoding_rounds import join_rounds, round_labels
 
-__all__ = ["public_class", "public_label_class", "public_labelled", "public_rows", "public_values"]
-
 
 def _public_value(index: int) -> exp.Column:
     return column(f"value_{index}", "public")

@@ -33,8 +33,6 @@ from sqlanon.sqlgen.cells.labels import generalized, published_value
 from sqlanon.sqlgen.cells.taxonomy import frozen_labels
 from sqlanon.sqlgen.sizes import sizes
 
-__all__ = ["Recoding", "class_layout", "join_codes", "projected_code", "recode"]
-
 
 @dataclass(frozen=True)
 class Recoding:

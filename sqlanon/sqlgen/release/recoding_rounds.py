@@ -27,8 +27,6 @@ from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.sqlgen.release.recode import Recoding, class_layout
 
-__all__ = ["Rounds", "class_name", "join_rounds", "round_labels"]
-
 
 def class_name(number: int) -> str:
     """The column with a row's class in a round, counted from 1."""

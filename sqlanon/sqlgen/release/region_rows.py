@@ -14,19 +14,6 @@ from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.cells.labels import published_value
 
-__all__ = [
-    "ENDS",
-    "ROW",
-    "Placed",
-    "box_name",
-    "boxed",
-    "high_name",
-    "label_name",
-    "low_name",
-    "placed_rows",
-    "placement",
-]
-
 # The ends of a range.
 ENDS = ("low", "high")
 

@@ -14,8 +14,6 @@ from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import ENDS, Placed, box_name, label_name
 
-__all__ = ["ReleaseColumns"]
-
 
 @dataclass(frozen=True)
 class ReleaseColumns:

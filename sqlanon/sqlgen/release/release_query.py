@@ -39,8 +39,6 @@ from sqlanon.sqlgen.release.region_rows import Placed, placed_rows, placement
 from sqlanon.sqlgen.release.release_columns import ReleaseColumns
 from sqlanon.sqlgen.release.view_preconditions import nothing_hidden
 
-__all__ = ["Recoding", "ReleaseQuery"]
-
 _ENTITY = "__sqlanon_entity"
 
 

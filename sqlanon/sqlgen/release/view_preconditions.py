@@ -23,8 +23,6 @@ from sqlanon.sqlgen.build.names import column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["BINARY", "MadeFor", "Refusal", "hidden", "nothing_hidden", "refusal_in", "unhiding"]
-
 # Collations under which texts are equal if their bytes are.
 BINARY = ("", "binary", "c", "posix")
 

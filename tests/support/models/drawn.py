@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
-from sqlanon.questions.load import Parameter, Question
+from sqlanon.questions.header import Parameter
+from sqlanon.questions.load import Question
 from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles.models.support import Class, Table
 from tests.support.models.relations import KNOWN, VALUES, literal

@@ -20,7 +20,8 @@ from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked
-from sqlanon.questions.load import Parameter, load_question
+from sqlanon.questions.header import Parameter
+from sqlanon.questions.load import load_question
 from sqlanon.sqlgen.sizes import sizes
 from sqlanon.syntax.parser import parse_script
 from tests.oracles.granularity_loss import granularity_loss

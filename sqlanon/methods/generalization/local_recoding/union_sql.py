@@ -24,22 +24,6 @@ from sqlanon.sqlgen.cells.label_codes import code_at, numbered, shown_at
 from sqlanon.sqlgen.cells.labels import generalized, stored_labels
 from sqlanon.sqlgen.classes.guard import needs_rounds
 
-__all__ = [
-    "class_layout",
-    "class_sizes",
-    "keyed_by_label",
-    "label_counts",
-    "labels_of",
-    "not_published",
-    "nowhere",
-    "published_of_round",
-    "row_count",
-    "rows_of_classes",
-    "together",
-    "wholly_withheld",
-    "withheld_classes",
-]
-
 
 def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:
     """A row for each value of an attribute: its code in the words of a key, and its label and number by level."""

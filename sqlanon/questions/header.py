@@ -8,8 +8,6 @@ from decimal import Decimal, InvalidOperation
 
 from sqlanon.errors import InternalError
 
-__all__ = ["NUMERIC", "Header", "Parameter", "Selector"]
-
 _HEADER = re.compile(r"-- ([a-z ]+): (.*)")
 _PARAMETER = re.compile(
     r"(?P<name>\w+) (?P<type>[A-Z]+)(?P<domain>.*?)(?: DEFAULT (?P<default>\S+))? -- (?P<meaning>\S.*)"

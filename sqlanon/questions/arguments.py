@@ -11,9 +11,8 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError, about
-from sqlanon.questions.load import Parameter, Question, Selector, questions_of
-
-__all__ = ["Argument", "bound_arguments", "chosen", "subjects_of_question", "with_names"]
+from sqlanon.questions.header import Parameter, Selector
+from sqlanon.questions.load import Question, questions_of
 
 # What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
 # A COLUMN is always a name of one part.

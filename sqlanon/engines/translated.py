@@ -11,8 +11,6 @@ from sqlanon.engines.federated.stand_ins import elsewhere_in
 from sqlanon.errors import WITHHELD, EngineError, SqlanonError, UserError
 from sqlanon.sqlgen.release.view_preconditions import refusal_in
 
-__all__ = ["in_use", "translated"]
-
 # What these say is about names, types, files, memory, or the connection. What is in no list may quote a value, as
 # errors of conversions, constraints and JSON do.
 _VALUELESS = (
