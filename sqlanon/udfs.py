@@ -15,6 +15,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import as_file
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
@@ -39,8 +40,9 @@ def names() -> tuple[str, ...]:
     return tuple(name.removesuffix(".py") for name in listing("udfs") if name.endswith(".py"))
 
 
+@cache
 def load(name: str) -> ModuleType:
-    """The module `udfs/<name>.py`, read from the wheel or the checkout.
+    """The module `udfs/<name>.py`, read from the wheel or the checkout once in a process.
 
     Raises InternalError if there is none, or if it does not declare a function of its
     own name, `PARAMETERS` and `RETURNS`; UserError if it needs pyarrow and there is none.

@@ -36,6 +36,8 @@ Arguments = tuple[tuple[str, Value], ...]
 # Beyond this many digits a decimal in JSON is a mistake, and writing it out would fill the memory.
 _MOST_DIGITS = 400
 
+_SCALARS = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
 
 class BadJson(ValueError):
     """The text is not JSON, or not JSON of the expected shape. Says what is wrong, not where it stands."""
@@ -86,7 +88,7 @@ def _write(value: Any, sort: bool) -> str:
         return "{" + ",".join(f"{_write(key, sort)}:{_write(item, sort)}" for key, item in items) + "}"
     if isinstance(value, list):
         return "[" + ",".join(_write(item, sort) for item in value) + "]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _SCALARS.encode(value)
 
 
 def _write_decimal(value: Decimal) -> str:

@@ -82,7 +82,15 @@ def case(*branches: tuple[exp.Expr, Any], otherwise: Any = None) -> exp.Case:
 
 def data_type(kind: str | exp.DataType) -> exp.DataType:
     """A type of DuckDB's by its name, a tree of its own."""
-    return _data_type(kind).copy() if isinstance(kind, str) else kind
+    if not isinstance(kind, str):
+        return kind
+    known = _data_type(kind)
+    # Most types are a name alone, and making one takes a third of the time of a copy.
+    return (
+        exp.DataType(**known.args)
+        if isinstance(known.this, exp.DataType.Type) and not known.expressions
+        else known.copy()
+    )
 
 
 @lru_cache(maxsize=256)

@@ -11,6 +11,9 @@ from sqlglot.errors import UnsupportedError
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build.expressions import ascending
 
+# Kinds of parts that have no ORDER BY in them: most nodes of a tree are names, and most other parts flags.
+_WITHOUT_ORDERS = frozenset({exp.Column, exp.Identifier, exp.Literal, exp.DataType, bool, str, type(None)})
+
 
 def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> str:
     """The text of a tree in one dialect.
@@ -61,10 +64,9 @@ def _orders(tree: exp.Expr) -> list[exp.Order]:
         if isinstance(node, exp.Order):
             orders.append(node)
         for part in node.args.values():
-            if isinstance(part, exp.Expr):
-                pending.append(part)
-            elif isinstance(part, list):
-                pending.extend(item for item in part if isinstance(item, exp.Expr))
+            for item in part if type(part) is list else (part,):
+                if type(item) not in _WITHOUT_ORDERS and isinstance(item, exp.Expr):
+                    pending.append(item)
     return orders
 
 
