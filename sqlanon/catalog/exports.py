@@ -26,6 +26,9 @@ __all__ = ["KnownReleases", "forget", "known", "made_from", "record", "seal_besi
 
 # The columns of known_releases.sql.
 _KNOWN = (
+    "moment",
+    "series",
+    "number",
     "place",
     "release_id",
     "schema_name",
@@ -34,8 +37,6 @@ _KNOWN = (
     "method",
     "sources",
     "digest",
-    "moment",
-    "series",
     "requires",
 )
 
@@ -93,7 +94,7 @@ def seal_beside(engine: Engine, release_id: str) -> KnownReleases:
 def _rows_of_all(engine: Engine) -> list[dict[str, Any]]:
     """The rows of the catalog that tell of releases, each with the `place` where it is."""
     rows = engine.rows(sql_file("catalog", "queries", "known_releases"))
-    return [dict(zip(_KNOWN, row, strict=True)) for row in rows]
+    return [dict(zip(_KNOWN, row, strict=True)) for row in _rows.in_order(rows, 3)]
 
 
 def _standing_ids(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -31,7 +31,7 @@ _VISIBLE = "visible"
 
 # The columns of sql/catalog/queries/policy.sql after the first.
 _COLUMNS = (
-    *("position", "policy", "source", "query", "bound", "against", "against_query", "against_bound", "pivoted"),
+    *("policy", "source", "query", "bound", "against", "against_query", "against_bound", "pivoted"),
     *("joined", "attribute", "role", "hierarchy", "min_level", "max_level", "weight", "pseudonym", "key_variable"),
     *("related_table", "key_column", "model", "arguments", "kind", "attributes"),
 )

@@ -59,7 +59,7 @@ _PLAIN = (
     "created_at",
 )
 _COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments", "sources", "digest")
-# The columns of release_parts.sql after the first.
+# The columns of release_parts.sql after the part.
 _PART = (
     *("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source", "reading"),
     *("kind", "schema_name", "object_name", "digest"),
