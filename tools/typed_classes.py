@@ -181,16 +181,16 @@ def _joined(statistic: Statistic) -> str:
 
 
 def _method(name: str) -> str:
-    module = find_method(name)
-    options = {field.name: field.default for field in fields(module.OPTIONS)}
+    method = find_method(name)
+    options = {field.name: field.default for field in fields(method.OPTIONS)}
     taken = []
-    for option, argument in arguments_of(module.OPTIONS).items():
+    for option, argument in arguments_of(method.OPTIONS).items():
         default = options[option]
         type_ = _literal(argument.choices) if argument.kind is Kind.CHOICE else OF_METHOD[argument.kind]
         by_default = "" if default in (MISSING, None, ()) else f"; by default {_default(default)}"
         bounds = "" if argument.kind in (Kind.CHOICE, Kind.FLAG, Kind.COLUMN) else f" ({argument.takes})"
         taken.append(Taken(option, type_, f"{argument.help}{bounds}{by_default}", default is MISSING))
-    (first, *_) = (module.__doc__ or "").splitlines()
+    (first, *_) = (sys.modules[type(method).__module__].__doc__ or "").splitlines()
     required_first = sorted(taken, key=lambda argument: not argument.is_required)
     return _class(name, "Method", "METHOD", first, [], [], required_first)
 

@@ -32,14 +32,14 @@ class Method(Defined[MethodCall]):
 
     def __init__(self, name: str, /, **arguments: Argument) -> None:
         method = text_argument("the name of a method", name).lower()
-        module = find_method(method)
+        known = find_method(method)
         of_names = {
             option: ValueKind.COLUMN
-            for option, argument in arguments_of(module.OPTIONS).items()
+            for option, argument in arguments_of(known.OPTIONS).items()
             if argument.kind is Kind.COLUMN
         }
         self._definition = MethodCall(method, values(method, arguments, of_names))
-        module.options(self._definition.arguments)
+        known.options(self._definition.arguments)
 
     @property
     def name(self) -> str:

@@ -1,14 +1,14 @@
-"""What a method is: a module with the parts of `Method`, which `registry` finds by its name.
+"""Base class of the methods, each of which `registry` finds by its name.
 
-The stages of a release call these parts and know no method.
+The stages of a release call the parts of `Method` and know no method.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import get_annotations
-from typing import Any, Protocol
+from typing import Generic, TypeVar
 
 from sqlglot import exp
 
@@ -20,26 +20,14 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import RAISE_BOUND, Engine
+from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.limits import Limits
+from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.classes.buckets import BucketValues
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import Placed
-
-__all__ = [
-    "EXPORTED",
-    "OF_ROWS",
-    "Encoding",
-    "Figure",
-    "Method",
-    "PublishedTables",
-    "Recoded",
-    "Structure",
-    "Task",
-    "Wording",
-    "parts_lacking",
-]
 
 
 @dataclass(frozen=True)
@@ -89,7 +77,7 @@ class PublishedTables:
     tables: Mapping[str, exp.Table | exp.Subquery]
     values: Mapping[str, BucketValues]
     suppressed: int
-    choice: Any = None
+    choice: Choice | None = None
     recorded: Sequence[Measurement] = ()
 
 
@@ -151,63 +139,79 @@ class Wording:
     tables: Sequence[Collection[Reading]] = (OF_ROWS,)
 
 
-class Method(Protocol):
-    """The parts that every method has.
+_Options = TypeVar("_Options")
+_Choice = TypeVar("_Choice", bound=Choice)
 
-    `options` are an instance of its `OPTIONS`, each field of which is a `shared.arguments.argument`.
+
+class Method(ABC, Generic[_Options, _Choice]):
+    """A way to choose what is published in place of a source. A module of a method has one subclass.
+
+    `name` is the name that users type. OPTIONS is the data class of the method's arguments, each field of which is a
+    `shared.arguments.argument`. `choose`, `compile` and `wording` make a method; a part that a method does not
+    override answers nothing, or refuses.
     """
 
-    OPTIONS: type[Any]
+    OPTIONS: type[_Options]
 
-    def options(self, arguments: Sequence[tuple[str, Value]]) -> Any:
-        """The arguments, checked. Raises UserError for those that the method does not take."""
-        ...
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-    def limits(self, options: Any) -> Limits:
+    def options(self, arguments: Sequence[tuple[str, Value]]) -> _Options:
+        """Checks the arguments. Raises UserError for those that the method does not take."""
+        return parsed(self.name, self.OPTIONS, arguments)
+
+    def limits(self, options: _Options) -> Limits:
         """What the method can do, with these options, of all that a statement and its policy may ask."""
-        ...
+        return Limits()
 
-    def encoding(self, task: Task, options: Any) -> Encoding | None:
-        """The cells that the method needs; None for none. Raises PolicyError for columns that it cannot have."""
-        ...
-
-    def choose(self, task: Task, options: Any) -> Choice:
-        """What is published in place of the source. Raises PrivacyViolation where nothing may be."""
-        ...
-
-    def why(self, task: Task, choice: Any) -> Explanation | None:
-        """What the choice is owed to, where the method can tell."""
-        ...
-
-    def reasons(self, task: Task, choice: Any, explained: Any) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail) that say what was chosen, and why; `explained` is what `why` has returned."""
-        ...
-
-    def promises(self, options: Any) -> tuple[Requirement, ...]:
+    def promises(self, options: _Options) -> tuple[Requirement, ...]:
         """What the method promises of every class, besides what a policy requires."""
-        ...
+        return ()
 
-    def assumes(self, options: Any, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """What the figures of a release rest on; `sensitive` are its columns of that role."""
-        ...
+    def assumes(self, options: _Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+        """The assumptions behind the figures of a release; `sensitive` are its columns of that role."""
+        return ()
 
-    def compile(self, task: Task, choice: Any, release_id: str, tokens: Mapping[str, str]) -> Recoded | TablesQuery:
+    def encoding(self, task: Task, options: _Options) -> Encoding | None:
+        """The cells that the method needs; None for none. Raises PolicyError for columns that it cannot have."""
+        return None
+
+    @abstractmethod
+    def choose(self, task: Task, options: _Options) -> _Choice:
+        """Chooses what is published in place of the source. Raises PrivacyViolation where nothing may be."""
+
+    def why(self, task: Task, choice: _Choice) -> Explanation | None:
+        """The nodes beside the choice, looked at again for EXPLAIN; None for a method that compares none."""
+        return None
+
+    def reasons(self, task: Task, choice: _Choice, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail) for EXPLAIN about the choice; `explained` is what `why` has returned."""
+        return iter(())
+
+    @abstractmethod
+    def compile(self, task: Task, choice: _Choice, release_id: str, tokens: Mapping[str, str]) -> Recoded | TablesQuery:
         """How the rows of the one table or view are recoded, or the SELECT of each table.
 
         `tokens` are the tables of the tokens of columns that are pseudonyms.
         """
-        ...
 
-    def verify(self, published: PublishedTables, options: Any) -> Structure:
-        """What the tables of a release keep of what the method promises of them, recomputed from them."""
-        ...
+    def verify(self, published: PublishedTables, options: _Options) -> Structure:
+        """What the tables of a release keep of what the method promises of them, recomputed from them.
 
-    def wording(self, options: Any) -> Wording:
+        One table promises requirements of classes only, which the stages check. Raises InternalError for several.
+        """
+        if len(published.tables) > 1:
+            raise InternalError(f"the method {self.name} does not say how its tables belong together")
+        return Structure()
+
+    @abstractmethod
+    def wording(self, options: _Options) -> Wording:
         """What a certificate says of a release."""
-        ...
 
+    def preferred(self, task: Task, options: _Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
+        """The levels that the method would have published in place of these, had they satisfied.
 
-def parts_lacking(method: object) -> list[str]:
-    """The parts of `Method` that a module does not have."""
-    parts = (*get_annotations(Method), *(name for name in vars(Method) if not name.startswith("_")))
-    return [part for part in parts if not callable(getattr(method, part, None))]
+        `task` requires what each class satisfies. Raises PolicyError for more than `most` to choose from, and where
+        the choice depends on more than the levels.
+        """
+        raise PolicyError(f"{self.name} does not publish the best of several levels")

@@ -1,37 +1,22 @@
 """The methods by the names that users type, and what each says of itself.
 
-A folder may have several. Each is a module with the parts of `base.Method`.
+A folder may have several. Each is a module with one subclass of `base.Method`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import Any, TypeGuard
 
 from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
-from sqlanon.errors import InternalError, PolicyError, PrivacyViolation
-from sqlanon.methods.base import Method, PublishedTables, Structure, Task, Wording, parts_lacking
+from sqlanon.errors import InternalError, PrivacyViolation
+from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.shared.arguments import given_or_default
+from sqlanon.methods.shared.task import Task
 from sqlanon.plugins import incomplete, named_module
-
-__all__ = [
-    "BASELINES",
-    "DEFAULT",
-    "DEFAULT_OF_FRAMES",
-    "METHODS",
-    "assumed_by",
-    "assumed_of",
-    "find_method",
-    "options_of",
-    "preferred_to",
-    "promised_by",
-    "require_kept",
-    "verified",
-    "worded",
-]
 
 # The method of a statement that names none.
 DEFAULT = "generalization"
@@ -57,40 +42,26 @@ METHODS: Mapping[str, str] = {
 }
 
 
-if TYPE_CHECKING:
-    # That a module has the parts is seen when it is found; here the types of its parts are compared.
-    from sqlanon.methods.anatomy import method as anatomy
-    from sqlanon.methods.fragmentation import fragments, loose
-    from sqlanon.methods.generalization import method as generalization
-    from sqlanon.methods.itemsets import method as itemsets
-    from sqlanon.methods.m_invariance import method as m_invariance
-    from sqlanon.methods.mondrian import method as mondrian
-    from sqlanon.methods.slicing import method as slicing
-    from sqlanon.methods.trivial import method as trivial
+def find_method(name: str) -> Method[Any, Any]:
+    """The method of a name, whatever its case.
 
-    def _typed(method: Method) -> None: ...
-
-    _typed(anatomy)
-    _typed(fragments)
-    _typed(generalization)
-    _typed(itemsets)
-    _typed(loose)
-    _typed(m_invariance)
-    _typed(mondrian)
-    _typed(slicing)
-    _typed(trivial)
-
-
-def find_method(name: str) -> Method:
-    """The module of a method, whatever the case of its name.
-
-    Raises UserError, with the names there are, for others, and InternalError for a method that lacks a part, or
+    Raises UserError, with the names there are, for others. Raises InternalError for a method that lacks a part, or
     UserError where it is another package's.
     """
     module = named_module("methods", name, METHODS)
-    if lacking := parts_lacking(module):
+    classes = [
+        member for member in vars(module).values() if _is_method(member) and member.__module__ == module.__name__
+    ]
+    if len(classes) != 1:
+        raise incomplete("methods", name, f"has {len(classes) or 'no'} subclasses of Method")
+    (method,) = classes
+    if lacking := sorted(method.__abstractmethods__ | ({"OPTIONS"} - set(dir(method)))):
         raise incomplete("methods", name, f"has no {', '.join(lacking)}")
-    return cast(Method, module)
+    return method(name.lower())
+
+
+def _is_method(member: object) -> TypeGuard[type[Method[Any, Any]]]:
+    return isinstance(member, type) and issubclass(member, Method)
 
 
 def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
@@ -101,30 +72,21 @@ def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str,
 def preferred_to(
     method: str, arguments: Sequence[tuple[str, Value]], task: Task, levels: tuple[int, ...], most: int
 ) -> Sequence[tuple[int, ...]]:
-    """The levels that a method would have published in place of these, had they satisfied.
-
-    For methods with a part `preferred` beside those that each has: they publish the best levels that satisfy. `task`
-    requires what each class satisfies. Raises PolicyError for other methods, where it depends on more than the levels,
-    and for more than `most` to choose from.
-    """
-    module = find_method(method)
-    preferred = getattr(module, "preferred", None)
-    if preferred is None:
-        raise PolicyError(f"{method} does not publish the best of several levels")
-    chosen: Sequence[tuple[int, ...]] = preferred(task, module.options(arguments), levels, most)
-    return chosen
+    """The levels that a method would have published in place of these. Raises as `Method.preferred` does."""
+    by_name = find_method(method)
+    return by_name.preferred(task, by_name.options(arguments), levels, most)
 
 
 def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:
     """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
-    module = find_method(method)
-    return module.promises(module.options(arguments))
+    by_name = find_method(method)
+    return by_name.promises(by_name.options(arguments))
 
 
 def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a method's release rest on; `sensitive` are its columns. Raises as `promised_by` does."""
-    module = find_method(method)
-    return module.assumes(module.options(arguments), sensitive)
+    by_name = find_method(method)
+    return by_name.assumes(by_name.options(arguments), sensitive)
 
 
 def assumed_of(release: Release) -> tuple[Assumption, ...]:
@@ -138,10 +100,10 @@ def verified(method: str, arguments: Sequence[tuple[str, Value]], published: Pub
 
     Raises InternalError, too, for a measurement that a certificate could not explain.
     """
-    module = find_method(method)
-    options = module.options(arguments)
-    structure = module.verify(published, options)
-    explained = module.wording(options).figures
+    by_name = find_method(method)
+    options = by_name.options(arguments)
+    structure = by_name.verify(published, options)
+    explained = by_name.wording(options).figures
     if unknown := [reached.question for reached in structure.measurements if reached.question not in explained]:
         raise InternalError(f"the method {method} does not say what {', '.join(unknown)} means; nothing was done")
     return structure
@@ -168,5 +130,5 @@ def require_kept(
 
 def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:
     """What a certificate says of a method's releases. Raises as `promised_by` does."""
-    module = find_method(method)
-    return module.wording(module.options(arguments))
+    by_name = find_method(method)
+    return by_name.wording(by_name.options(arguments))

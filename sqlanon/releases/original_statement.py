@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import Value
 from sqlanon.errors import SqlanonError
-from sqlanon.methods.base import Method
 from sqlanon.methods.registry import find_method
-from sqlanon.methods.shared.arguments import arguments_of
+from sqlanon.methods.shared.arguments import Argument, arguments_of
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateRelease, MethodCall
 
@@ -45,11 +45,10 @@ def _method(release: Release) -> MethodCall:
     )
     columns = tuple(columns for columns in sets if columns)
     if limits.columns is None:
-        return replace(call, arguments=_beside_columns(method, release), columns=columns)
+        return replace(call, arguments=_beside_columns(arguments_of(method.OPTIONS), release), columns=columns)
     return replace(call, sets=columns) if limits.sets is None else call
 
 
-def _beside_columns(method: Method, release: Release) -> tuple[tuple[str, Value], ...]:
+def _beside_columns(known: Mapping[str, Argument], release: Release) -> tuple[tuple[str, Value], ...]:
     """The arguments but those that say how columns are found: the statement names the columns."""
-    known = arguments_of(method.OPTIONS)
     return tuple((name, value) for name, value in release.method_arguments if not known[name].finds_columns)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import sqlanon
 from sqlanon import InternalError, PolicyError, PrivacyViolation
-from sqlanon.methods.base import OF_ROWS, Method, Wording, parts_lacking
+from sqlanon.methods.base import OF_ROWS, Method, Wording
+from sqlanon.methods.limits import Limits
 from sqlanon.methods.registry import METHODS, find_method
 from tests.support.database import template
 from tests.support.methods import CALLS, EXAMPLE, RANGES, SETUP, SOURCE, limits_of, with_example
 
-# What a method has to have.
-PARTS = ("OPTIONS", *(name for name in vars(Method) if not name.startswith("_")))
+# The parts without which there is no method.
+PARTS = ("OPTIONS", *sorted(Method.__abstractmethods__))
 
 
 @pytest.fixture(scope="module")
@@ -132,27 +134,77 @@ def test_what_may_not_be_published_is_withheld(con: sqlanon.Connection, name: st
     assert made(con) == []
 
 
-@pytest.mark.one_in(4)
+def module_of(monkeypatch: pytest.MonkeyPatch, parts: dict[str, object], *others: type[Method[Any, Any]]) -> None:
+    """Registers METHOD part: a module with a class of these parts, and other classes."""
+    part = ModuleType("part")
+    part.__dict__["Part"] = type("Part", (Method,), {"__module__": "part", **parts})
+    part.__dict__.update({f"Other{number}": other for number, other in enumerate(others)})
+    monkeypatch.setitem(sys.modules, "part", part)
+    monkeypatch.setattr("sqlanon.methods.registry.METHODS", {**METHODS, "part": "part"})
+
+
+def parts_of(name: str) -> dict[str, object]:
+    """The parts that a method has itself."""
+    return {part: member for part, member in vars(type(find_method(name))).items() if not part.startswith("_")}
+
+
 @pytest.mark.parametrize("lacking", PARTS)
 def test_a_method_that_lacks_a_part_publishes_nothing(
     con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch, lacking: str
 ) -> None:
-    whole = find_method("fragments")
-    part = ModuleType("part")
-    part.__dict__.update({name: getattr(whole, name) for name in dir(whole) if name != lacking})
-    assert parts_lacking(part) == [lacking]
-    monkeypatch.setitem(sys.modules, "part", part)
-    monkeypatch.setattr("sqlanon.methods.registry.METHODS", {**METHODS, "part": "part"})
+    parts = parts_of("fragments")
+    del parts[lacking]
+    module_of(monkeypatch, parts)
     with pytest.raises(InternalError, match=f"the method part has no {lacking}"):
         con.execute("CREATE ANONYMIZED TABLE made AS POLICY apart METHOD part")
     assert made(con) == []
 
 
-def test_a_measurement_that_no_certificate_could_explain_publishes_nothing(
-    con: sqlanon.Connection, methods: dict[str, str], monkeypatch: pytest.MonkeyPatch
+def test_a_module_has_one_method(con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes that it imports are not counted."""
+    create = "CREATE ANONYMIZED TABLE made AS POLICY apart METHOD part"
+    again = type("Again", (Method,), {"__module__": "part", **parts_of("fragments")})
+    module_of(monkeypatch, parts_of("fragments"), again)
+    with pytest.raises(InternalError, match="the method part has 2 subclasses of Method"):
+        con.execute(create)
+    module_of(monkeypatch, parts_of("fragments") | {"__module__": "elsewhere"})
+    with pytest.raises(InternalError, match="the method part has no subclasses of Method"):
+        con.execute(create)
+    assert made(con) == []
+    module_of(monkeypatch, parts_of("fragments"), type(find_method("loose")))
+    con.execute(create)
+    assert made(con) == ["made_1", "made_2"]
+
+
+# What a method that overrides nothing else does with a release of its own.
+NOTHING = {part: parts_of("fragments")[part] for part in PARTS}
+
+
+def test_a_method_that_overrides_nothing_else_refuses_every_ability(
+    con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    example = sys.modules[methods[EXAMPLE]]
-    monkeypatch.setattr(example, "wording", lambda given: Wording(None, {}))
+    module_of(monkeypatch, NOTHING)
+    part = find_method("part")
+    assert part.limits(part.options(())) == Limits()
+    assert None not in [getattr(Limits(), ability.name) for ability in fields(Limits)]
+    assert (part.promises(None), part.assumes(None, ["ill"])) == ((), ())
+    with pytest.raises(PolicyError, match="METHOD part makes releases of a series alone"):
+        con.execute("CREATE ANONYMIZED TABLE made AS POLICY p METHOD part")
+
+
+def test_several_tables_that_no_part_verifies_are_not_published(
+    con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module_of(monkeypatch, NOTHING | {"limits": parts_of("fragments")["limits"]})
+    with pytest.raises(InternalError, match="the method part does not say how its tables belong together"):
+        con.execute("CREATE ANONYMIZED TABLE made AS POLICY apart METHOD part")
+    assert made(con) == []
+
+
+def test_a_measurement_that_no_certificate_could_explain_publishes_nothing(
+    con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(find_method(EXAMPLE)), "wording", lambda self, options: Wording(None, {}))
     policy, call = CALLS[EXAMPLE]
     with pytest.raises(InternalError, match="does not say what rows_shown means"):
         con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}")
@@ -160,11 +212,11 @@ def test_a_measurement_that_no_certificate_could_explain_publishes_nothing(
 
 
 def test_a_table_that_no_certificate_could_describe_is_not_exported(
-    con: sqlanon.Connection, methods: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    example = sys.modules[methods[EXAMPLE]]
+    example = type(find_method(EXAMPLE))
     wording = example.wording
-    monkeypatch.setattr(example, "wording", lambda given: replace(wording(given), tables=(OF_ROWS,)))
+    monkeypatch.setattr(example, "wording", lambda self, options: replace(wording(self, options), tables=(OF_ROWS,)))
     policy, call = CALLS[EXAMPLE]
     con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}")
     with pytest.raises(InternalError, match="does not say that it publishes a table whose columns are read as bucket"):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, PolicyError
-from sqlanon.methods.generalization.method import options
+from sqlanon.methods.registry import find_method
 from tests.support.database import new_database
 
 LOCAL = "METHOD generalization(suppression => {}, recoding => 'local', loss => '{}')"
@@ -47,6 +47,7 @@ def fill(con: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def test_options_name_both_recodings() -> None:
+    options = find_method("generalization").options
     assert options([]).recoding == "global"
     assert options([("recoding", "local")]).recoding == "local"
     for wrong in ("regional", Decimal(1), True):

@@ -16,7 +16,7 @@ from sqlanon import Connection, PolicyError, PrivacyViolation
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.losses.average_class_size import AverageClassSize
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
-from sqlanon.methods.generalization.method import options
+from sqlanon.methods.registry import find_method
 from sqlanon.sqlgen.sizes import sizes
 from tests.support.database import new_database
 from tests.support.draws import draws
@@ -161,7 +161,7 @@ def test_infeasible_stays_infeasible(loss: str) -> None:
 
 def test_an_unknown_loss_is_told_the_names() -> None:
     with pytest.raises(PolicyError, match="no loss 'ncp'") as raised:
-        options([("loss", "ncp")])
+        find_method("generalization").options([("loss", "ncp")])
     assert raised.value.hint == (
         "write one of loss => 'granularity_loss', loss => 'discernibility', loss => 'average_class_size', "
         "loss => 'height', loss => 'precision', loss => 'non_uniform_entropy'"

@@ -138,8 +138,55 @@ print(sorted(name for name in sys.modules if name.startswith("extended")))
     ]
 
 
+# A later version of sqlanon: an ability that the plug-in does not know of, and a part.
+LATER = """
+from dataclasses import dataclass, replace
+from sqlanon.methods import limits
+@dataclass(frozen=True)
+class Limits(limits.Limits):
+    weekdays: limits.Refusal | None = limits.Refusal("METHOD {method} knows no weekdays", "use METHOD mondrian")
+limits.Limits = Limits
+from sqlanon.methods.base import Method
+Method.colors = lambda self: ()
+import sqlanon
+from sqlanon.methods.mondrian import method as mondrian
+from sqlanon.methods.registry import find_method
+from sqlanon.pipeline import limits as compared
+mondrian._LIMITS = replace(mondrian._LIMITS, weekdays=limits.CAN)
+used = compared._used
+con = sqlanon.connect()
+con.sql('''
+    CREATE TABLE t AS SELECT i % 3 AS a, i % 2 AS b FROM range(30) AS r(i);
+    CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
+    CREATE POLICY apart ON t (a QUASI IDENTIFIER, b SENSITIVE) CONFIDENTIAL (a, b);
+    CREATE ANONYMIZED TABLE c AS POLICY apart METHOD columns;
+''')
+print(find_method("columns").colors())
+compared._used = lambda *about: [*used(*about), ("weekdays", {})]
+con.sql("CREATE ANONYMIZED TABLE m AS POLICY p METHOD mondrian")
+try:
+    con.sql("CREATE ANONYMIZED TABLE d AS POLICY apart METHOD columns")
+except sqlanon.PolicyError as error:
+    print(error.message, error.hint, sep="; ")
+made = "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY 1"
+print([name for (name,) in con.duckdb.sql(made).fetchall()])
+"""
+
+
+@pytest.mark.long
+def test_one_of_today_goes_on_when_methods_can_do_more(installed: Path, tmp_path: Path) -> None:
+    """A new ability is refused to a method that does not know of it, and a new part has a default."""
+    assert run(installed, LATER, tmp_path) == [
+        "()",
+        "METHOD columns knows no weekdays; use METHOD mondrian",
+        "['c_1', 'c_2', 'm', 't']",
+    ]
+
+
 CHECKED = {
-    "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD nothing": "the method nothing, a plug-in of the package broken, has",
+    "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD nothing": (
+        "the method nothing, a plug-in of the package broken, has no subclasses of Method"
+    ),
     "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD missing": "several packages have a method missing: another, broken",
     "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD nowhere": (
         "the method nowhere, a plug-in of the package broken, cannot be loaded: ModuleNotFoundError: "

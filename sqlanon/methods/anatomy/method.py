@@ -8,14 +8,14 @@ which of its rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
 
+from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
-from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.dictionary_columns import words_of
 from sqlanon.inputs.source import qualified
@@ -25,46 +25,20 @@ from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.methods.anatomy.verify import out_of_order, unequal_buckets
-from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import (
-    Limits,
-    Refusal,
-    no_columns,
-    no_confidential,
-    no_itemsets,
-    no_joined,
-    no_projections,
-    no_related,
-    no_series,
-    no_sets,
-)
-from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.base import Encoding, Method, PublishedTables, Structure, Wording
+from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
+from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.bucket_tables import BUCKET_TABLES, bucket_names, carried, require_names
 from sqlanon.methods.shared.diversity import Diversity, promised_diversity
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.random_worlds import of_buckets
+from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
-
-__all__ = [
-    "OPTIONS",
-    "Options",
-    "assumes",
-    "choose",
-    "compile",
-    "encoding",
-    "limits",
-    "options",
-    "promises",
-    "reasons",
-    "verify",
-    "why",
-    "wording",
-]
 
 GROUPINGS = ("random", "near")
 _PUBLISHED = (
@@ -107,103 +81,95 @@ class Options(Diversity):
         return self.l + int(1 / Fraction(self.c))
 
 
-OPTIONS = Options
+_LIMITS = replace(
+    OF_BUCKETS,
+    pseudonyms=CAN,
+    jointly=Refusal(
+        "anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
+        "leave out jointly, and it is asked of each by itself",
+    ),
+)
+_NO_NEAR_SCRIPT = Refusal(
+    "its buckets have rows that are near each other, whose regions a snapshot does not keep",
+    "let any rows share a bucket: grouping => 'random'",
+)
 
 
-def options(arguments: Sequence[tuple[str, Value]]) -> Options:
-    """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
-    return parsed("anatomy", Options, arguments)
+class AnatomyMethod(Method[Options, Bucketization]):
+    """METHOD anatomy."""
 
+    OPTIONS = Options
 
-def promises(options: Options) -> tuple[Requirement, ...]:
-    """What the method itself promises, whatever the policy requires."""
-    return (promised_diversity(options),)
+    def limits(self, options: Options) -> Limits:
+        """The limits of buckets: they know the source's rows only, and of these the sensitive values."""
+        return replace(_LIMITS, scripted=_NO_NEAR_SCRIPT if options.grouping == "near" else CAN)
 
+    def promises(self, options: Options) -> tuple[Requirement, ...]:
+        """What the method itself promises, whatever the policy requires."""
+        return (promised_diversity(options),)
 
-def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-    """What the figures of a release rest on; `sensitive` are its columns of that role."""
-    return (of_buckets(sensitive),)
+    def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+        """What the figures of a release rest on; `sensitive` are its columns of that role."""
+        return (of_buckets(sensitive),)
 
+    def encoding(self, task: Task, options: Options) -> Encoding | None:
+        """Ranks, where rows of a bucket are to be near each other.
 
-def limits(options: Options) -> Limits:
-    """What buckets can promise: they know the source's rows only, and of these the sensitive values."""
-    return Limits(
-        related=no_related(),
-        view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
-        series=no_series(),
-        without_series=None,
-        unconstrained=None,
-        confidential=no_confidential(),
-        sets=no_sets(),
-        columns=no_columns(),
-        requirements=None,
-        respondents=Refusal(
-            "anatomy counts rows and not respondents: those of one respondent could make up a bucket",
-            "leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
-        ),
-        pseudonyms=None,
-        min_level=Refusal(
-            "anatomy publishes {column} as it is, and the policy says MIN LEVEL {level}",
-            "leave MIN LEVEL out, or use METHOD generalization",
-        ),
-        max_level=None,
-        public=Refusal(
-            "anatomy cannot meet {requirement}: it compares with a public table, and the quasi-identifiers are "
-            "published as they are",
-            "use METHOD generalization",
-        ),
-        guarding=Refusal(
-            "anatomy cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know which "
-            "value a row has",
-            "use METHOD generalization",
-        ),
-        jointly=Refusal(
-            "anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
-            "leave out jointly, and it is asked of each by itself",
-        ),
-        projections=no_projections(),
-        itemsets=no_itemsets(),
-        joined=no_joined(),
-        distributed=None,
-        scripted=_no_near_script() if options.grouping == "near" else None,
-    )
+        Raises PolicyError for names that clash, and for more quasi-identifiers than can be compared.
+        """
+        if options.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
+            raise PolicyError(
+                f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers"
+            )
+        name, tables = qualified(task.engine, task.name), bucket_names(task.policy)
+        require_names(task.engine, "anatomy", task.policy, name, tables, free=not task.dry)
+        return Encoding(flat=True) if options.grouping == "near" else None
 
+    def choose(self, task: Task, options: Options) -> Bucketization:
+        """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required."""
+        engine, policy, requirements, scratch = task.engine, task.policy, task.requirements, task.scratch
+        background = _background(task)
+        # Words are a type of DuckDB's.
+        words = {} if engine.distributed else words_of(engine, scratch, relation(policy.relation), carried(policy))
+        names = [bound.column for bound in policy.sensitive]
+        promised = [bound for promise in self.promises(options) for bound in bind_requirement(promise, names)]
+        dealing = Dealing(engine, policy, requirements, promised, background, task.scratch)
+        dealing.require_feasible(options.variant, options.l, options.c)
+        regions, count = None, 1
+        if task.cells is not None and task.cells.rows:
+            partition = mondrian.solve(task, _REGIONS)
+            regions, count = scratch.table("region_map", region_map(policy, partition)), partition.count
+        different = options.l if options.variant == "distinct" else None
+        return dealing.deal(regions, count, options.least, different, words)
 
-def _no_near_script() -> Refusal:
-    return Refusal(
-        "its buckets have rows that are near each other, whose regions a snapshot does not keep",
-        "let any rows share a bucket: grouping => 'random'",
-    )
+    def reasons(
+        self, task: Task, bucketization: Bucketization, explained: Explanation | None
+    ) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail): into how many buckets the rows are dealt out."""
+        yield from (("solve", item, detail) for item, detail in dealt_out(bucketization))
 
+    def compile(
+        self, task: Task, bucketization: Bucketization, release_id: str, tokens: Mapping[str, str]
+    ) -> TablesQuery:
+        """The table of the quasi-identifiers, and one of each sensitive attribute's values."""
+        return bucketized(task.policy, bucketization, release_id, tokens)
 
-def encoding(task: Task, options: Options) -> Encoding | None:
-    """Ranks, where rows of a bucket are to be near each other.
+    def verify(self, published: PublishedTables, options: Options) -> Structure:
+        """Whether the tables belong together: each bucket has as many rows as values, and has each of its values once.
 
-    Raises PolicyError for names that clash, and for more quasi-identifiers than can be compared.
-    """
-    if options.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
-        raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
-    name, tables = qualified(task.engine, task.name), bucket_names(task.policy)
-    require_names(task.engine, "anatomy", task.policy, name, tables, free=not task.dry)
-    return Encoding(flat=True) if options.grouping == "near" else None
+        While the release is made the rows have to be sorted by bucket, too: any other order could be the one in
+        which they were dealt out. Rows that are not DuckDB's are written in a random order or not at all.
+        """
+        is_ordered = not published.engine.distributed
+        if unequal_buckets(published.engine, published.tables, published.values, as_stored=is_ordered):
+            return Structure(misfit="their buckets have other numbers of rows")
+        if published.choice is not None and is_ordered and out_of_order(published.engine, published.tables):
+            return Structure(misfit="their rows are out of order")
+        return Structure()
 
-
-def choose(task: Task, options: Options) -> Bucketization:
-    """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required."""
-    engine, policy, requirements, scratch = task.engine, task.policy, task.requirements, task.scratch
-    background = _background(task)
-    # Words are a type of DuckDB's.
-    words = {} if engine.distributed else words_of(engine, scratch, relation(policy.relation), carried(policy))
-    names = [bound.column for bound in policy.sensitive]
-    promised = [bound for promise in promises(options) for bound in bind_requirement(promise, names)]
-    dealing = Dealing(engine, policy, requirements, promised, background, task.scratch)
-    dealing.require_feasible(options.variant, options.l, options.c)
-    regions, count = None, 1
-    if task.cells is not None and task.cells.rows:
-        partition = mondrian.solve(task, _REGIONS)
-        regions, count = scratch.table("region_map", region_map(policy, partition)), partition.count
-    different = options.l if options.variant == "distinct" else None
-    return dealing.deal(regions, count, options.least, different, words)
+    def wording(self, options: Options) -> Wording:
+        """What a certificate says of the release."""
+        return Wording(_PUBLISHED, DEFINITIONS, tables=BUCKET_TABLES)
 
 
 def _background(task: Task) -> Background:
@@ -213,37 +179,3 @@ def _background(task: Task) -> Background:
         taxonomies={b.column: listed_taxonomy(engine, policy, b, requirements, task.scratch) for b in policy.sensitive},
         ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges},
     )
-
-
-def why(_: Task, __: Bucketization) -> None:
-    """None: nothing else was looked at."""
-    return
-
-
-def reasons(_: Task, bucketization: Bucketization, __: None) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): into how many buckets the rows are dealt out."""
-    yield from (("solve", item, detail) for item, detail in dealt_out(bucketization))
-
-
-def compile(task: Task, bucketization: Bucketization, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-    """The table of the quasi-identifiers, and one of each sensitive attribute's values."""
-    return bucketized(task.policy, bucketization, release_id, tokens)
-
-
-def verify(published: PublishedTables, _: Options) -> Structure:
-    """Whether the tables belong together: each bucket has as many rows as values, and has each of its values once.
-
-    While the release is made the rows have to be sorted by bucket, too: any other order could be the one in which they
-    were dealt out. Rows that are not DuckDB's are written in a random order or not at all.
-    """
-    is_ordered = not published.engine.distributed
-    if unequal_buckets(published.engine, published.tables, published.values, as_stored=is_ordered):
-        return Structure(misfit="their buckets have other numbers of rows")
-    if published.choice is not None and is_ordered and out_of_order(published.engine, published.tables):
-        return Structure(misfit="their rows are out of order")
-    return Structure()
-
-
-def wording(_: Options) -> Wording:
-    """What a certificate says of the release."""
-    return Wording(_PUBLISHED, DEFINITIONS, tables=BUCKET_TABLES)

@@ -10,13 +10,49 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.minimal_fragmentation import Fragmentation, fragmentation, require_correct
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_joined, no_related, no_series
-
-__all__ = ["Sets", "constraints_of", "fragments_of", "limits_of_fragments", "loss_of", "publishable"]
+from sqlanon.methods.limits import CAN, Limits, Refusal
 
 Sets = Sequence[Sequence[str]]
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
+
+_NO_MODEL = Refusal(
+    "{policy}: METHOD {method} keeps what is CONFIDENTIAL, and cannot promise {requirement}",
+    "leave REQUIRE out, or use METHOD generalization with a policy without CONFIDENTIAL",
+)
+# The limits of fragments: columns are not seen together, and nothing else is promised.
+OF_FRAGMENTS = Limits(
+    view=Refusal(
+        "a live view cannot publish the fragments of METHOD {method}: their rows are in the source's order, "
+        "which links them",
+        "make a snapshot, CREATE ANONYMIZED TABLE",
+    ),
+    without_series=CAN,
+    confidential=CAN,
+    sets=CAN,
+    requirements=_NO_MODEL,
+    respondents=Refusal(
+        "{policy}: METHOD {method} counts rows and not respondents, and {column} is ENTITY",
+        "make it an IDENTIFIER, and give each respondent one row in the source, ON (SELECT ...)",
+    ),
+    pseudonyms=Refusal(
+        "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: tokens would say which rows of a "
+        "fragment are one respondent's",
+        "leave PSEUDONYM out",
+    ),
+    min_level=Refusal(
+        "{policy}: METHOD {method} publishes {column} as it is, and the policy says MIN LEVEL {level}",
+        "leave MIN LEVEL out, or use METHOD generalization",
+    ),
+    max_level=CAN,
+    public=_NO_MODEL,
+    guarding=_NO_MODEL,
+    jointly=_NO_MODEL,
+    projections=_NO_MODEL,
+    itemsets=_NO_MODEL,
+    distributed=CAN,
+    scripted=CAN,
+)
 
 
 def publishable(policy: Policy) -> list[str]:
@@ -28,54 +64,6 @@ def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
     """The confidentiality constraints that a release could break; those with an identifier it never can."""
     names = set(map(fold, publishable(policy)))
     return [constraint for constraint in policy.confidential if names.issuperset(map(fold, constraint))]
-
-
-def limits_of_fragments() -> Limits:
-    """What fragments can promise: that columns are not seen together, and nothing else."""
-    model = Refusal(
-        "{policy}: METHOD {method} keeps what is CONFIDENTIAL, and cannot promise {requirement}",
-        "leave REQUIRE out, or use METHOD generalization with a policy without CONFIDENTIAL",
-    )
-    return Limits(
-        related=no_related(),
-        view=Refusal(
-            "a live view cannot publish the fragments of METHOD {method}: their rows are in the source's order, "
-            "which links them",
-            "make a snapshot, CREATE ANONYMIZED TABLE",
-        ),
-        series=no_series(),
-        without_series=None,
-        unconstrained=Refusal(
-            "{policy}: nothing is CONFIDENTIAL, so that METHOD {method} has nothing to keep apart",
-            "say what must not be seen together: CONFIDENTIAL (zip, disease)",
-        ),
-        confidential=None,
-        sets=None,
-        columns=no_columns(),
-        requirements=model,
-        respondents=Refusal(
-            "{policy}: METHOD {method} counts rows and not respondents, and {column} is ENTITY",
-            "make it an IDENTIFIER, and give each respondent one row in the source, ON (SELECT ...)",
-        ),
-        pseudonyms=Refusal(
-            "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: tokens would say which rows of a "
-            "fragment are one respondent's",
-            "leave PSEUDONYM out",
-        ),
-        min_level=Refusal(
-            "{policy}: METHOD {method} publishes {column} as it is, and the policy says MIN LEVEL {level}",
-            "leave MIN LEVEL out, or use METHOD generalization",
-        ),
-        max_level=None,
-        public=model,
-        guarding=model,
-        jointly=model,
-        projections=model,
-        itemsets=model,
-        joined=no_joined(),
-        distributed=None,
-        scripted=None,
-    )
 
 
 def fragments_of(policy: BoundPolicy, sets: Sets, method: str) -> Fragmentation:

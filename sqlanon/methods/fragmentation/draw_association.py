@@ -9,13 +9,13 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.base import Task
 from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate
 from sqlanon.methods.fragmentation.association.associate_drawn import associate_drawn
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.drawn_rows_sql import drawn_rows
 from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.methods.fragmentation.tables import hides_numbers, numbered_rows, values_of
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.names import alias, relation
 from sqlanon.udfs import registered
 

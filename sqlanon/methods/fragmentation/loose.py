@@ -16,20 +16,21 @@ from functools import partial
 from math import isqrt, prod
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Requirement, Role
+from sqlanon.domain.policy import Role
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
+from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.fragmentation.association.associate import Grouping, promised
 from sqlanon.methods.fragmentation.association.refusal import refusal
 from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.fragmentation.constraints import (
+    OF_FRAGMENTS,
     Sets,
     constraints_of,
     fragments_of,
-    limits_of_fragments,
     loss_of,
 )
 from sqlanon.methods.fragmentation.draw_association import drawn_association
@@ -41,29 +42,13 @@ from sqlanon.methods.fragmentation.tables import (
 )
 from sqlanon.methods.fragmentation.verify import FIGURES, loosely_associated
 from sqlanon.methods.fragmentation.wording import LOOSE_TABLES, PUBLISHED
-from sqlanon.methods.limits import Limits, no_distributed, no_script
-from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.limits import CAN, Limits, only_on_duckdb
+from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.methods.shared.source_rows import rows_of_source
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
-
-__all__ = [
-    "OPTIONS",
-    "Options",
-    "assumes",
-    "choose",
-    "compile",
-    "encoding",
-    "limits",
-    "options",
-    "promises",
-    "reasons",
-    "required",
-    "verify",
-    "why",
-    "wording",
-]
 
 _MOST_K = 1_000_000
 _MOST_ROWS = 10_000
@@ -123,27 +108,88 @@ class Options:
         return int(Fraction(self.suppression) * rows)
 
 
-OPTIONS = Options
+_NOT_NEAR = only_on_duckdb("near rows are moved between temporary tables of DuckDB's until they fit")
 
 
-def options(arguments: Sequence[tuple[str, Value]]) -> Options:
-    """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
-    options = parsed("loose", Options, arguments)
-    if options.k is None and not options.groups:
-        raise PolicyError(
-            "loose lacks its argument 'k', or 'groups'", hint="write loose(k => 4), or loose(groups => (2, 2))"
+class LooseMethod(Method[Options, Fragmented]):
+    """METHOD loose."""
+
+    OPTIONS = Options
+
+    def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
+        """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
+        options = super().options(arguments)
+        if options.k is None and not options.groups:
+            raise PolicyError(
+                "loose lacks its argument 'k', or 'groups'", hint="write loose(k => 4), or loose(groups => (2, 2))"
+            )
+        return options
+
+    def limits(self, options: Options) -> Limits:
+        """The limits of fragments; near rows are moved on DuckDB."""
+        return replace(OF_FRAGMENTS, distributed=_NOT_NEAR if options.near else CAN, scripted=Limits.scripted)
+
+    def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+        """What the figures of a release rest on, whatever columns it has."""
+        return (of_groups(),)
+
+    def choose(self, task: Task, options: Options) -> Fragmented:
+        """The fragments, their groups and the association.
+
+        Raises PolicyError where they cannot be published, PrivacyViolation where no row can be in a group, or more rows
+        are left out than may be.
+        """
+        engine, policy, named = task.engine, task.policy, task.sets
+        fragmentation = fragments_of(policy, named, "loose")
+        fragments, constraints = fragmentation.fragments, constraints_of(policy.policy)
+        _require_free_name(fragments)
+        k = required(fragments, constraints, options)
+        sizes = options.sizes(len(fragments))
+        near = _near(policy, fragments) if options.near else []
+        rows = rows_of_source(engine, policy)
+        most = options.allowed(rows)
+        made, copied = drawn_association(task, Grouping(fragments, constraints, sizes, near, k, most), rows, most)
+        if rows and (not made.placed or made.left_out > most):
+            shapes = partial(options.shapes, fragments=len(fragments))
+            raise refusal(made, k, most, options.suppression, shapes, near=options.near)
+        chosen = Fragmented(
+            fragments=fragments,
+            of_statement=bool(named),
+            least=fragmentation.least,
+            proven=fragmentation.proven,
+            rows=rows,
+            suppressed=made.left_out,
+            limit=most,
+            alike=made.alike,
+            sizes=sizes,
+            k=made.k,
+            groups=made.groups,
+            copied=copied,
+            has_values=engine.distributed,
+            loss=loss_of(policy, fragments, rows, made.left_out),
         )
-    return options
+        require_free_tables(task, chosen)
+        return chosen
 
+    def reasons(self, task: Task, choice: Fragmented, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
+        yield from (("solve", item, detail) for item, detail in said_of(choice))
 
-def promises(_: Options) -> tuple[Requirement, ...]:
-    """Nothing of classes: what is CONFIDENTIAL is kept apart, which `verify` measures."""
-    return ()
+    def compile(self, task: Task, choice: Fragmented, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+        """A table for each fragment, and the association where rows were put into groups."""
+        return apart(task.policy, choice, release_id)
 
+    def verify(self, published: PublishedTables, options: Options) -> Structure:
+        """How many of the policy's sets the tables keep, and how loose their association is."""
 
-def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
-    """What the figures of a release rest on, whatever columns it has."""
-    return (of_groups(),)
+        def promise(fragments: Sets, constraints: Sets) -> tuple[Sequence[int], int | None]:
+            return options.sizes(len(fragments)), required(fragments, constraints, options)
+
+        return loosely_associated(published, promise)
+
+    def wording(self, options: Options) -> Wording:
+        """What a certificate says of the release."""
+        return Wording(PUBLISHED, DEFINITIONS, FIGURES, LOOSE_TABLES)
 
 
 def required(fragments: Sets, constraints: Sets, options: Options) -> int | None:
@@ -172,57 +218,6 @@ def required(fragments: Sets, constraints: Sets, options: Options) -> int | None
     return most if options.k is None or most is None else options.k
 
 
-def limits(options: Options) -> Limits:
-    """What fragments can promise."""
-    not_near = no_distributed("near rows are moved between temporary tables of DuckDB's until they fit")
-    distributed = not_near if options.near else None
-    return replace(limits_of_fragments(), distributed=distributed, scripted=no_script())
-
-
-def encoding(_: Task, __: Options) -> None:
-    """None: values are published as they are."""
-    return
-
-
-def choose(task: Task, options: Options) -> Fragmented:
-    """The fragments, their groups and the association.
-
-    Raises PolicyError where they cannot be published, PrivacyViolation where no row can be in a group, or more rows
-    are left out than may be.
-    """
-    engine, policy, named = task.engine, task.policy, task.sets
-    fragmentation = fragments_of(policy, named, "loose")
-    fragments, constraints = fragmentation.fragments, constraints_of(policy.policy)
-    _require_free_name(fragments)
-    k = required(fragments, constraints, options)
-    sizes = options.sizes(len(fragments))
-    near = _near(policy, fragments) if options.near else []
-    rows = rows_of_source(engine, policy)
-    most = options.allowed(rows)
-    made, copied = drawn_association(task, Grouping(fragments, constraints, sizes, near, k, most), rows, most)
-    if rows and (not made.placed or made.left_out > most):
-        shapes = partial(options.shapes, fragments=len(fragments))
-        raise refusal(made, k, most, options.suppression, shapes, near=options.near)
-    chosen = Fragmented(
-        fragments=fragments,
-        of_statement=bool(named),
-        least=fragmentation.least,
-        proven=fragmentation.proven,
-        rows=rows,
-        suppressed=made.left_out,
-        limit=most,
-        alike=made.alike,
-        sizes=sizes,
-        k=made.k,
-        groups=made.groups,
-        copied=copied,
-        has_values=engine.distributed,
-        loss=loss_of(policy, fragments, rows, made.left_out),
-    )
-    require_free_tables(task, chosen)
-    return chosen
-
-
 def _require_free_name(fragments: Sets) -> None:
     for name in (name for fragment in fragments for name in fragment):
         if fold(name) == GROUP:
@@ -242,32 +237,3 @@ def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
         "loose: near => true puts rows together that are alike in quasi-identifiers, and no fragment has one",
         hint="leave near out, or call a column QUASI IDENTIFIER",
     )
-
-
-def why(_: Task, __: Fragmented) -> None:
-    """None: nothing else was looked at."""
-    return
-
-
-def reasons(_: Task, choice: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
-    yield from (("solve", item, detail) for item, detail in said_of(choice))
-
-
-def compile(task: Task, choice: Fragmented, release_id: str, _: Mapping[str, str]) -> TablesQuery:
-    """A table for each fragment, and the association where rows were put into groups."""
-    return apart(task.policy, choice, release_id)
-
-
-def verify(published: PublishedTables, options: Options) -> Structure:
-    """How many of the policy's sets the tables keep, and how loose their association is."""
-
-    def promise(fragments: Sets, constraints: Sets) -> tuple[Sequence[int], int | None]:
-        return options.sizes(len(fragments)), required(fragments, constraints, options)
-
-    return loosely_associated(published, promise)
-
-
-def wording(_: Options) -> Wording:
-    """What a certificate says of the release."""
-    return Wording(PUBLISHED, DEFINITIONS, FIGURES, LOOSE_TABLES)

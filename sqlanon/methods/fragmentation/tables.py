@@ -12,7 +12,6 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
-from sqlanon.methods.base import Task
 from sqlanon.methods.fragmentation.association.block_grids import (
     ROW_NUMBER,
     association_rows,
@@ -22,6 +21,7 @@ from sqlanon.methods.fragmentation.association.block_grids import (
 )
 from sqlanon.methods.fragmentation.association.tuple_keys import numbered
 from sqlanon.methods.fragmentation.choice import Fragmented
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery

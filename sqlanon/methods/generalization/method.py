@@ -14,20 +14,17 @@ from fractions import Fraction
 from time import monotonic
 
 from sqlanon.domain.explanation import Explanation
-from sqlanon.domain.policy import Requirement
 from sqlanon.domain.reading import Reading
-from sqlanon.domain.report import Assumption
-from sqlanon.domain.values import Value
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import RAISE_BOUND
-from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
+from sqlanon.methods.base import Encoding, Method, PublishedTables, Recoded, Structure, Wording
 from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible, infeasible_join
 from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.generalization.lattice.search import search
 from sqlanon.methods.generalization.lattice.types import Counted, Found, Progress, Settle
-from sqlanon.methods.generalization.less_lossy import less_lossy as preferred
+from sqlanon.methods.generalization.less_lossy import less_lossy
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes
@@ -42,27 +39,10 @@ from sqlanon.methods.generalization.related.refused import require_possible
 from sqlanon.methods.generalization.related.search import best_levels, reasons_of
 from sqlanon.methods.generalization.related.tables import tables_of
 from sqlanon.methods.generalization.related.verify import structure_of
-from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_distributed, no_itemsets, no_sets
-from sqlanon.methods.shared.arguments import parsed
+from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.recode import Recoding
-
-__all__ = [
-    "OPTIONS",
-    "Options",
-    "assumes",
-    "choose",
-    "compile",
-    "encoding",
-    "limits",
-    "options",
-    "preferred",
-    "promises",
-    "reasons",
-    "verify",
-    "why",
-    "wording",
-]
 
 # Called with how far the search has come, and the least loss so far as it is reported.
 Report = Callable[[Progress, Fraction | None], None]
@@ -70,12 +50,157 @@ Report = Callable[[Progress, Fraction | None], None]
 Count = Callable[[Sequence[Node]], Sequence[Counted]]
 
 
-OPTIONS = Options
+_LIMITS = Limits(
+    related=CAN,
+    view=CAN,
+    series=CAN,
+    without_series=CAN,
+    unconstrained=CAN,
+    requirements=CAN,
+    respondents=CAN,
+    pseudonyms=CAN,
+    min_level=CAN,
+    max_level=CAN,
+    public=CAN,
+    guarding=CAN,
+    jointly=CAN,
+    projections=CAN,
+    joined=CAN,
+    distributed=CAN,
+    scripted=CAN,
+)
+_ONE_LEVEL = "leave recoding out: all rows then have the same levels"
+_IN_ROUNDS = replace(
+    _LIMITS,
+    related=Refusal(
+        "recoding => 'local' recodes rows of one table further, and {policy} has related tables, WITH TABLE {table}",
+        _ONE_LEVEL,
+    ),
+    projections=Refusal(
+        "recoding => 'local' cannot meet {requirement}: its rounds are of classes by all quasi-identifiers", _ONE_LEVEL
+    ),
+    joined=Refusal(
+        "recoding => 'local' cannot meet {requirement}: its rows show labels of several levels, which cannot be "
+        "compared with those of {other}",
+        _ONE_LEVEL,
+    ),
+    distributed=only_on_duckdb("recoding => 'local' recodes rows in rounds, which are a recursive query"),
+)
 
 
-def options(arguments: Sequence[tuple[str, Value]]) -> Options:
-    """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
-    return parsed("generalization", Options, arguments)
+class GeneralizationMethod(Method[Options, Generalization]):
+    """METHOD generalization."""
+
+    OPTIONS = Options
+
+    def limits(self, options: Options) -> Limits:
+        """The limits of levels: local recoding has no one level of a column."""
+        return _IN_ROUNDS if options.recoding == "local" else _LIMITS
+
+    def encoding(self, task: Task, options: Options) -> Encoding:
+        """Codes along the hierarchies of the quasi-identifiers. Raises as `require_possible` does."""
+        if task.policy.related:
+            require_possible(task, options)
+        fewer = f"{RAISE_BOUND}, or take another loss, by which they are searched on Spark"
+        return Encoding(unbounded=LOSSES[options.loss].PORTABLE, fewer=fewer)
+
+    def choose(self, task: Task, options: Options) -> Generalization:
+        """The optimal node, or the best that was found before the time limit; with local recoding, rounds from there.
+
+        Raises PrivacyViolation, with the class that makes it so, where not even the most general node that MAX LEVEL
+        allows meets the requirements.
+        """
+        searches = _Searches(options, _reporter(task.watching))
+        if task.policy.related:
+            return best_levels(task, options, searches.of_related)
+        engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
+        limit = int(Fraction(options.suppression) * cells.rows)
+        low = tuple(b.min_level for b in policy.quasi_identifiers)
+        nodes = Nodes(task, cells, low, limit, options.loss, lasting=True)
+        optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
+        if optimum is None:
+            if broken := nodes.broken_joins(nodes.lattice.high):
+                raise infeasible_join(task, broken, limit)
+            raise infeasible(engine, policy, requirements, cells, nodes.batch, nodes.steps(nodes.lattice.high), limit)
+        result = Generalization(
+            rounds=(Round(optimum.node, cells.rows - optimum.suppressed),),
+            loss=nodes.loss.value(optimum.loss),
+            rows=cells.rows,
+            suppressed=optimum.suppressed,
+            limit=limit,
+            nodes=nodes.lattice.size,
+            checked=optimum.checked,
+            pruned=optimum.pruned,
+            proven=optimum.proven,
+            least=None if optimum.least is None else nodes.loss.value(optimum.least),
+            loss_name=options.loss,
+            recoding=options.recoding,
+        )
+        if options.recoding == "global":
+            return result
+        best = recoded(task, cells, nodes, optimum, limit, options.loss, searches)
+        if best is None:
+            return result
+        return replace(
+            result,
+            rounds=tuple(Round(levels, rows) for levels, rows in best.rounds),
+            loss=nodes.loss.value(best.loss),
+            suppressed=best.suppressed,
+            proven=False,
+            least=None,
+        )
+
+    def why(self, task: Task, choice: Generalization) -> Explanation | None:
+        """The nodes around the choice and the cheaper ones, looked at again; None for related tables."""
+        return None if isinstance(choice, RelatedGeneralization) else why_so(task, task.encoded, choice)
+
+    def reasons(
+        self, task: Task, choice: Generalization, explained: Explanation | None
+    ) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail): each attribute's level, the rows left out, the loss, and the reasons."""
+        if isinstance(choice, RelatedGeneralization) or explained is None:
+            if isinstance(choice, RelatedGeneralization):
+                yield from reasons_of(task, choice)
+            return
+        quasi = task.policy.quasi_identifiers
+        yield from (("solve", item, detail) for item, detail in decision(choice, explained, quasi))
+        yield from (("explain", item, detail) for item, detail in around(choice, explained, quasi))
+        yield from (("solve", item, detail) for item, detail in searched(choice))
+
+    def compile(
+        self, task: Task, choice: Generalization, release_id: str, tokens: Mapping[str, str]
+    ) -> Recoded | TablesQuery:
+        """Each attribute with its level in each round; of several tables, the SELECT of each."""
+        if isinstance(choice, RelatedGeneralization):
+            return tables_of(task, choice, release_id)
+        levels = list(zip(*(round_.levels for round_ in choice.rounds), strict=True))
+        quasi = task.policy.quasi_identifiers
+        return Recoded(
+            readings={
+                bound.column: Reading.LABEL if any(attribute_levels) else Reading.EXACT
+                for bound, attribute_levels in zip(quasi, levels, strict=True)
+            },
+            recodings=tuple(
+                Recoding(bound, first, tuple(later)) for bound, (first, *later) in zip(quasi, levels, strict=True)
+            ),
+            rounds=tuple((round_.levels, round_.rows) for round_ in choice.rounds)
+            if choice.recoding == "local"
+            else (),
+        )
+
+    def verify(self, published: PublishedTables, options: Options) -> Structure:
+        """Whether related tables belong together; one table promises requirements of classes only."""
+        return structure_of(published) if published.policy.related else Structure()
+
+    def preferred(self, task: Task, options: Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
+        """The nodes with less loss than that with these levels. Raises as `less_lossy` does."""
+        return less_lossy(task, options, levels, most)
+
+    def wording(self, options: Options) -> Wording:
+        """What a certificate says of the release, whose columns state their levels."""
+        losses = {name: loss.DEFINITION for name, loss in LOSSES.items()}
+        tables = (Reading.EXACT, Reading.LABEL, Reading.RESPONDENT)
+        return Wording(None, losses | {RELATED_LOSS: RELATED_DEFINITION}, tables=(tables,))
 
 
 def _reporter(watching: Watching | None) -> Report | None:
@@ -89,124 +214,6 @@ def _reporter(watching: Watching | None) -> Report | None:
         watching("solve", seen.checked + seen.pruned, seen.nodes, detail)
 
     return report
-
-
-def promises(_: Options) -> tuple[Requirement, ...]:
-    """Nothing: classes meet what the policy requires."""
-    return ()
-
-
-def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
-    """Nothing: requirements hold of the rows that are shown."""
-    return ()
-
-
-def limits(options: Options) -> Limits:
-    """What levels can promise: any model, of rows and of respondents, and of some columns if all rows have the same."""
-    return Limits(
-        related=_no_related_rounds() if options.recoding == "local" else None,
-        view=None,
-        series=None,
-        without_series=None,
-        unconstrained=None,
-        confidential=no_confidential(),
-        sets=no_sets(),
-        columns=no_columns(),
-        requirements=None,
-        respondents=None,
-        pseudonyms=None,
-        min_level=None,
-        max_level=None,
-        public=None,
-        guarding=None,
-        jointly=None,
-        projections=_no_rounds() if options.recoding == "local" else None,
-        itemsets=no_itemsets(),
-        joined=_no_levels_of_rounds() if options.recoding == "local" else None,
-        distributed=_no_rounds_elsewhere() if options.recoding == "local" else None,
-        scripted=None,
-    )
-
-
-def _no_rounds_elsewhere() -> Refusal:
-    return no_distributed("recoding => 'local' recodes rows in rounds, which are a recursive query")
-
-
-def _no_rounds() -> Refusal:
-    return Refusal(
-        "recoding => 'local' cannot meet {requirement}: its rounds are of classes by all quasi-identifiers",
-        "leave recoding out: all rows then have the same levels",
-    )
-
-
-def _no_related_rounds() -> Refusal:
-    return Refusal(
-        "recoding => 'local' recodes rows of one table further, and {policy} has related tables, WITH TABLE {table}",
-        "leave recoding out: all rows then have the same levels",
-    )
-
-
-def _no_levels_of_rounds() -> Refusal:
-    return Refusal(
-        "recoding => 'local' cannot meet {requirement}: its rows show labels of several levels, which cannot be "
-        "compared with those of {other}",
-        "leave recoding out: all rows then have the same levels",
-    )
-
-
-def encoding(task: Task, options: Options) -> Encoding:
-    """Codes along the hierarchies of the quasi-identifiers. Raises PolicyError for what several tables cannot have."""
-    if task.policy.related:
-        require_possible(task, options)
-    fewer = f"{RAISE_BOUND}, or take another loss, by which they are searched on Spark"
-    return Encoding(unbounded=LOSSES[options.loss].PORTABLE, fewer=fewer)
-
-
-def choose(task: Task, options: Options) -> Generalization:
-    """The optimal node, or the best that was found before the time limit; with local recoding, rounds from there.
-
-    Raises PrivacyViolation, with the class that makes it so, where not even the most general node that MAX LEVEL allows
-    meets the requirements.
-    """
-    searches = _Searches(options, _reporter(task.watching))
-    if task.policy.related:
-        return best_levels(task, options, searches.of_related)
-    engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
-    limit = int(Fraction(options.suppression) * cells.rows)
-    low = tuple(b.min_level for b in policy.quasi_identifiers)
-    nodes = Nodes(task, cells, low, limit, options.loss, lasting=True)
-    optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
-    if optimum is None:
-        if broken := nodes.broken_joins(nodes.lattice.high):
-            raise infeasible_join(task, broken, limit)
-        raise infeasible(engine, policy, requirements, cells, nodes.batch, nodes.steps(nodes.lattice.high), limit)
-    result = Generalization(
-        rounds=(Round(optimum.node, cells.rows - optimum.suppressed),),
-        loss=nodes.loss.value(optimum.loss),
-        rows=cells.rows,
-        suppressed=optimum.suppressed,
-        limit=limit,
-        nodes=nodes.lattice.size,
-        checked=optimum.checked,
-        pruned=optimum.pruned,
-        proven=optimum.proven,
-        least=None if optimum.least is None else nodes.loss.value(optimum.least),
-        loss_name=options.loss,
-        recoding=options.recoding,
-    )
-    if options.recoding == "global":
-        return result
-    best = recoded(task, cells, nodes, optimum, limit, options.loss, searches)
-    if best is None:
-        return result
-    return replace(
-        result,
-        rounds=tuple(Round(levels, rows) for levels, rows in best.rounds),
-        loss=nodes.loss.value(best.loss),
-        suppressed=best.suppressed,
-        proven=False,
-        least=None,
-    )
 
 
 class _Searches:
@@ -248,50 +255,3 @@ def _valued(report: Report | None, nodes: Nodes | RelatedNodes) -> Callable[[Pro
     if report is None:
         return None
     return lambda seen: report(seen, None if seen.loss is None else nodes.loss.value(seen.loss))
-
-
-def why(task: Task, choice: Generalization) -> Explanation | None:
-    """What the search's choice is owed to: nodes around it and cheaper ones are looked at again, of one table alone."""
-    return None if isinstance(choice, RelatedGeneralization) else why_so(task, task.encoded, choice)
-
-
-def reasons(task: Task, choice: Generalization, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): each attribute's level, the rows left out, the loss, and why it is that node."""
-    if isinstance(choice, RelatedGeneralization) or explained is None:
-        if isinstance(choice, RelatedGeneralization):
-            yield from reasons_of(task, choice)
-        return
-    quasi = task.policy.quasi_identifiers
-    yield from (("solve", item, detail) for item, detail in decision(choice, explained, quasi))
-    yield from (("explain", item, detail) for item, detail in around(choice, explained, quasi))
-    yield from (("solve", item, detail) for item, detail in searched(choice))
-
-
-def compile(task: Task, choice: Generalization, release_id: str, _: Mapping[str, str]) -> Recoded | TablesQuery:
-    """Each attribute with its level in each round; of several tables, the SELECT of each."""
-    if isinstance(choice, RelatedGeneralization):
-        return tables_of(task, choice, release_id)
-    levels = list(zip(*(round_.levels for round_ in choice.rounds), strict=True))
-    quasi = task.policy.quasi_identifiers
-    return Recoded(
-        readings={
-            bound.column: Reading.LABEL if any(attribute_levels) else Reading.EXACT
-            for bound, attribute_levels in zip(quasi, levels, strict=True)
-        },
-        recodings=tuple(
-            Recoding(bound, first, tuple(later)) for bound, (first, *later) in zip(quasi, levels, strict=True)
-        ),
-        rounds=tuple((round_.levels, round_.rows) for round_ in choice.rounds) if choice.recoding == "local" else (),
-    )
-
-
-def verify(published: PublishedTables, _: Options) -> Structure:
-    """How several tables belong together; else nothing: what generalization promises are requirements of classes."""
-    return structure_of(published) if published.policy.related else Structure()
-
-
-def wording(_: Options) -> Wording:
-    """What a certificate says of the release, whose columns state their levels."""
-    losses = {name: loss.DEFINITION for name, loss in LOSSES.items()}
-    tables = (Reading.EXACT, Reading.LABEL, Reading.RESPONDENT)
-    return Wording(None, losses | {RELATED_LOSS: RELATED_DEFINITION}, tables=(tables,))

@@ -11,9 +11,9 @@ from sqlanon.domain.counts import counted
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.inputs.item_lists import item_of, list_column, most_items, require_countable
 from sqlanon.inputs.listed_values import require_listed
-from sqlanon.methods.base import Task
 from sqlanon.methods.itemsets.item_tree import ItemTree, LeafRow, item_tree
 from sqlanon.methods.itemsets.supports import code_table
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, is_null, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation

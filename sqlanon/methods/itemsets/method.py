@@ -5,7 +5,7 @@ Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -15,14 +15,12 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.choice import Searched
 from sqlanon.domain.counts import counted
+from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Requirement
 from sqlanon.domain.reading import Reading
-from sqlanon.domain.report import Assumption
-from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.item_lists import is_list
-from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
+from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.itemsets.apriori import apriori
 from sqlanon.methods.itemsets.item_tree import ItemTree
 from sqlanon.methods.itemsets.levels import least_level
@@ -31,41 +29,16 @@ from sqlanon.methods.itemsets.one_label import of_one_label
 from sqlanon.methods.itemsets.optimal import optimal
 from sqlanon.methods.itemsets.possible import require_enough, require_told_apart
 from sqlanon.methods.itemsets.supports import Labelled, code_table
-from sqlanon.methods.limits import (
-    Limits,
-    Refusal,
-    no_columns,
-    no_confidential,
-    no_distributed,
-    no_joined,
-    no_related,
-    no_script,
-    no_sets,
-)
-from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.limits import CAN, Limits, Refusal
+from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.source_rows import rows_of_source
+from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
-
-__all__ = [
-    "OPTIONS",
-    "Options",
-    "assumes",
-    "choose",
-    "compile",
-    "encoding",
-    "limits",
-    "options",
-    "promises",
-    "reasons",
-    "verify",
-    "why",
-    "wording",
-]
 
 _PUBLISHED = (
     "A list shows labels of its items, each once and in the order of the labels: an item, or a node of the hierarchy "
@@ -94,9 +67,6 @@ class Options:
     )
 
 
-OPTIONS = Options
-
-
 @dataclass(frozen=True)
 class Itemsets:
     """The cut: a table of rows, one of the labels of their lists, by codes of the tree, and how it was found."""
@@ -115,171 +85,144 @@ class Itemsets:
     remarks: tuple[str, ...] = ()
 
 
-def options(arguments: Sequence[tuple[str, Value]]) -> Options:
-    """Checks the method's arguments; raises PolicyError for others."""
-    return parsed("itemsets", Options, arguments)
+_OF_CLASSES = Refusal(
+    "METHOD {method} counts sets of items, and cannot meet {requirement}, which is about classes of rows",
+    "require km_anonymity alone, or leave the list out of the policy and use METHOD generalization",
+)
+_LIMITS = Limits(
+    view=Refusal("a live view cannot find labels anew, as METHOD {method} does", "make a snapshot"),
+    series=Refusal(
+        "METHOD {method} publishes lists in no classes, and a series has to know who is in which class",
+        "leave IN SERIES out",
+    ),
+    without_series=CAN,
+    unconstrained=CAN,
+    requirements=_OF_CLASSES,
+    respondents=CAN,
+    min_level=Refusal(
+        "METHOD {method} gives items labels of any level and publishes other columns as they are; the policy says "
+        "MIN LEVEL {level} of {column}",
+        "leave MIN LEVEL out; other columns are made coarser in a query, ON (SELECT ...)",
+    ),
+    max_level=Refusal(
+        "METHOD {method} gives items labels of any level; the policy says MAX LEVEL {level} of {column}",
+        "leave MAX LEVEL out",
+    ),
+    public=_OF_CLASSES,
+    guarding=_OF_CLASSES,
+    jointly=_OF_CLASSES,
+    projections=_OF_CLASSES,
+    itemsets=CAN,
+)
 
 
-def promises(_: Options) -> tuple[Requirement, ...]:
-    """Nothing: what is kept is what the policy requires."""
-    return ()
+class ItemsetsMethod(Method[Options, Itemsets]):
+    """METHOD itemsets."""
 
+    OPTIONS = Options
 
-def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
-    """Nothing: lists are counted as they are published."""
-    return ()
+    def limits(self, options: Options) -> Limits:
+        """The limits of labels of items."""
+        return _LIMITS
 
+    def encoding(self, task: Task, options: Options) -> None:
+        """None: items are codes of nodes. Raises PolicyError for a policy that requires nothing of them."""
+        if not task.requirements:
+            raise PolicyError(
+                f"{task.policy.policy} requires nothing of the items in its lists",
+                hint="METHOD itemsets needs REQUIRE km_anonymity(k => 5, m => 2)",
+            )
 
-def limits(_: Options) -> Limits:
-    """What labels of items can promise."""
-    of_classes = Refusal(
-        "METHOD {method} counts sets of items, and cannot meet {requirement}, which is about classes of rows",
-        "require km_anonymity alone, or leave the list out of the policy and use METHOD generalization",
-    )
-    return Limits(
-        related=no_related(),
-        view=Refusal("a live view cannot find labels anew, as METHOD {method} does", "make a snapshot"),
-        series=Refusal(
-            "METHOD {method} publishes lists in no classes, and a series has to know who is in which class",
-            "leave IN SERIES out",
-        ),
-        without_series=None,
-        unconstrained=None,
-        confidential=no_confidential(),
-        sets=no_sets(),
-        columns=no_columns(),
-        requirements=of_classes,
-        respondents=None,
-        pseudonyms=Refusal(
-            "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one",
-            "leave PSEUDONYM out",
-        ),
-        min_level=Refusal(
-            "METHOD {method} gives items labels of any level and publishes other columns as they are; the policy says "
-            "MIN LEVEL {level} of {column}",
-            "leave MIN LEVEL out; other columns are made coarser in a query, ON (SELECT ...)",
-        ),
-        max_level=Refusal(
-            "METHOD {method} gives items labels of any level; the policy says MAX LEVEL {level} of {column}",
-            "leave MAX LEVEL out",
-        ),
-        public=of_classes,
-        guarding=of_classes,
-        jointly=of_classes,
-        projections=of_classes,
-        itemsets=None,
-        joined=no_joined(),
-        distributed=no_distributed(),
-        scripted=no_script(),
-    )
-
-
-def encoding(task: Task, _: Options) -> None:
-    """None: items are codes of nodes. Raises PolicyError for a policy that requires nothing of them."""
-    if not task.requirements:
-        raise PolicyError(
-            f"{task.policy.policy} requires nothing of the items in its lists",
-            hint="METHOD itemsets needs REQUIRE km_anonymity(k => 5, m => 2)",
+    def choose(self, task: Task, options: Options) -> Itemsets:
+        """The cut. Raises PrivacyViolation where not even one label for all items would be in enough lists."""
+        lists, least = coded_lists(task), required_lists(task)
+        tree = lists.tree
+        require_enough(task, lists.rows, lists.labelled, least[0])
+        labelled = Labelled(task.engine, task.scratch, lists.labelled)
+        steps: tuple[int, ...] = ()
+        searched = level = None
+        if options.search == "optimal":
+            cut, searched = optimal(tree, labelled, least)
+        elif options.search == "levels":
+            cut, level = least_level(tree, labelled, least)
+        else:
+            cut, steps = apriori(tree, labelled, least, task.watching)
+        require_told_apart(tree, cut)
+        rows = rows_of_source(task.engine, task.policy)
+        remarks = tuple(of_one_label(tree, cut, least[0], len(task.policy.quasi_identifiers) > 1))
+        codes = tuple(sorted(cut))
+        return Itemsets(
+            rows, tree.loss(cut), lists.rows, labelled.table, tree, codes, steps, searched, level, remarks=remarks
         )
 
+    def reasons(self, task: Task, choice: Itemsets, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail): what is published of the items, at what loss, and how it was found."""
+        nodes = [choice.tree.nodes[code] for code in choice.cut]
+        unchanged = sum(node.is_item for node in nodes)
+        total = len(choice.tree.items)
+        yield "solve", "items", f"{unchanged} of {total} items are published as they are, {total - unchanged} by labels"
+        labels = [node for node in nodes if not node.is_item]
+        if labels:
+            widest = sorted(labels, key=lambda node: -node.leaves)[:_NAMED]
+            named = ", ".join(f"{node.label} of {node.leaves}" for node in widest)
+            more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
+            yield "solve", "labels", f"{counted(len(labels), 'label')}, with the items below: {named}{more}"
+        yield "solve", "loss", f"ncp {loss_text(choice.loss)}"
+        for items, steps in enumerate(choice.steps, start=1):
+            yield "solve", "search", f"sets of {counted(items, 'item')}: {counted(steps, 'step')}"
+        if choice.level is not None:
+            yield "solve", "search", f"all items at level {choice.level} of the hierarchy; no lower level satisfies"
+        if choice.searched is not None:
+            cuts, checked = choice.searched.nodes, choice.searched.checked
+            yield "solve", "search", f"{checked} of {counted(cuts, 'cut')} counted; no other that satisfies loses less"
 
-def choose(task: Task, options: Options) -> Itemsets:
-    """The cut. Raises PrivacyViolation where not even one label for all items would be in enough lists."""
-    lists, least = coded_lists(task), required_lists(task)
-    tree = lists.tree
-    require_enough(task, lists.rows, lists.labelled, least[0])
-    labelled = Labelled(task.engine, task.scratch, lists.labelled)
-    steps: tuple[int, ...] = ()
-    searched = level = None
-    if options.search == "optimal":
-        cut, searched = optimal(tree, labelled, least)
-    elif options.search == "levels":
-        cut, level = least_level(tree, labelled, least)
-    else:
-        cut, steps = apriori(tree, labelled, least, task.watching)
-    require_told_apart(tree, cut)
-    rows = rows_of_source(task.engine, task.policy)
-    remarks = tuple(of_one_label(tree, cut, least[0], len(task.policy.quasi_identifiers) > 1))
-    codes = tuple(sorted(cut))
-    return Itemsets(
-        rows, tree.loss(cut), lists.rows, labelled.table, tree, codes, steps, searched, level, remarks=remarks
-    )
+    def compile(self, task: Task, choice: Itemsets, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+        """The one table: the rows with the labels of their lists."""
+        attribute = list_attribute(task)
+        labels = code_table(
+            task.scratch,
+            "label",
+            {
+                "code": ("BIGINT", list(choice.cut)),
+                "label": ("VARCHAR", [choice.tree.nodes[code].label for code in choice.cut]),
+            },
+        )
+        tables = {"labelled": choice.labelled, "node": labels}
+        lists = reading(query_file("lists", "labels_of_lists"), tables).subquery("shown")
+        empty = cast(exp.Array(expressions=[]), _LABELS)
+        outputs = [
+            alias(f.coalesce(column("labels", "shown"), empty), bound.column)
+            if bound.column == attribute.column
+            else alias(column(column_name(position), "row"), bound.column)
+            for position, bound in enumerate(task.policy.published)
+        ]
+        query = exp.select(*outputs).from_(relation(choice.rows_table, as_="row"))
+        query = query.join(lists, on=column("list_id", "shown").eq(column("list_id", "row")), join_type="LEFT")
+        columns = tuple(_published(bound, attribute) for bound in task.policy.published)
+        # Its texts are labels of items, and no values of the source's columns.
+        return TablesQuery(task.policy, release_id, (PublishedTable(None, columns, query, words=()),))
 
+    def verify(self, published: PublishedTables, options: Options) -> Structure:
+        """Whether each row has a list with each label once, as it is published."""
+        (table,) = published.tables.values()
+        quasi = {fold(attribute.name) for attribute in published.policy.quasi_identifiers}
+        columns = published.engine.columns(exp.select(exp.Star()).from_(table.copy()))
+        for name, kind in columns:
+            if not is_list(kind) or fold(name) not in quasi:
+                continue
+            listed = exp.select(alias(column(name), "list")).from_(table.copy())
+            ((unfit,),) = published.engine.rows(reading(query_file("lists", "unfit"), {"listed": listed}))
+            if unfit:
+                return Structure(
+                    misfit=f"{counted(int(unfit), 'row')} of {name} have no list, or one with a label twice"
+                )
+        return Structure()
 
-def why(_: Task, __: Itemsets) -> None:
-    """None: the steps of the search are told with the choice."""
-    return
-
-
-def reasons(task: Task, choice: Itemsets, _: None) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): what is published of the items, at what loss, and how it was found."""
-    nodes = [choice.tree.nodes[code] for code in choice.cut]
-    unchanged = sum(node.is_item for node in nodes)
-    total = len(choice.tree.items)
-    yield "solve", "items", f"{unchanged} of {total} items are published as they are, {total - unchanged} by labels"
-    labels = [node for node in nodes if not node.is_item]
-    if labels:
-        widest = sorted(labels, key=lambda node: -node.leaves)[:_NAMED]
-        named = ", ".join(f"{node.label} of {node.leaves}" for node in widest)
-        more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
-        yield "solve", "labels", f"{counted(len(labels), 'label')}, with the items below: {named}{more}"
-    yield "solve", "loss", f"ncp {loss_text(choice.loss)}"
-    for items, steps in enumerate(choice.steps, start=1):
-        yield "solve", "search", f"sets of {counted(items, 'item')}: {counted(steps, 'step')}"
-    if choice.level is not None:
-        yield "solve", "search", f"all items at level {choice.level} of the hierarchy; no lower level satisfies"
-    if choice.searched is not None:
-        cuts, checked = choice.searched.nodes, choice.searched.checked
-        yield "solve", "search", f"{checked} of {counted(cuts, 'cut')} counted; no other that satisfies loses less"
-
-
-def compile(task: Task, choice: Itemsets, release_id: str, _: Mapping[str, str]) -> TablesQuery:
-    """The one table: the rows with the labels of their lists."""
-    attribute = list_attribute(task)
-    labels = code_table(
-        task.scratch,
-        "label",
-        {
-            "code": ("BIGINT", list(choice.cut)),
-            "label": ("VARCHAR", [choice.tree.nodes[code].label for code in choice.cut]),
-        },
-    )
-    tables = {"labelled": choice.labelled, "node": labels}
-    lists = reading(query_file("lists", "labels_of_lists"), tables).subquery("shown")
-    empty = cast(exp.Array(expressions=[]), _LABELS)
-    outputs = [
-        alias(f.coalesce(column("labels", "shown"), empty), bound.column)
-        if bound.column == attribute.column
-        else alias(column(column_name(position), "row"), bound.column)
-        for position, bound in enumerate(task.policy.published)
-    ]
-    query = exp.select(*outputs).from_(relation(choice.rows_table, as_="row"))
-    query = query.join(lists, on=column("list_id", "shown").eq(column("list_id", "row")), join_type="LEFT")
-    columns = tuple(_published(bound, attribute) for bound in task.policy.published)
-    # Its texts are labels of items, and no values of the source's columns.
-    return TablesQuery(task.policy, release_id, (PublishedTable(None, columns, query, words=()),))
+    def wording(self, options: Options) -> Wording:
+        """What a certificate says of the release."""
+        return Wording(_PUBLISHED, {"ncp": _NCP}, tables=((Reading.EXACT, Reading.ITEM_LABELS),))
 
 
 def _published(bound: BoundAttribute, attribute: BoundAttribute) -> PublishedColumn:
     is_listed = bound.column == attribute.column
     return PublishedColumn(bound.column, bound.role, Reading.ITEM_LABELS if is_listed else Reading.EXACT, bound)
-
-
-def verify(published: PublishedTables, _: Options) -> Structure:
-    """Whether each row has a list with each label once, as it is published."""
-    (table,) = published.tables.values()
-    quasi = {fold(attribute.name) for attribute in published.policy.quasi_identifiers}
-    columns = published.engine.columns(exp.select(exp.Star()).from_(table.copy()))
-    for name, kind in columns:
-        if not is_list(kind) or fold(name) not in quasi:
-            continue
-        listed = exp.select(alias(column(name), "list")).from_(table.copy())
-        ((unfit,),) = published.engine.rows(reading(query_file("lists", "unfit"), {"listed": listed}))
-        if unfit:
-            return Structure(misfit=f"{counted(int(unfit), 'row')} of {name} have no list, or one with a label twice")
-    return Structure()
-
-
-def wording(_: Options) -> Wording:
-    """What a certificate says of the release."""
-    return Wording(_PUBLISHED, {"ncp": _NCP}, tables=((Reading.EXACT, Reading.ITEM_LABELS),))

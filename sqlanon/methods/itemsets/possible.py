@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from sqlanon.domain.counts import counted
 from sqlanon.errors import DataError, PrivacyViolation
-from sqlanon.methods.base import Task
 from sqlanon.methods.itemsets.item_tree import ItemTree
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.names import literal
 from sqlanon.sqlgen.build.sql_files import query_file, reading
 

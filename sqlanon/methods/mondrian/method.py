@@ -8,52 +8,24 @@ halves meet every requirement.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import same_name
-from sqlanon.domain.policy import Requirement
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
-from sqlanon.methods.limits import (
-    Limits,
-    Refusal,
-    no_columns,
-    no_confidential,
-    no_distributed,
-    no_itemsets,
-    no_joined,
-    no_projections,
-    no_related,
-    no_series,
-    no_sets,
-)
+from sqlanon.methods.base import Encoding, Method, Recoded, Wording
+from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
 from sqlanon.methods.mondrian.place_rows import place_rows, readings_of
 from sqlanon.methods.mondrian.reasons import cut_up
-from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, solve, target_of
 from sqlanon.methods.shared.random_worlds import of_buckets
-
-__all__ = [
-    "MOST_ATTRIBUTES",
-    "OPTIONS",
-    "Options",
-    "assumes",
-    "choose",
-    "compile",
-    "encoding",
-    "limits",
-    "options",
-    "promises",
-    "reasons",
-    "verify",
-    "why",
-    "wording",
-]
+from sqlanon.methods.shared.task import Task
 
 _BY_REGION = "Rows are recoded by region, not by level: those of one region show the same in each quasi-identifier."
 _IN_BUCKETS = (
@@ -61,124 +33,130 @@ _IN_BUCKETS = (
     "of the rows of a bucket: sensitive values were dealt out anew among them, in an order that the operating "
     "system drew."
 )
-OPTIONS = Options
 
 
-def options(arguments: Sequence[tuple[str, Value]]) -> Options:
-    """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
-    checked = parsed("mondrian", Options, arguments)
-    if checked.split == "information_gain" and checked.target is None:
-        raise PolicyError(
-            "mondrian: split => 'information_gain' needs its target, the name of a column",
-            hint="write mondrian(split => 'information_gain', target => occupation)",
-        )
-    if checked.mode == "relaxed" and checked.target is not None:
-        raise PolicyError(
-            "mondrian: mode => 'relaxed' divides at the median, not where information is gained",
-            hint="write mode => 'strict', or leave split and target out",
-        )
-    if checked.bounds and checked.publish == "none":
-        raise PolicyError(
-            "mondrian: publish => 'none' keeps the values as they are and has no bounds", hint="leave bounds out"
-        )
-    return checked
-
-
-def promises(_: Options) -> tuple[Requirement, ...]:
-    """Nothing: regions meet what the policy requires."""
-    return ()
-
-
-def assumes(options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-    """What the figures of a release rest on; `sensitive` are its columns of that role."""
-    return (of_buckets(sensitive),) if options.publish == "none" else ()
-
-
-def limits(options: Options) -> Limits:
-    """What regions can promise; those that are chosen by chance are none of a live view."""
-    levels = Refusal(
-        "mondrian has no levels, and {column} has a MIN LEVEL or MAX LEVEL",
-        "leave it out of the policy, or use METHOD generalization",
-    )
-    mixed = options.publish == "none"
-    return Limits(
-        related=no_related(),
-        view=_divided() if options.mode == "relaxed" else _mixed() if mixed else None,
-        series=no_series() if mixed else None,
-        without_series=None,
-        unconstrained=None,
-        confidential=no_confidential(),
-        sets=no_sets(),
-        columns=no_columns(),
-        requirements=None,
-        respondents=Refusal("mondrian: publish => 'none' does not count respondents", "leave out the ENTITY")
-        if mixed
-        else None,
-        pseudonyms=None,
-        min_level=levels,
-        max_level=levels,
-        public=Refusal(
-            "mondrian cannot meet {requirement}: regions are cut by the source's rows alone",
-            "use METHOD generalization",
-        ),
-        guarding=None,
-        jointly=None,
-        projections=no_projections(),
-        itemsets=no_itemsets(),
-        joined=no_joined(),
-        distributed=_not_elsewhere(options),
-        scripted=_not_scripted(options),
-    )
-
-
-def _not_scripted(options: Options) -> Refusal | None:
-    if options.mode == "relaxed" or options.publish == "none":
-        return Refusal(
-            "its rows are in regions by chance, so that no live view of it keeps them",
-            "compile a live view that is cut with mode => 'strict', and shows ranges or ancestors",
-        )
-    if options.publish == "centroid":
-        return Refusal(
-            "it shows centroids, which may be fractions, and warehouses print those differently",
-            "let it publish ranges or, with hierarchies, ancestors",
-        )
-    return None
-
-
-def _not_elsewhere(options: Options) -> Refusal | None:
-    if options.mode == "relaxed":
-        return no_distributed(
-            "mode => 'relaxed' gives equal rows several regions by their numbers, which rows on Spark have not"
-        )
-    if options.publish == "none":
-        return no_distributed("publish => 'none' mixes the values of each region by draws of DuckDB's")
-    return None
-
-
-def _divided() -> Refusal:
-    return Refusal(
+_NO_LEVELS = Refusal(
+    "mondrian has no levels, and {column} has a MIN LEVEL or MAX LEVEL",
+    "leave it out of the policy, or use METHOD generalization",
+)
+_LIMITS = Limits(
+    view=CAN,
+    series=CAN,
+    without_series=CAN,
+    unconstrained=CAN,
+    requirements=CAN,
+    respondents=CAN,
+    pseudonyms=CAN,
+    min_level=_NO_LEVELS,
+    max_level=_NO_LEVELS,
+    public=Refusal(
+        "mondrian cannot meet {requirement}: regions are cut by the source's rows alone",
+        "use METHOD generalization",
+    ),
+    guarding=CAN,
+    jointly=CAN,
+    distributed=CAN,
+    scripted=CAN,
+)
+_BY_CHANCE = Refusal(
+    "its rows are in regions by chance, so that no live view of it keeps them",
+    "compile a live view that is cut with mode => 'strict', and shows ranges or ancestors",
+)
+_NO_CENTROIDS = Refusal(
+    "it shows centroids, which may be fractions, and warehouses print those differently",
+    "let it publish ranges or, with hierarchies, ancestors",
+)
+# The limits of regions that divide equal rows.
+_DIVIDED = replace(
+    _LIMITS,
+    view=Refusal(
         "a live view cannot divide equal rows in the same way twice",
         "use mode => 'strict', or make a snapshot, CREATE ANONYMIZED TABLE",
-    )
-
-
-def _mixed() -> Refusal:
-    return Refusal(
+    ),
+    distributed=only_on_duckdb(
+        "mode => 'relaxed' gives equal rows several regions by their numbers, which rows on Spark have not"
+    ),
+    scripted=_BY_CHANCE,
+)
+# The limits of regions whose sensitive values are mixed.
+_MIXED = replace(
+    _LIMITS,
+    view=Refusal(
         "a live view cannot mix the sensitive values of a region in the same way twice",
         "make a snapshot, CREATE ANONYMIZED TABLE",
-    )
+    ),
+    series=Limits.series,
+    respondents=Refusal("mondrian: publish => 'none' does not count respondents", "leave out the ENTITY"),
+    distributed=only_on_duckdb("publish => 'none' mixes the values of each region by draws of DuckDB's"),
+    scripted=_BY_CHANCE,
+)
 
 
-def encoding(task: Task, options: Options) -> Encoding:
-    """Ranks, one a row if equal rows may be divided. Raises PolicyError for columns that it cannot cut."""
-    _require_numbered(task.policy, options)
-    target = target_of(task.policy, options)
-    return Encoding(flat=True, by_row=options.mode == "relaxed", besides=(target,) if target else ())
+class MondrianMethod(Method[Options, Partition]):
+    """METHOD mondrian."""
 
+    OPTIONS = Options
 
-def choose(task: Task, options: Options) -> Partition:
-    """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut."""
-    return solve(task, options)
+    def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
+        """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
+        checked = super().options(arguments)
+        if checked.split == "information_gain" and checked.target is None:
+            raise PolicyError(
+                "mondrian: split => 'information_gain' needs its target, the name of a column",
+                hint="write mondrian(split => 'information_gain', target => occupation)",
+            )
+        if checked.mode == "relaxed" and checked.target is not None:
+            raise PolicyError(
+                "mondrian: mode => 'relaxed' divides at the median, not where information is gained",
+                hint="write mode => 'strict', or leave split and target out",
+            )
+        if checked.bounds and checked.publish == "none":
+            raise PolicyError(
+                "mondrian: publish => 'none' keeps the values as they are and has no bounds", hint="leave bounds out"
+            )
+        return checked
+
+    def limits(self, options: Options) -> Limits:
+        """The limits of regions; those that are chosen by chance are none of a live view."""
+        if options.mode == "relaxed" and options.publish == "none":
+            return replace(_MIXED, view=_DIVIDED.view, distributed=_DIVIDED.distributed)
+        if options.mode == "relaxed":
+            return _DIVIDED
+        if options.publish == "none":
+            return _MIXED
+        return replace(_LIMITS, scripted=_NO_CENTROIDS) if options.publish == "centroid" else _LIMITS
+
+    def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+        """What the figures of a release rest on; `sensitive` are its columns of that role."""
+        return (of_buckets(sensitive),) if options.publish == "none" else ()
+
+    def encoding(self, task: Task, options: Options) -> Encoding:
+        """Ranks, one a row if equal rows may be divided. Raises PolicyError for columns that it cannot cut."""
+        _require_numbered(task.policy, options)
+        target = target_of(task.policy, options)
+        return Encoding(flat=True, by_row=options.mode == "relaxed", besides=(target,) if target else ())
+
+    def choose(self, task: Task, options: Options) -> Partition:
+        """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut."""
+        return solve(task, options)
+
+    def reasons(
+        self, task: Task, partition: Partition, explained: Explanation | None
+    ) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail): into how many regions the rows are cut, and at what loss."""
+        yield from (("solve", item, detail) for item, detail in cut_up(partition))
+
+    def compile(self, task: Task, partition: Partition, release_id: str, tokens: Mapping[str, str]) -> Recoded:
+        """The regions that rows are placed in."""
+        placed = place_rows(task.engine, task.policy, partition, task.scratch, live=task.kind == "view")
+        return Recoded(readings=readings_of(task.policy, partition), placed=placed)
+
+    def wording(self, options: Options) -> Wording:
+        """What a certificate says of the release."""
+        if options.publish == "none":
+            dealt_readings = (Reading.EXACT, Reading.BUCKET_VALUE, Reading.BUCKET)
+            return Wording(_IN_BUCKETS, DEFINITIONS, tables=(dealt_readings,))
+        return Wording(_BY_REGION, DEFINITIONS)
 
 
 def _require_numbered(policy: BoundPolicy, options: Options) -> None:
@@ -193,32 +171,3 @@ def _require_numbered(policy: BoundPolicy, options: Options) -> None:
             "mondrian: publish => 'none' hides which sensitive value is whose, and the policy has no SENSITIVE column: "
             "the source would be published as it is"
         )
-
-
-def why(_: Task, __: Partition) -> None:
-    """None: nothing else was looked at."""
-    return
-
-
-def reasons(_: Task, partition: Partition, __: None) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): into how many regions the rows are cut, and at what loss."""
-    yield from (("solve", item, detail) for item, detail in cut_up(partition))
-
-
-def compile(task: Task, partition: Partition, _: str, __: Mapping[str, str]) -> Recoded:
-    """The regions that rows are placed in."""
-    placed = place_rows(task.engine, task.policy, partition, task.scratch, live=task.kind == "view")
-    return Recoded(readings=readings_of(task.policy, partition), placed=placed)
-
-
-def verify(_: PublishedTables, __: Options) -> Structure:
-    """Nothing: what regions promise are requirements of classes."""
-    return Structure()
-
-
-def wording(options: Options) -> Wording:
-    """What a certificate says of the release."""
-    if options.publish == "none":
-        dealt_readings = (Reading.EXACT, Reading.BUCKET_VALUE, Reading.BUCKET)
-        return Wording(_IN_BUCKETS, DEFINITIONS, tables=(dealt_readings,))
-    return Wording(_BY_REGION, DEFINITIONS)

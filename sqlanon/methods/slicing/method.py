@@ -14,28 +14,20 @@ from functools import partial
 
 from sqlglot import exp
 
+from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption, Measurement
+from sqlanon.domain.values import Value
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
-from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task
-from sqlanon.methods.limits import (
-    Limits,
-    Refusal,
-    no_confidential,
-    no_itemsets,
-    no_joined,
-    no_projections,
-    no_related,
-    no_script,
-    no_series,
-    no_sets,
-)
+from sqlanon.methods.base import Encoding, Method, PublishedTables, Structure, Wording
+from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
 from sqlanon.methods.shared.diversity import promised_diversity
 from sqlanon.methods.shared.partition.solve import points_of
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.source_rows import rows_of_source
+from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing import bucket_sql
 from sqlanon.methods.slicing.bucketize import (
     Bucketed,
@@ -55,151 +47,138 @@ from sqlanon.methods.slicing.feasibility import BUCKETS, beside, require_feasibl
 from sqlanon.methods.slicing.matching import Matching
 from sqlanon.methods.slicing.matching_sql import TOLERANCE
 from sqlanon.methods.slicing.named_columns import named_columns, require_apart
-from sqlanon.methods.slicing.options import Options, is_matched, is_wide, options, require_fitting
+from sqlanon.methods.slicing.options import Options, is_matched, is_wide, require_fitting, require_together
 from sqlanon.methods.slicing.reasons import sliced_up
 from sqlanon.methods.slicing.tables import carried_columns, coded_columns, require_names, sliced, table_names, unequal
-from sqlanon.methods.slicing.wording import FAKES, MATCHING, REPEATED, wording
+from sqlanon.methods.slicing.wording import FAKES, MATCHING, REPEATED, certificate_wording
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 
-__all__ = [
-    "OPTIONS",
-    "Options",
-    "assumes",
-    "choose",
-    "compile",
-    "encoding",
-    "limits",
-    "options",
-    "promises",
-    "reasons",
-    "verify",
-    "why",
-    "wording",
-]
-
-
-OPTIONS = Options
 # Sums of doubles depend on the order of their parts: so many digits do not.
 _DIGITS = 9
 
 
-def promises(options: Options) -> tuple[Requirement, ...]:
-    """What the method itself promises of each class, whatever the policy requires."""
-    return (promised_diversity(options),) if options.diversity == "bucket" else ()
+_LIMITS = replace(
+    OF_BUCKETS,
+    columns=CAN,
+    pseudonyms=Refusal(
+        "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: a token would say which rows of a "
+        "bucket are one respondent's",
+        "leave PSEUDONYM out",
+    ),
+    jointly=Refusal(
+        "slicing cannot meet {requirement}: it asks each sensitive attribute by itself",
+        "leave out jointly, and it is asked of each by itself",
+    ),
+)
 
 
-def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-    """What the figures of a release rest on; `sensitive` are its columns of that role."""
-    return (of_buckets(sensitive),)
+class SlicingMethod(Method[Options, Sliced]):
+    """METHOD slicing."""
 
+    OPTIONS = Options
 
-def limits(_: Options) -> Limits:
-    """What buckets and columns can promise: they know the source's rows only."""
-    return Limits(
-        related=no_related(),
-        view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
-        series=no_series(),
-        without_series=None,
-        unconstrained=None,
-        confidential=no_confidential(),
-        sets=no_sets(),
-        columns=None,
-        requirements=None,
-        respondents=Refusal(
-            "slicing counts rows and not respondents: those of one respondent could make up a bucket",
-            "leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
-        ),
-        pseudonyms=Refusal(
-            "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: a token would say which rows of a "
-            "bucket are one respondent's",
-            "leave PSEUDONYM out",
-        ),
-        min_level=Refusal(
-            "slicing publishes {column} as it is, and the policy says MIN LEVEL {level}",
-            "leave MIN LEVEL out, or use METHOD generalization",
-        ),
-        max_level=None,
-        public=Refusal(
-            "slicing cannot meet {requirement}: it compares with a public table, and the quasi-identifiers are "
-            "published as they are",
-            "use METHOD generalization",
-        ),
-        guarding=Refusal(
-            "slicing cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know which "
-            "value a row has",
-            "use METHOD generalization",
-        ),
-        jointly=Refusal(
-            "slicing cannot meet {requirement}: it asks each sensitive attribute by itself",
-            "leave out jointly, and it is asked of each by itself",
-        ),
-        projections=no_projections(),
-        itemsets=no_itemsets(),
-        joined=no_joined(),
-        distributed=None,
-        scripted=no_script(),
-    )
+    def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
+        """Checks the arguments; raises PolicyError for those that contradict each other, too."""
+        options = super().options(arguments)
+        require_together(options)
+        return options
 
+    def limits(self, options: Options) -> Limits:
+        """The limits of buckets and columns: they know the source's rows only."""
+        return _LIMITS
 
-def encoding(task: Task, options: Options) -> Encoding:
-    """Ranks of the quasi-identifiers, and codes of all else that is published.
+    def promises(self, options: Options) -> tuple[Requirement, ...]:
+        """What the method itself promises of each class, whatever the policy requires."""
+        return (promised_diversity(options),) if options.diversity == "bucket" else ()
 
-    Raises PolicyError for names that clash, for COLUMNS that do not fit the policy, and for more quasi-identifiers than
-    can be cut.
-    """
-    policy = task.policy
-    distributed = task.engine.distributed
-    require_names(policy, by_number=is_wide(policy) and not distributed)
-    require_fitting(policy, options, distributed=distributed)
-    if task.columns:
-        named_columns(policy, task.columns)
-    besides = coded_columns(task, matched=is_matched(options)) if distributed else carried_columns(policy)
-    return Encoding(flat=True, besides=besides, quasi_identifiers=not is_wide(policy))
+    def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+        """What the figures of a release rest on; `sensitive` are its columns of that role."""
+        return (of_buckets(sensitive),)
 
+    def encoding(self, task: Task, options: Options) -> Encoding:
+        """Ranks of the quasi-identifiers, and codes of all else that is published.
 
-def choose(task: Task, options: Options) -> Sliced:
-    """The columns and buckets. Raises PrivacyViolation where all rows as one bucket do not meet what is required."""
-    policy = task.policy
-    matched = options.diversity == "matching"
-    # All rows in one bucket are what everybody matches, and of Mondrian's regions everybody matches one: there buckets
-    # are asked for what the rows that match somebody are to have.
-    promised = bind_requirement(promised_diversity(options), [bound.column for bound in policy.sensitive])
-    bucketwise = replace(task, requirements=(*task.requirements, *promised)) if matched else task
-    columns, reasons = choose_columns(bucketwise, options)
-    if matched:
-        require_apart(columns, "diversity => 'matching'", "write diversity => 'bucket'")
-    if options.fake_tuples:
-        require_apart(columns, "fake_tuples", "leave fake_tuples out")
-    if options.column_k > 1:
-        require_apart(columns, "column_k", "leave column_k out")
-    if not task.dry:
-        require_free(task.engine, qualified(task.engine, task.name), table_names(columns))
-    require_feasible(bucketwise, columns, promised_diversity(options).model)
-    cut = task if options.grouping == "random" else bucketwise
-    bucketed, matching = _bucketed(cut, columns, options)
-    rows = with_values(task, bucketed) if bucketed.partition and task.engine.distributed else bucketed
-    numbers = bucket_numbers(task, rows.points)
-    ranges = column_regions(task, columns, options.column_k) if options.column_k > 1 else {}
-    count, smallest, largest = map(int, task.engine.rows(bucket_sql.sizes(numbers))[0])
-    return Sliced(
-        columns=columns,
-        points=rows.points,
-        numbers=numbers,
-        count=count,
-        smallest=smallest,
-        largest=largest,
-        # Not added up from the buckets: the stages compare it with the rows that are published.
-        rows=rows_of_source(task.engine, task.policy),
-        single=rows.single,
-        by_number=rows.by_number,
-        by_value=rows.by_value,
-        likeliest=matching.likeliest(rows_by_region(bucketed.points)) if matched and matching else None,
-        reasons=(*reasons, *(("column_k", str(regions)) for regions in ranges.values())),
-        ranges=ranges,
-    )
+        Raises PolicyError for names that clash, for COLUMNS that do not fit the policy, and for more
+        quasi-identifiers than can be cut.
+        """
+        policy = task.policy
+        distributed = task.engine.distributed
+        require_names(policy, by_number=is_wide(policy) and not distributed)
+        require_fitting(policy, options, distributed=distributed)
+        if task.columns:
+            named_columns(policy, task.columns)
+        besides = coded_columns(task, matched=is_matched(options)) if distributed else carried_columns(policy)
+        return Encoding(flat=True, besides=besides, quasi_identifiers=not is_wide(policy))
+
+    def choose(self, task: Task, options: Options) -> Sliced:
+        """The columns and buckets. Raises PrivacyViolation where all rows as one bucket violate a requirement."""
+        policy = task.policy
+        matched = options.diversity == "matching"
+        # All rows in one bucket are what everybody matches, and of Mondrian's regions everybody matches one: there
+        # buckets are asked for what the rows that match somebody are to have.
+        promised = bind_requirement(promised_diversity(options), [bound.column for bound in policy.sensitive])
+        bucketwise = replace(task, requirements=(*task.requirements, *promised)) if matched else task
+        columns, reasons = choose_columns(bucketwise, options)
+        if matched:
+            require_apart(columns, "diversity => 'matching'", "write diversity => 'bucket'")
+        if options.fake_tuples:
+            require_apart(columns, "fake_tuples", "leave fake_tuples out")
+        if options.column_k > 1:
+            require_apart(columns, "column_k", "leave column_k out")
+        if not task.dry:
+            require_free(task.engine, qualified(task.engine, task.name), table_names(columns))
+        require_feasible(bucketwise, columns, promised_diversity(options).model)
+        cut = task if options.grouping == "random" else bucketwise
+        bucketed, matching = _bucketed(cut, columns, options)
+        rows = with_values(task, bucketed) if bucketed.partition and task.engine.distributed else bucketed
+        numbers = bucket_numbers(task, rows.points)
+        ranges = column_regions(task, columns, options.column_k) if options.column_k > 1 else {}
+        count, smallest, largest = map(int, task.engine.rows(bucket_sql.sizes(numbers))[0])
+        return Sliced(
+            columns=columns,
+            points=rows.points,
+            numbers=numbers,
+            count=count,
+            smallest=smallest,
+            largest=largest,
+            # Not added up from the buckets: the stages compare it with the rows that are published.
+            rows=rows_of_source(task.engine, task.policy),
+            single=rows.single,
+            by_number=rows.by_number,
+            by_value=rows.by_value,
+            likeliest=matching.likeliest(rows_by_region(bucketed.points)) if matched and matching else None,
+            reasons=(*reasons, *(("column_k", str(regions)) for regions in ranges.values())),
+            ranges=ranges,
+        )
+
+    def reasons(self, task: Task, choice: Sliced, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail): the attributes of each column, and the number of buckets."""
+        yield from (("solve", item, detail) for item, detail in sliced_up(choice))
+
+    def compile(self, task: Task, choice: Sliced, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+        """A table for each column."""
+        return sliced(task, choice, release_id)
+
+    def verify(self, published: PublishedTables, options: Options) -> Structure:
+        """Whether the tables belong together: each bucket has as many rows in each of them.
+
+        How likely a value is for anybody, with diversity => 'matching', is known of the source's rows only: it was
+        measured and recorded when the release was made.
+        """
+        tables = [table.copy() for table in published.tables.values()]
+        if int(published.engine.rows(unequal(tables))[0][0]):
+            return Structure(misfit="their buckets have other numbers of rows")
+        measured = [_matching(published, options.l)] if options.diversity == "matching" else []
+        measured += [_fakes(published, options.fake_tuples)] if options.fake_tuples else []
+        measured += [_repeated(published, options.column_k)] if options.column_k > 1 else []
+        return Structure(tuple(measured))
+
+    def wording(self, options: Options) -> Wording:
+        """What a certificate says of the release."""
+        return certificate_wording(options)
 
 
 def _bucketed(task: Task, columns: Sequence[Sequence[str]], options: Options) -> tuple[Bucketed, Matching | None]:
@@ -224,36 +203,6 @@ def _bucketed(task: Task, columns: Sequence[Sequence[str]], options: Options) ->
     if options.fake_tuples:
         return with_fakes(task, matching, options.fake_tuples), matching
     return by_regions(task, matching.points), matching
-
-
-def why(_: Task, __: Sliced) -> None:
-    """None: nothing else was looked at."""
-    return
-
-
-def reasons(_: Task, choice: Sliced, __: None) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): which attributes stand together, and into how many buckets the rows are put."""
-    yield from (("solve", item, detail) for item, detail in sliced_up(choice))
-
-
-def compile(task: Task, choice: Sliced, release_id: str, _: Mapping[str, str]) -> TablesQuery:
-    """A table for each column."""
-    return sliced(task, choice, release_id)
-
-
-def verify(published: PublishedTables, options: Options) -> Structure:
-    """Whether the tables belong together: each bucket has as many rows in each of them.
-
-    How likely a value is for anybody, with diversity => 'matching', is known of the source's rows only: it was measured
-    and recorded when the release was made.
-    """
-    tables = [table.copy() for table in published.tables.values()]
-    if int(published.engine.rows(unequal(tables))[0][0]):
-        return Structure(misfit="their buckets have other numbers of rows")
-    measured = [_matching(published, options.l)] if options.diversity == "matching" else []
-    measured += [_fakes(published, options.fake_tuples)] if options.fake_tuples else []
-    measured += [_repeated(published, options.column_k)] if options.column_k > 1 else []
-    return Structure(tuple(measured))
 
 
 def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 - the papers' name

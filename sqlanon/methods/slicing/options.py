@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.diversity import Diversity
 from sqlanon.methods.slicing.sizes import sizes
 
@@ -19,8 +17,8 @@ __all__ = [
     "Options",
     "is_matched",
     "is_wide",
-    "options",
     "require_fitting",
+    "require_together",
 ]
 
 DEFAULT_COLUMNS = 2
@@ -116,29 +114,27 @@ class Options(Diversity):
     )
 
 
-def options(arguments: Sequence[tuple[str, Value]]) -> Options:
-    """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
-    checked = parsed("slicing", Options, arguments)
-    if checked.diversity == "matching" and checked.variant != "probabilistic":
+def require_together(options: Options) -> None:
+    """Raises PolicyError for arguments that contradict each other."""
+    if options.diversity == "matching" and options.variant != "probabilistic":
         raise PolicyError(
-            f"slicing: diversity => 'matching' is about the likeliest value, and not variant => '{checked.variant}'",
+            f"slicing: diversity => 'matching' is about the likeliest value, and not variant => '{options.variant}'",
             hint="leave variant out, or diversity",
             part=("method", "slicing", "variant"),
         )
-    if checked.similarity == "equal_ratings" and checked.intervals is not None:
+    if options.similarity == "equal_ratings" and options.intervals is not None:
         raise PolicyError(
             "slicing: intervals is about phi2, and similarity => 'equal_ratings' compares ratings as they are",
             hint="leave intervals out",
             part=("method", "slicing", "intervals"),
         )
-    for name, other in (("diversity", checked.diversity == "matching"), ("fake_tuples", bool(checked.fake_tuples))):
-        if checked.column_k > 1 and other:
+    for name, other in (("diversity", options.diversity == "matching"), ("fake_tuples", bool(options.fake_tuples))):
+        if options.column_k > 1 and other:
             raise PolicyError(
                 f"slicing: {name} is about the source's own values, and with column_k ranges are published",
                 hint=f"leave {name} out, or column_k",
                 part=("method", "slicing", "column_k"),
             )
-    return checked
 
 
 def is_matched(options: Options) -> bool:

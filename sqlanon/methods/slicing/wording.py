@@ -9,7 +9,7 @@ from sqlanon.methods.base import Figure, Wording
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.slicing.options import Options
 
-__all__ = ["FAKES", "FIGURES", "MATCHING", "REPEATED", "wording"]
+__all__ = ["FAKES", "FIGURES", "MATCHING", "REPEATED", "certificate_wording"]
 
 # A table for each column, with its rows' buckets.
 _TABLES = ((Reading.BUCKET, Reading.BUCKET_VALUE, Reading.BUCKET_RANGE),)
@@ -58,7 +58,7 @@ FIGURES: Mapping[str, Figure] = {
 }
 
 
-def wording(options: Options) -> Wording:
+def certificate_wording(options: Options) -> Wording:
     """What a certificate says of the release."""
     if options.column_k > 1:
         return Wording(_RANGES_PUBLISHED, DEFINITIONS, FIGURES, _TABLES)

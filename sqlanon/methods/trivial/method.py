@@ -14,53 +14,25 @@ from typing import Literal
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Requirement, Role
+from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
-from sqlanon.domain.report import Assumption
-from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
-from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import (
-    Limits,
-    Refusal,
-    no_columns,
-    no_confidential,
-    no_itemsets,
-    no_joined,
-    no_projections,
-    no_related,
-    no_script,
-    no_series,
-    no_sets,
-)
-from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
+from sqlanon.methods.limits import CAN, Limits, Refusal
+from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.source_rows import rows_of_source
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import big, filtered, is_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
-
-__all__ = [
-    "OPTIONS",
-    "Options",
-    "assumes",
-    "choose",
-    "compile",
-    "encoding",
-    "limits",
-    "options",
-    "promises",
-    "reasons",
-    "verify",
-    "why",
-    "wording",
-]
 
 Dropped = Literal["quasi_identifiers", "sensitive"]
 
@@ -90,9 +62,6 @@ class Options:
     )
 
 
-OPTIONS = Options
-
-
 @dataclass(frozen=True)
 class Trivial:
     """Two tables of all rows: the columns that stay together, and those that were dropped."""
@@ -111,122 +80,90 @@ class Trivial:
         return
 
 
-def options(arguments: Sequence[tuple[str, Value]]) -> Options:
-    """Checks the method's arguments; raises PolicyError for others."""
-    return parsed("trivial", Options, arguments)
+_LIMITS = Limits(
+    view=Refusal("a live view is one table, and METHOD {method} publishes two", "make a snapshot"),
+    without_series=CAN,
+    unconstrained=CAN,
+    requirements=CAN,
+    pseudonyms=Refusal(
+        "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: a token would link the two tables",
+        "leave PSEUDONYM out",
+    ),
+    max_level=CAN,
+    distributed=CAN,
+)
 
 
-def promises(_: Options) -> tuple[Requirement, ...]:
-    """Nothing: a class is the whole source, which may be any."""
-    return ()
+class TrivialMethod(Method[Options, Trivial]):
+    """METHOD trivial."""
 
+    OPTIONS = Options
 
-def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
-    """Nothing: there is no other bucket to learn from which values go with which rows."""
-    return ()
+    def limits(self, options: Options) -> Limits:
+        """The limits of two tables without a link."""
+        return _LIMITS
 
+    def encoding(self, task: Task, options: Options) -> None:
+        """None: values are published as they are.
 
-def limits(_: Options) -> Limits:
-    """What two tables without a link can promise."""
-    return Limits(
-        related=no_related(),
-        view=Refusal("a live view is one table, and METHOD {method} publishes two", "make a snapshot"),
-        series=no_series(),
-        without_series=None,
-        unconstrained=None,
-        confidential=no_confidential(),
-        sets=no_sets(),
-        columns=no_columns(),
-        requirements=None,
-        respondents=Refusal(
-            "METHOD {method} counts rows and not respondents",
-            "leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
-        ),
-        pseudonyms=Refusal(
-            "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: a token would link the two tables",
-            "leave PSEUDONYM out",
-        ),
-        min_level=Refusal(
-            "METHOD {method} publishes {column} as it is, and the policy says MIN LEVEL {level}",
-            "leave MIN LEVEL out, or use METHOD generalization",
-        ),
-        max_level=None,
-        public=Refusal(
-            "METHOD {method} cannot meet {requirement}: it compares with a public table, and the quasi-identifiers are "
-            "published as they are",
-            "use METHOD generalization",
-        ),
-        guarding=Refusal(
-            "METHOD {method} cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know "
-            "which value a row has",
-            "use METHOD generalization",
-        ),
-        jointly=Refusal(
-            "METHOD {method} cannot meet {requirement}: it asks each sensitive attribute by itself",
-            "leave out jointly, and it is asked of each by itself",
-        ),
-        projections=no_projections(),
-        itemsets=no_itemsets(),
-        joined=no_joined(),
-        distributed=None,
-        scripted=no_script(),
-    )
+        Raises PolicyError for a policy without sensitive attributes, and for a column named bucket.
+        """
+        policy = task.policy
+        if not policy.sensitive:
+            raise PolicyError(
+                f"{policy.policy}: METHOD trivial parts quasi-identifiers and sensitive attributes, and the policy has "
+                "no SENSITIVE attribute",
+                hint="mark a column as SENSITIVE, or use METHOD generalization",
+            )
+        if any(fold(bound.column) == BUCKET for bound in policy.published):
+            raise PolicyError(
+                f"trivial adds a column {BUCKET}, and {policy.policy} has one of that name already",
+                hint="rename it in a query, ON (SELECT bucket AS pail, ...)",
+            )
 
+    def choose(self, task: Task, options: Options) -> Trivial:
+        """All rows, in two tables. Raises UserError where a table of their names exists."""
+        policy = task.policy
+        role = Role.QUASI_IDENTIFIER if options.drop == "quasi_identifiers" else Role.SENSITIVE
+        rest = tuple(bound for bound in policy.published if bound.role is not role)
+        dropped = tuple(bound for bound in policy.published if bound.role is role)
+        if not task.dry:
+            require_free(task.engine, qualified(task.engine, task.name), [_REST, options.drop])
+        return Trivial(options.drop, rest, dropped, rows_of_source(task.engine, policy))
 
-def encoding(task: Task, _: Options) -> None:
-    """None: values are published as they are.
+    def reasons(self, task: Task, choice: Trivial, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail): the columns of the two tables."""
+        for name, bounds in ((_REST, choice.rest), (choice.drop, choice.dropped)):
+            yield "solve", f"table {name}", f"{', '.join(bound.column for bound in bounds)} of {choice.rows} rows"
 
-    Raises PolicyError for a policy without sensitive attributes, and for a column named bucket.
-    """
-    policy = task.policy
-    if not policy.sensitive:
-        raise PolicyError(
-            f"{policy.policy}: METHOD trivial parts quasi-identifiers and sensitive attributes, and the policy has no "
-            "SENSITIVE attribute",
-            hint="mark a column as SENSITIVE, or use METHOD generalization",
+    def compile(self, task: Task, choice: Trivial, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+        """The two tables, each in a random order."""
+        together = PublishedTable(
+            _REST,
+            (*(PublishedColumn(b.column, _role(b), Reading.EXACT, b) for b in choice.rest), _BUCKET_COLUMN),
+            _rows(task, choice.rest),
         )
-    if any(fold(bound.column) == BUCKET for bound in policy.published):
-        raise PolicyError(
-            f"trivial adds a column {BUCKET}, and {policy.policy} has one of that name already",
-            hint="rename it in a query, ON (SELECT bucket AS pail, ...)",
+        apart = PublishedTable(
+            choice.drop,
+            (*(PublishedColumn(b.column, _role(b), Reading.BUCKET_VALUE, b) for b in choice.dropped), _BUCKET_COLUMN),
+            _rows(task, choice.dropped),
         )
+        return TablesQuery(task.policy, release_id, (together, apart))
 
+    def verify(self, published: PublishedTables, options: Options) -> Structure:
+        """Whether the tables have as many rows as each other, all of the one bucket."""
+        numbers: set[int] = set()
+        for table in published.tables.values():
+            other = filtered(f.count(), exp.or_(is_null(column(BUCKET)), column(BUCKET).neq(literal(_ONLY))))
+            rows, others = published.engine.rows(exp.select(f.count(), other).from_(table.copy()))[0]
+            numbers.add(int(rows))
+            if others:
+                return Structure(misfit="they have more than one bucket")
+        return Structure(misfit="they have other numbers of rows" if len(numbers) > 1 else None)
 
-def choose(task: Task, options: Options) -> Trivial:
-    """All rows, in two tables. Raises UserError where a table of their names exists."""
-    policy = task.policy
-    role = Role.QUASI_IDENTIFIER if options.drop == "quasi_identifiers" else Role.SENSITIVE
-    rest = tuple(bound for bound in policy.published if bound.role is not role)
-    dropped = tuple(bound for bound in policy.published if bound.role is role)
-    if not task.dry:
-        require_free(task.engine, qualified(task.engine, task.name), [_REST, options.drop])
-    return Trivial(options.drop, rest, dropped, rows_of_source(task.engine, policy))
-
-
-def why(_: Task, __: Trivial) -> None:
-    """None: nothing else was looked at."""
-    return
-
-
-def reasons(_: Task, choice: Trivial, __: None) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): the columns of the two tables."""
-    for name, bounds in ((_REST, choice.rest), (choice.drop, choice.dropped)):
-        yield "solve", f"table {name}", f"{', '.join(bound.column for bound in bounds)} of {choice.rows} rows"
-
-
-def compile(task: Task, choice: Trivial, release_id: str, _: Mapping[str, str]) -> TablesQuery:
-    """The two tables, each in a random order."""
-    together = PublishedTable(
-        _REST,
-        (*(PublishedColumn(b.column, _role(b), Reading.EXACT, b) for b in choice.rest), _BUCKET_COLUMN),
-        _rows(task, choice.rest),
-    )
-    apart = PublishedTable(
-        choice.drop,
-        (*(PublishedColumn(b.column, _role(b), Reading.BUCKET_VALUE, b) for b in choice.dropped), _BUCKET_COLUMN),
-        _rows(task, choice.dropped),
-    )
-    return TablesQuery(task.policy, release_id, (together, apart))
+    def wording(self, options: Options) -> Wording:
+        """What a certificate says of the release."""
+        return Wording(_PUBLISHED, DEFINITIONS, tables=_TABLES)
 
 
 def _role(bound: BoundAttribute) -> Role:
@@ -238,20 +175,3 @@ def _rows(task: Task, bounds: Sequence[BoundAttribute]) -> exp.Select:
     values = [alias(published_value(bound, "source"), bound.column) for bound in bounds]
     query = exp.select(*values, alias(big(literal(_ONLY)), BUCKET))
     return query.from_(relation(task.policy.relation, as_="source"))
-
-
-def verify(published: PublishedTables, _: Options) -> Structure:
-    """Whether the tables have as many rows as each other, all of the one bucket."""
-    numbers: set[int] = set()
-    for table in published.tables.values():
-        other = filtered(f.count(), exp.or_(is_null(column(BUCKET)), column(BUCKET).neq(literal(_ONLY))))
-        rows, others = published.engine.rows(exp.select(f.count(), other).from_(table.copy()))[0]
-        numbers.add(int(rows))
-        if others:
-            return Structure(misfit="they have more than one bucket")
-    return Structure(misfit="they have other numbers of rows" if len(numbers) > 1 else None)
-
-
-def wording(_: Options) -> Wording:
-    """What a certificate says of the release."""
-    return Wording(_PUBLISHED, DEFINITIONS, tables=_TABLES)
