@@ -113,7 +113,12 @@ class Tree:
 
     @cached_property
     def graph(self) -> grimp.ImportGraph:
-        return grimp.build_graph("sqlanon", cache_dir=None)
+        """The imports, and those by name: of a method's module, which the registry names as a text."""
+        graph = grimp.build_graph("sqlanon", cache_dir=None)
+        for module, texts in self.texts.items():
+            for named in texts & graph.modules - {module}:
+                graph.add_import(importer=module, imported=named)
+        return graph
 
     @cached_property
     def tests(self) -> set[str]:

@@ -25,7 +25,7 @@ SELECT min(n) FROM (
 )
 """
 _MAKE = (
-    "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY patients_{known} METHOD generalization(suppression => {})"
+    "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY patients_{known} METHOD multirelational(suppression => {})"
 )
 _SCRIPT = """
 SELECT setseed(0.42);

@@ -13,6 +13,7 @@ from sqlanon.api.methods import (
     Loose,
     MInvariance,
     Mondrian,
+    Multirelational,
     Slicing,
     Trivial,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "MInvariance",
     "Method",
     "Mondrian",
+    "Multirelational",
     "PSensitiveKAnonymity",
     "Personalized",
     "Pivot",

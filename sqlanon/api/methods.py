@@ -16,6 +16,7 @@ __all__ = [
     "Loose",
     "MInvariance",
     "Mondrian",
+    "Multirelational",
     "Slicing",
     "Trivial",
 ]
@@ -165,6 +166,21 @@ class Mondrian(Method):
         super().__init__(
             "mondrian", mode=mode, split=split, target=target, hierarchy=hierarchy, publish=publish, bounds=bounds
         )
+
+
+class Multirelational(Method):
+    """Generalization of related tables: one level of its hierarchy for each attribute of all tables.
+
+    - `suppression`: the share of people that may be left out, with all their rows (a fraction between 0 and 1); by
+      default 0.02.
+    - `time_limit`: how long the search may take before the best levels so far are published (a number of seconds above
+      0).
+    """
+
+    METHOD: ClassVar[str] = "multirelational"
+
+    def __init__(self, *, suppression: Number | None = None, time_limit: Number | None = None) -> None:
+        super().__init__("multirelational", suppression=suppression, time_limit=time_limit)
 
 
 class Slicing(Method):

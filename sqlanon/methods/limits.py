@@ -35,7 +35,12 @@ class Limits:
     # WITH TABLE: several tables about the same respondents.
     related: Refusal | None = Refusal(
         "METHOD {method} reads one table, and {policy} has related tables, WITH TABLE {table}",
-        "use METHOD generalization, or join the tables in a query, ON (SELECT ...)",
+        "use METHOD multirelational, or join the tables in a query, ON (SELECT ...)",
+    )
+    # A policy on one table.
+    without_related: Refusal | None = Refusal(
+        "METHOD {method} is about several tables, and {policy} has one",
+        "use METHOD generalization, or name the tables that belong to it: WITH TABLE visits ON (patient) (...)",
     )
     # A live view, which makes the release anew at each query.
     view: Refusal | None = Refusal("METHOD {method} makes no live views", "make a snapshot, CREATE ANONYMIZED TABLE")
@@ -136,6 +141,7 @@ class Limits:
 
 # The limits of a method that draws buckets of rows and publishes their sensitive values apart, or in any order.
 OF_BUCKETS = Limits(
+    without_related=CAN,
     view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
     without_series=CAN,
     unconstrained=CAN,

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
-from sqlanon.domain.policy import Requirement, Role
+from sqlanon.domain.policy import Policy, Requirement, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
+from sqlanon.methods.limits import CAN, Limits
 from sqlanon.methods.shared.arguments import given_or_default
 from sqlanon.methods.shared.task import Task
 from sqlanon.plugins import incomplete, named_module
 
-# The method of a statement that names none.
-DEFAULT = "generalization"
+# The methods of a statement that names none: the first that takes as many tables as the policy has.
+DEFAULTS = ("generalization", "multirelational")
 # The method of anonymize(): columns need no hierarchy, and no row is left out.
 DEFAULT_OF_FRAMES = "mondrian"
 
@@ -37,6 +38,7 @@ METHODS: Mapping[str, str] = {
     "loose": "sqlanon.methods.fragmentation.loose",
     "m_invariance": "sqlanon.methods.m_invariance.method",
     "mondrian": "sqlanon.methods.mondrian.method",
+    "multirelational": "sqlanon.methods.multirelational.method",
     "slicing": "sqlanon.methods.slicing.method",
     "trivial": "sqlanon.methods.trivial.method",
 }
@@ -62,6 +64,15 @@ def find_method(name: str) -> Method[Any, Any]:
 
 def _is_method(member: object) -> TypeGuard[type[Method[Any, Any]]]:
     return isinstance(member, type) and issubclass(member, Method)
+
+
+def default_method(policy: Policy) -> str:
+    """The method of a statement that names none, which depends on whether the policy has related tables."""
+    return next(name for name in DEFAULTS if _takes(find_method(name).limits(find_method(name).options(())), policy))
+
+
+def _takes(limits: Limits, policy: Policy) -> bool:
+    return (limits.related if policy.related else limits.without_related) is CAN
 
 
 def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:

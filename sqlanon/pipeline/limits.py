@@ -53,11 +53,11 @@ def _used(
     requirements: Sequence[BoundRequirement],
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """The abilities that are used, each with what its sentence may name."""
-    if policy.related:
-        yield "related", {"table": policy.related[0].name}
+    tables: dict[str, object] = {"table": policy.related[0].name} if policy.related else {}
+    yield ("related" if policy.related else "without_related"), tables
     if create.kind == "view":
-        yield "view", {}
-    yield ("without_series" if create.series is None else "series"), {}
+        yield "view", tables | {"release": create.name}
+    yield ("without_series" if create.series is None else "series"), tables
     yield from _constraints_used(create, policy)
     yield from _attributes_used(policy, hierarchies)
     yield from _requirements_used(policy, requirements)

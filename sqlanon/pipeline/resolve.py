@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
-from sqlanon.domain.policy import Requirement
+from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
@@ -14,7 +14,7 @@ from sqlanon.inputs.catalog_entries import require_unhidden
 from sqlanon.inputs.related_tables import related_sources, require_of_respondents, require_one_table
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import passing
-from sqlanon.methods.registry import DEFAULT, find_method, promised_by
+from sqlanon.methods.registry import default_method, find_method, promised_by
 from sqlanon.methods.shared.arguments import with_names
 from sqlanon.pipeline.fixed_levels import with_levels
 from sqlanon.pipeline.join import join_with, other_release
@@ -33,12 +33,12 @@ def resolve_stage(asked: Asked) -> Resolved:
     The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method,
     PolicyError for what the method cannot do, and for a release that its series does not take.
     """
-    engine, create = asked.engine, _named(asked.create)
+    policy = None if asked.create.method.name else _policy(asked)
+    engine, create = asked.engine, _named(asked.create, policy)
     with about("method", create.method.name):
         method = find_method(create.method.name)
         options = method.options(create.method.arguments)
-    with about("policy"):
-        policy = asked.policy or policies.load(engine, create.policy)
+    policy = policy or _policy(asked)
     hierarchies = hierarchies_of(engine, policy)
     if asked.leveled is not None:
         policy = with_levels(policy, asked.leveled, hierarchies)
@@ -56,9 +56,17 @@ def resolve_stage(asked: Asked) -> Resolved:
     return Resolved(asked, create, options, policy, hierarchies, series, other)
 
 
-def _named(create: CreateRelease) -> CreateRelease:
-    """The statement with the method that it means, and the names of all its arguments."""
-    name = create.method.name or DEFAULT
+def _policy(asked: Asked) -> Policy:
+    with about("policy"):
+        return asked.policy or policies.load(asked.engine, asked.create.policy)
+
+
+def _named(create: CreateRelease, policy: Policy | None) -> CreateRelease:
+    """The statement with the method that it means, and the names of all its arguments.
+
+    `policy` is that of a statement without a method, which means the one for the tables that the policy has.
+    """
+    name = create.method.name if policy is None else default_method(policy)
     with about("method", name):
         arguments = with_names(name, find_method(name).OPTIONS, create.method.arguments)
     return replace(create, method=replace(create.method, name=name, arguments=arguments))
@@ -109,12 +117,6 @@ def _require_live(resolved: Resolved) -> None:
     if policy.pivot:
         raise PolicyError(
             f"a live view cannot pivot {policy.source.called}: its columns would be the items of the moment",
-            hint=snapshot,
-        )
-    if policy.related:
-        raise PolicyError(
-            f"a live view is one query, and {policy} has related tables, WITH TABLE {policy.related[0].name}, whose "
-            "rows are linked by numbers drawn when they are published",
             hint=snapshot,
         )
     _require_here(resolved, policy.source, "source")

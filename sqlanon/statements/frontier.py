@@ -25,7 +25,7 @@ from sqlanon.inputs.bind_policy import hierarchies_of
 from sqlanon.inputs.item_lists import asks_of_items
 from sqlanon.inputs.related_tables import require_one_table
 from sqlanon.inputs.source import qualified
-from sqlanon.methods.registry import BASELINES, DEFAULT
+from sqlanon.methods.registry import BASELINES, default_method
 from sqlanon.pipeline.run import candidate
 from sqlanon.pipeline.stages import KeptCells
 from sqlanon.questions.sole_parameter import always_satisfied
@@ -232,7 +232,7 @@ def _require_distinct(figures: Sequence[Figure]) -> None:
 
 def _intact(policy: Policy) -> Candidate:
     """The release that changes nothing: no level has to be reached, and every row satisfies what is required."""
-    return _without_requirements(Candidate(MethodCall(DEFAULT), policy, intact=True))
+    return _without_requirements(Candidate(MethodCall(default_method(policy)), policy, intact=True))
 
 
 def _baselines(policy: Policy) -> list[Candidate]:

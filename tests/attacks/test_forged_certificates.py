@@ -31,7 +31,7 @@ PEOPLE = """
     CREATE TABLE visits AS
         SELECT i % 40 AS person, 'w' || i % 3 AS ward, 'd' || i % 5 AS disease FROM range(80) AS t(i);
     CREATE HIERARCHY tens AS INTERVALS (10);
-    CREATE POLICY families ON persons (who ENTITY, age QUASI IDENTIFIER USING tens, sex QUASI IDENTIFIER)
+    CREATE POLICY persons ON persons (who ENTITY, age QUASI IDENTIFIER USING tens, sex QUASI IDENTIFIER)
         WITH TABLE visits ON (person) (ward QUASI IDENTIFIER, disease SENSITIVE)
         REQUIRE k_anonymity(k => 2, knows => 'values');
 """
@@ -42,7 +42,7 @@ RELEASES = {
     "bounds": ("p", "mondrian(bounds => true)"),
     "centroid": ("p", "mondrian(publish => 'centroid')"),
     "buckets": ("p", "mondrian(publish => 'none')"),
-    "people": ("families", "generalization(suppression => 0.9)"),
+    "people": ("persons", "multirelational(suppression => 0.9)"),
 }
 QUASI, SENSITIVE = ("é age", "select"), "it's"
 Edit = Callable[[dict[str, Any]], None]
@@ -51,7 +51,7 @@ Edit = Callable[[dict[str, Any]], None]
 def _exported(name: str, folder: Path) -> Path:
     policy, call = RELEASES[name]
     con = connect(config={"threads": 1})
-    con.execute(SETUP + (PEOPLE if policy == "families" else ""))
+    con.execute(SETUP + (PEOPLE if policy == "persons" else ""))
     con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY {policy} METHOD {call}")
     con.execute(f"EXPORT r TO '{folder}/out/'")
     return folder / "out"

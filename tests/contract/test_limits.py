@@ -67,6 +67,13 @@ APART = Use(confidential="CONFIDENTIAL (zip, disease)")
 IN_SERIES = replace(PLAIN, visit="ENTITY", ward="IDENTIFIER", series="IN SERIES monthly")
 # Of a method that takes lists and no other requirement.
 LISTED = Use(items="QUASI IDENTIFIER", require="REQUIRE km_anonymity(k => 2, m => 2)")
+# Of a method that takes several tables.
+RELATED = Use(
+    visit="ENTITY",
+    ward="INSENSITIVE",
+    require="REQUIRE k_anonymity(k => 2)",
+    related="WITH TABLE notes ON (visit) (note INSENSITIVE)",
+)
 CALLS = (
     *(call.removesuffix(methods.IN_SERIES) for name, (_, call) in methods.CALLS.items() if name != methods.EXAMPLE),
     "mondrian(mode => 'relaxed')",
@@ -75,9 +82,10 @@ CALLS = (
 # One statement that uses the ability, and no other that a method may lack.
 USES: Mapping[str, Mapping[str, str]] = {
     "related": {
-        "related": "WITH TABLE notes ON (visit) (note INSENSITIVE)",
-        **{"visit": "ENTITY", "confidential": "", "require": PLAIN.require, "series": ""},
+        "related": RELATED.related,
+        **{"visit": "ENTITY", "confidential": "", "require": RELATED.require, "series": ""},
     },
+    "without_related": {"related": ""},
     "view": {"kind": "VIEW"},
     "series": {"visit": "ENTITY", "series": "IN SERIES monthly"},
     "without_series": {"series": ""},
@@ -146,14 +154,26 @@ def resolve(con: Connection, call: str, use: Use) -> None:
         resolve_stage(Asked(engine, create, scratch, policy=create_policy.policy))
 
 
+def base_of(limits: Limits) -> Use:
+    """A policy and a statement that the method can carry out."""
+    if limits.without_related:
+        return RELATED
+    if limits.itemsets is None:
+        return LISTED
+    if limits.without_series:
+        return IN_SERIES
+    return PLAIN if limits.unconstrained is None else APART
+
+
 def use_of(call: str, ability: str) -> Use:
     """A use of the ability, and of no other that the method lacks."""
     limits = limits_of(call)
     listed = limits.itemsets is None
-    base = (
-        LISTED if listed else IN_SERIES if limits.without_series else PLAIN if limits.unconstrained is None else APART
-    )
+    base = base_of(limits)
     changed = dict(USES[ability])
+    if limits.without_related and ability == "pseudonyms":
+        # The respondents of several tables have numbers.
+        changed = {"ward": "IDENTIFIER PSEUDONYM"}
     if listed and ability == "unconstrained":
         del changed["require"]
     elif listed and "require" in changed and "items" not in changed:
@@ -182,7 +202,14 @@ def made(con: Connection) -> list[tuple[int]]:
     return rows(con, "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'made%'")
 
 
-PAIRS = [(call, ability) for call in CALLS for ability in USES]
+# What a policy with related tables cannot have, whatever the method.
+OF_ONE_TABLE = ("confidential", "public", "guarding", "jointly", "projections", "itemsets", "joined")
+PAIRS = [
+    (call, ability)
+    for call in CALLS
+    for ability in USES
+    if not (limits_of(call).without_related and ability in OF_ONE_TABLE)
+]
 REFUSED = [pair for pair in PAIRS if refusal_of(*pair) is not None]
 # The first method that refuses an ability.
 FIRST = [next(pair for pair in REFUSED if pair[1] == ability) for ability in dict.fromkeys(used for _, used in REFUSED)]
@@ -237,11 +264,10 @@ def test_rows_elsewhere_are_refused_in_the_method_s_words(
     limits = limits_of(call)
     refusal = limits.distributed
     assert refusal is not None
-    base = LISTED if limits.itemsets is None else PLAIN
     monkeypatch.setattr(DuckDBEngine, "distributed", True)
     with pytest.raises(PolicyError) as raised:
-        ask(con, call, base)
-    assert raised.value.message == refusal.sentence.format(method=call.partition("(")[0])
+        ask(con, call, base_of(limits))
+    assert raised.value.message == refusal.sentence.format(method=call.partition("(")[0], policy="policy p")
     assert raised.value.hint == refusal.hint
 
 
@@ -249,7 +275,7 @@ def test_rows_elsewhere_are_refused_in_the_method_s_words(
 @pytest.mark.parametrize("call", [call for call in CALLS if limits_of(call).without_series is None])
 def test_a_script_is_written_or_refused_in_the_method_s_words(con: Connection, call: str) -> None:
     limits = limits_of(call)
-    base = LISTED if limits.itemsets is None else PLAIN if limits.unconstrained is None else APART
+    base = base_of(limits)
     # A script deals rows out by one sensitive column, and brings the regions that lie beside a live view.
     publish(con, call, replace(base, ward="INSENSITIVE", kind="VIEW" if limits.view is None else base.kind))
     there = {"source": QualifiedName(("clinic", "visits")), "target": QualifiedName(("published", "made"))}

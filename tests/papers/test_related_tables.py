@@ -65,7 +65,7 @@ def publish(con: sqlanon.Connection, level: int, required: str) -> dict[str, flo
             (clinic QUASI IDENTIFIER USING regions MIN LEVEL {level} MAX LEVEL {level}, diagnosis SENSITIVE)
         REQUIRE {required}
     """)
-    con.execute("CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD generalization(suppression => 0)")
+    con.execute("CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD multirelational(suppression => 0)")
     return {row[1]: row[4] for row in con.execute("CHECK made").fetchall()}
 
 
@@ -96,7 +96,7 @@ def test_who_is_alone(name: str, knows: str) -> None:
             REQUIRE k_anonymity(k => 2, knows => '{knows}')
         """.replace("ON persons", "ON (SELECT *, 'p' || id AS name FROM persons)")
         )
-        con.execute("CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD generalization(suppression => 0.9)")
+        con.execute("CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD multirelational(suppression => 0.9)")
         left = con.duckdb.execute("SELECT name FROM made_respondents").fetchall()
     assert {f"p{person}" for person, *_ in PERSONS} - {name for (name,) in left} == {f"p{each}" for each in alone}
 

@@ -16,8 +16,8 @@ from sqlanon import Connection, PrivacyViolation
 from sqlanon.domain.explanation import ExaminedNode
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.node_report import Look
+from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked

@@ -187,7 +187,8 @@ def test_the_levels_of_least_loss_are_published(case: Case) -> None:
     source = case.source()
     demand = (case.knows, case.m, case.violates(), case.values())
     best = source.best([demand], case.suppression)
-    create = f"CREATE ANONYMIZED TABLE made AS POLICY p METHOD generalization(suppression => {float(case.suppression)})"
+    method = f"multirelational(suppression => {float(case.suppression)})"
+    create = f"CREATE ANONYMIZED TABLE made AS POLICY p METHOD {method}"
     con = case.install()
     if best is None:
         event("infeasible")
@@ -231,7 +232,7 @@ def test_a_check_counts_what_the_definition_does(case: Case) -> None:
     required = ", ".join(f"k_anonymity(k => 1, {each})" for each in known)
     con = case.install("MAX LEVEL 0")
     con.execute(f"ALTER POLICY p REQUIRE {required}")
-    con.execute("CREATE ANONYMIZED TABLE made AS POLICY p METHOD generalization(suppression => 0)")
+    con.execute("CREATE ANONYMIZED TABLE made AS POLICY p METHOD multirelational(suppression => 0)")
     achieved = [row[4] for row in con.execute("CHECK made").fetchall()]
     assert achieved == [oracle.k(case.people(), knows, 2) for knows in oracle.KNOWS]
 

@@ -14,9 +14,9 @@ from sqlanon import PrivacyViolation
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.generalization.lattice.rollup import Rollups
-from sqlanon.methods.generalization.lattice.sizes import sizes
-from sqlanon.methods.generalization.node_evaluator import batch_of
+from sqlanon.methods.shared.lattice.node_evaluator import batch_of
+from sqlanon.methods.shared.lattice.rollup import Rollups
+from sqlanon.methods.shared.lattice.sizes import sizes
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked

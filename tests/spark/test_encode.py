@@ -21,8 +21,8 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.hierarchies.base import functional
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.methods.generalization.lattice.node_rows_sql import part_of_node
+from sqlanon.methods.shared.lattice.batch_sql import Batch
+from sqlanon.methods.shared.lattice.node_rows_sql import part_of_node
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.steps import with_steps

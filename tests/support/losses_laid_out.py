@@ -13,9 +13,9 @@ from sqlglot import exp
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.methods.generalization.lattice.rollup import Rollups
-from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
+from sqlanon.methods.shared.lattice.batch_sql import Batch
+from sqlanon.methods.shared.lattice.losses import LOSSES, Loss, Setting
+from sqlanon.methods.shared.lattice.rollup import Rollups
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked, Encoded

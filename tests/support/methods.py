@@ -59,6 +59,10 @@ CREATE POLICY people ON {SOURCE}
 CREATE SERIES monthly ON POLICY people KEY 'SQLANON_TEST_KEY' REQUIRE m_invariance(m => 2);
 CREATE POLICY baskets ON {SOURCE} ("é age" INSENSITIVE, "select" INSENSITIVE, "it's" INSENSITIVE,
     "[ite""ms]" QUASI IDENTIFIER USING goods) REQUIRE km_anonymity(k => 12, m => 2);
+CREATE POLICY families ON {SOURCE}
+    (who ENTITY, "é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
+    WITH TABLE (SELECT who, "é age" % 2 AS "w'ard" FROM {SOURCE}) AS "its ""visits" ON (who)
+    ("w'ard" QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
 CREATE WORKLOAD asked ON POLICY p (queries => 40, dimensions => 2, seed => 1);
 """
 # The method of the page.
@@ -77,6 +81,7 @@ CALLS = {
     "m_invariance": ("people", f"m_invariance(m => 2){IN_SERIES}"),
     RANGES: ("people", f"m_invariance(m => 2, publish => 'ranges'){IN_SERIES}"),
     "mondrian": ("p", "mondrian"),
+    "multirelational": ("families", "multirelational(suppression => 0.3)"),
     "slicing": ("buckets", "slicing(l => 2)"),
     "trivial": ("buckets", "trivial"),
     EXAMPLE: ("apart", "columns(fewest => 5)"),

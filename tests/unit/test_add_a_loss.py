@@ -14,13 +14,13 @@ from sqlglot import exp
 
 from sqlanon import Connection, connect
 from sqlanon.errors import InternalError
-from sqlanon.methods.generalization import losses
-from sqlanon.methods.generalization.losses import LOSSES, AddsUp, Loss, Setting
-from sqlanon.methods.generalization.losses.base import additive, losses_by_name
-from sqlanon.methods.generalization.losses.height import Height
-from sqlanon.methods.generalization.losses.loss_sql import withheld_of
 from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.shared.arguments import arguments_of
+from sqlanon.methods.shared.lattice import losses
+from sqlanon.methods.shared.lattice.losses import LOSSES, AddsUp, Loss, Setting
+from sqlanon.methods.shared.lattice.losses.base import additive, losses_by_name
+from sqlanon.methods.shared.lattice.losses.height import Height
+from sqlanon.methods.shared.lattice.losses.loss_sql import withheld_of
 
 AGES = (31, 32, 33, 34, 35, 41, 42, 43, 58)
 

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from sqlanon import Connection, PrivacyViolation, connect
-from sqlanon.methods.generalization.lattice.sizes import sizes
-from sqlanon.methods.generalization.losses import LOSSES
+from sqlanon.methods.shared.lattice.losses import LOSSES
+from sqlanon.methods.shared.lattice.sizes import sizes
 from tests.support.hospital import HOSPITAL
 from tests.support.names import HOSTILE
 

@@ -20,7 +20,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json
 from sqlanon.export.markdown import to_markdown
-from sqlanon.methods.generalization.losses import LOSSES
+from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.questions.ask import bind_requirement
 
 CELL = re.compile(r"(?<!\\)\|")

@@ -234,7 +234,7 @@ def test_what_cannot_be_met_says_how_far_it_is(con: Connection) -> None:
 
 def test_a_candidate_that_tells_too_much_is_not_published(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of the candidate does not rest on the search."""
-    monkeypatch.setattr("sqlanon.methods.generalization.node_evaluator.Nodes.joins", lambda *_: ())
+    monkeypatch.setattr("sqlanon.methods.shared.lattice.node_evaluator.Nodes.joins", lambda *_: ())
     with pytest.raises(PrivacyViolation, match=r"made joined with main\.first would violate xy_anonymity.*reaches 1"):
         con.execute(MADE)
     assert con.duckdb.execute("SELECT object_name FROM anon.release").fetchall() == [("first",)]

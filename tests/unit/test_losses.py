@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PolicyError, PrivacyViolation
-from sqlanon.methods.generalization.losses import LOSSES
-from sqlanon.methods.generalization.losses.average_class_size import AverageClassSize
-from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.registry import find_method
+from sqlanon.methods.shared.lattice.losses import LOSSES
+from sqlanon.methods.shared.lattice.losses.average_class_size import AverageClassSize
+from sqlanon.methods.shared.lattice.losses.discernibility import Discernibility
 from sqlanon.sqlgen.sizes import sizes
 from tests.support.database import new_database
 from tests.support.draws import draws

@@ -24,7 +24,7 @@ CREATE POLICY clinic ON persons (id ENTITY, born QUASI IDENTIFIER)
     WITH TABLE visits ON (id) (clinic QUASI IDENTIFIER USING tens, diagnosis SENSITIVE)
     REQUIRE k_anonymity(k => 2), l_diversity(l => 2, attribute => diagnosis);
 """
-MAKE = "CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD generalization(suppression => {})"
+MAKE = "CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD multirelational(suppression => {})"
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_columns_may_be_called_as_ours_are(con: sqlanon.Connection, knows: str) 
             QUASI IDENTIFIER) WITH TABLE v ON (fk) (code QUASI IDENTIFIER, person SENSITIVE, value SENSITIVE,
             class_id INSENSITIVE, n QUASI IDENTIFIER)
         REQUIRE k_anonymity(k => 2, knows => '{knows}'{several}), l_diversity(l => 3, knows => '{knows}'{several});
-        CREATE ANONYMIZED TABLE r AS POLICY named METHOD generalization(suppression => 0);
+        CREATE ANONYMIZED TABLE r AS POLICY named METHOD multirelational(suppression => 0);
     """)
     reached = {row[2]: row[4] for row in con.execute("CHECK r").fetchall()}
     assert reached == {None: 12, "key_0": 3, "profile_0": 3, "person": 3, "value": 3}
@@ -91,7 +91,7 @@ def test_values_that_are_equal_are_shown_in_one_spelling(con: sqlanon.Connection
             CASE WHEN i = 2 THEN ['-0.0'::DOUBLE] ELSE [0.0::DOUBLE] END AS list FROM range(6) AS t(i);
         CREATE POLICY equal ON p (id ENTITY, temp QUASI IDENTIFIER)
         WITH TABLE v ON (fk) (stay QUASI IDENTIFIER, list QUASI IDENTIFIER) REQUIRE k_anonymity(k => 6);
-        CREATE ANONYMIZED TABLE r AS POLICY equal METHOD generalization(suppression => 0);
+        CREATE ANONYMIZED TABLE r AS POLICY equal METHOD multirelational(suppression => 0);
     """)
     assert con.duckdb.execute("SELECT count(DISTINCT temp::VARCHAR) FROM r_p").fetchall() == [(1,)]
     texts = "SELECT count(DISTINCT stay::VARCHAR), count(DISTINCT list::VARCHAR) FROM r_v"
@@ -131,7 +131,7 @@ def test_a_star_of_five_tables_with_names_of_any_kind() -> None:
             f'CREATE POLICY star ON "per sons" ("i d" ENTITY, born QUASI IDENTIFIER) {" ".join(related)} '
             "REQUIRE k_anonymity(k => 3), l_diversity(l => 2)"
         )
-        con.execute("CREATE ANONYMIZED TABLE made AS POLICY star METHOD generalization(suppression => 0.1)")
+        con.execute("CREATE ANONYMIZED TABLE made AS POLICY star METHOD multirelational(suppression => 0.1)")
         assert {f"made_{name}" for name in ("per sons", *names)} <= tables(con)
         checked = con.execute("CHECK made").fetchall()
         assert [row[1:3] for row in checked] == [
@@ -205,8 +205,8 @@ def test_what_is_of_the_rows_of_one_table_is_refused(made: sqlanon.Connection, s
     [
         ("k_anonymity(k => 2, knows => 'one_row')", "suppression => 0.1", "is one among whom others hide"),
         ("k_anonymity(k => 2), k_anonymity(k => 2, knows => 'history')", "suppression => 0.1", "and knows =>"),
-        ("k_anonymity(k => 2)", "loss => 'height'", "is one of the rows of one table"),
-        ("k_anonymity(k => 2)", "recoding => 'local'", "."),
+        ("k_anonymity(k => 2)", "loss => 'height'", "multirelational has no argument 'loss'"),
+        ("k_anonymity(k => 2)", "recoding => 'local'", "multirelational has no argument 'recoding'"),
     ],
 )
 def test_what_cannot_be_promised_is_refused(
@@ -214,7 +214,22 @@ def test_what_cannot_be_promised_is_refused(
 ) -> None:
     con.execute(f"ALTER POLICY clinic REQUIRE {required}")
     with pytest.raises(PolicyError, match=message):
-        con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD generalization({arguments})")
+        con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY clinic METHOD multirelational({arguments})")
+
+
+def test_the_method_is_chosen_by_the_tables_of_the_policy(con: sqlanon.Connection) -> None:
+    """Without METHOD it is multirelational; generalization is of one table, and multirelational of several."""
+    con.execute("CREATE ANONYMIZED TABLE made AS POLICY clinic")
+    con.execute("CREATE POLICY alone ON persons (id ENTITY, born QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED TABLE single AS POLICY alone")
+    methods = con.execute("SELECT release, method FROM anon.release ORDER BY ALL").fetchall()
+    assert [method for _, method in methods] == ["multirelational", "generalization"]
+    with pytest.raises(PolicyError, match="METHOD generalization reads one table, and policy clinic has") as of_one:
+        con.execute("CREATE ANONYMIZED TABLE other AS POLICY clinic METHOD generalization(suppression => 0)")
+    assert str(of_one.value.hint).startswith("use METHOD multirelational, or join the tables")
+    with pytest.raises(PolicyError, match="multirelational is about several tables, and policy alone has one") as other:
+        con.execute("CREATE ANONYMIZED TABLE other AS POLICY alone METHOD multirelational")
+    assert str(other.value.hint).startswith("use METHOD generalization")
 
 
 def test_more_sets_than_are_counted_are_refused(con: sqlanon.Connection) -> None:
@@ -286,7 +301,7 @@ def test_remarks_name_the_table_of_a_column(con: sqlanon.Connection) -> None:
         "CREATE POLICY billed ON persons (id ENTITY, born QUASI IDENTIFIER, note INSENSITIVE) "
         'WITH TABLE bills ON (id) ("invoice no" SENSITIVE, ward QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)'
     )
-    made = "ANONYMIZED TABLE billed AS POLICY billed METHOD generalization(suppression => 0)"
+    made = "ANONYMIZED TABLE billed AS POLICY billed METHOD multirelational(suppression => 0)"
     explained = con.execute(f"EXPLAIN {made}").fetchall()
     remarks = [detail for stage, _, detail in explained if stage == "remark"]
     assert [remark.partition(":")[0] for remark in remarks] == [

@@ -472,8 +472,8 @@ def test_a_column_of_a_related_table(con: Connection) -> None:
     )
     policy = """people (who ENTITY, age QUASI IDENTIFIER)
         WITH TABLE visits ON (who) (house QUASI IDENTIFIER{}, ward INSENSITIVE) REQUIRE k_anonymity(k => 1)"""
-    hidden = [remark for remark in remarks(con, policy.format(" MIN LEVEL 1")) if remark.startswith("ward")]
-    shown = [remark for remark in remarks(con, policy.format("")) if remark.startswith("ward")]
+    hidden = [remark for remark in remarks(con, policy.format(" MIN LEVEL 1"), "") if remark.startswith("ward")]
+    shown = [remark for remark in remarks(con, policy.format(""), "") if remark.startswith("ward")]
     assert shown == []
     assert hidden == [
         "ward of visits (INSENSITIVE) gives away what is generalized: 6 values in 400 rows, and each that repeats has "

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.generalization.lattice.heuristic import raised
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.search import search
-from sqlanon.methods.generalization.lattice.sizes import sizes
-from sqlanon.methods.generalization.lattice.types import Counted, Found, Lattice
+from sqlanon.methods.shared.lattice.heuristic import raised
+from sqlanon.methods.shared.lattice.remaining import Node
+from sqlanon.methods.shared.lattice.search import search
+from sqlanon.methods.shared.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.types import Counted, Found, Lattice
 from tests.oracles.lattice import best_node, nodes
 
 

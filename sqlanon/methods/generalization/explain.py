@@ -11,14 +11,14 @@ from sqlglot import exp
 
 from sqlanon.domain.explanation import ExaminedNode, Explanation, LessGeneral
 from sqlanon.methods.generalization.choice import Generalization
-from sqlanon.methods.generalization.lattice.box import nodes_between
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.types import Lattice
-from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.node_report import Look, Seen
 from sqlanon.methods.generalization.suppressed_rows import common_values
 from sqlanon.methods.generalization.violating_classes import labels
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.box import nodes_between
+from sqlanon.methods.shared.lattice.node_evaluator import Nodes
+from sqlanon.methods.shared.lattice.remaining import Node
+from sqlanon.methods.shared.lattice.types import Lattice
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation

@@ -10,10 +10,10 @@ from sqlanon.domain.counts import count_of
 from sqlanon.domain.explanation import JoinReached, Violated
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.violating_classes import labels, violated
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
+from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.steps import Step

@@ -8,9 +8,9 @@ from itertools import product
 from math import prod
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.options import Options
+from sqlanon.methods.shared.lattice.node_evaluator import Nodes
+from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
 
 __all__ = ["less_lossy"]

@@ -8,50 +8,34 @@ further instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from time import monotonic
 
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import RAISE_BOUND
-from sqlanon.methods.base import Encoding, Method, PublishedTables, Recoded, Structure, Wording
+from sqlanon.methods.base import Encoding, Method, Recoded, Wording
 from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible, infeasible_join
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.search import search
-from sqlanon.methods.generalization.lattice.types import Counted, Found, Progress, Settle
 from sqlanon.methods.generalization.less_lossy import less_lossy
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
-from sqlanon.methods.generalization.losses import LOSSES
-from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.options import Options
-from sqlanon.methods.generalization.reasons import decision, searched
+from sqlanon.methods.generalization.reasons import decision
 from sqlanon.methods.generalization.reasons import reasons as around
-from sqlanon.methods.generalization.related.choice import RelatedGeneralization
-from sqlanon.methods.generalization.related.loss import DEFINITION as RELATED_DEFINITION
-from sqlanon.methods.generalization.related.loss import NAME as RELATED_LOSS
-from sqlanon.methods.generalization.related.nodes import RelatedNodes
-from sqlanon.methods.generalization.related.refused import require_possible
-from sqlanon.methods.generalization.related.search import best_levels, reasons_of
-from sqlanon.methods.generalization.related.tables import tables_of
-from sqlanon.methods.generalization.related.verify import structure_of
 from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
+from sqlanon.methods.shared.lattice.losses import LOSSES
+from sqlanon.methods.shared.lattice.node_evaluator import Nodes
+from sqlanon.methods.shared.lattice.timed_search import Count, TimedSearches
+from sqlanon.methods.shared.lattice.types import Found, Settle
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+from sqlanon.methods.shared.wording import nodes_checked
 from sqlanon.sqlgen.release.recode import Recoding
 
-# Called with how far the search has come, and the least loss so far as it is reported.
-Report = Callable[[Progress, Fraction | None], None]
-
-Count = Callable[[Sequence[Node]], Sequence[Counted]]
-
-
 _LIMITS = Limits(
-    related=CAN,
+    without_related=CAN,
     view=CAN,
     series=CAN,
     without_series=CAN,
@@ -72,10 +56,6 @@ _LIMITS = Limits(
 _ONE_LEVEL = "leave recoding out: all rows then have the same levels"
 _IN_ROUNDS = replace(
     _LIMITS,
-    related=Refusal(
-        "recoding => 'local' recodes rows of one table further, and {policy} has related tables, WITH TABLE {table}",
-        _ONE_LEVEL,
-    ),
     projections=Refusal(
         "recoding => 'local' cannot meet {requirement}: its rounds are of classes by all quasi-identifiers", _ONE_LEVEL
     ),
@@ -98,9 +78,7 @@ class GeneralizationMethod(Method[Options, Generalization]):
         return _IN_ROUNDS if options.recoding == "local" else _LIMITS
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Codes along the hierarchies of the quasi-identifiers. Raises as `require_possible` does."""
-        if task.policy.related:
-            require_possible(task, options)
+        """Codes along the hierarchies of the quasi-identifiers."""
         fewer = f"{RAISE_BOUND}, or take another loss, by which they are searched on Spark"
         return Encoding(unbounded=LOSSES[options.loss].PORTABLE, fewer=fewer)
 
@@ -110,9 +88,7 @@ class GeneralizationMethod(Method[Options, Generalization]):
         Raises PrivacyViolation, with the class that makes it so, where not even the most general node that MAX LEVEL
         allows meets the requirements.
         """
-        searches = _Searches(options, _reporter(task.watching))
-        if task.policy.related:
-            return best_levels(task, options, searches.of_related)
+        searches = _Searches(options, task.watching)
         engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
         limit = int(Fraction(options.suppression) * cells.rows)
         low = tuple(b.min_level for b in policy.quasi_identifiers)
@@ -151,28 +127,22 @@ class GeneralizationMethod(Method[Options, Generalization]):
         )
 
     def why(self, task: Task, choice: Generalization) -> Explanation | None:
-        """The nodes around the choice and the cheaper ones, looked at again; None for related tables."""
-        return None if isinstance(choice, RelatedGeneralization) else why_so(task, task.encoded, choice)
+        """The nodes around the choice and the cheaper ones, looked at again."""
+        return why_so(task, task.encoded, choice)
 
     def reasons(
         self, task: Task, choice: Generalization, explained: Explanation | None
     ) -> Iterator[tuple[str, str, str]]:
         """Rows of (stage, item, detail): each attribute's level, the rows left out, the loss, and the reasons."""
-        if isinstance(choice, RelatedGeneralization) or explained is None:
-            if isinstance(choice, RelatedGeneralization):
-                yield from reasons_of(task, choice)
+        if explained is None:
             return
         quasi = task.policy.quasi_identifiers
         yield from (("solve", item, detail) for item, detail in decision(choice, explained, quasi))
         yield from (("explain", item, detail) for item, detail in around(choice, explained, quasi))
-        yield from (("solve", item, detail) for item, detail in searched(choice))
+        yield "solve", *nodes_checked(choice.searched)
 
-    def compile(
-        self, task: Task, choice: Generalization, release_id: str, tokens: Mapping[str, str]
-    ) -> Recoded | TablesQuery:
-        """Each attribute with its level in each round; of several tables, the SELECT of each."""
-        if isinstance(choice, RelatedGeneralization):
-            return tables_of(task, choice, release_id)
+    def compile(self, task: Task, choice: Generalization, release_id: str, tokens: Mapping[str, str]) -> Recoded:
+        """Each attribute with its level in each round."""
         levels = list(zip(*(round_.levels for round_ in choice.rounds), strict=True))
         quasi = task.policy.quasi_identifiers
         return Recoded(
@@ -188,10 +158,6 @@ class GeneralizationMethod(Method[Options, Generalization]):
             else (),
         )
 
-    def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether related tables belong together; one table promises requirements of classes only."""
-        return structure_of(published) if published.policy.related else Structure()
-
     def preferred(self, task: Task, options: Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
         """The nodes with less loss than that with these levels. Raises as `less_lossy` does."""
         return less_lossy(task, options, levels, most)
@@ -199,47 +165,19 @@ class GeneralizationMethod(Method[Options, Generalization]):
     def wording(self, options: Options) -> Wording:
         """What a certificate says of the release, whose columns state their levels."""
         losses = {name: loss.DEFINITION for name, loss in LOSSES.items()}
-        tables = (Reading.EXACT, Reading.LABEL, Reading.RESPONDENT)
-        return Wording(None, losses | {RELATED_LOSS: RELATED_DEFINITION}, tables=(tables,))
-
-
-def _reporter(watching: Watching | None) -> Report | None:
-    """Tells the observer how many nodes have been checked and ruled out, and the least loss so far."""
-    if watching is None:
-        return None
-
-    def report(seen: Progress, loss: Fraction | None) -> None:
-        best = "" if loss is None else f", best loss {float(loss):.6g}"
-        detail = f"{seen.checked} of {seen.nodes} nodes checked, {seen.pruned} ruled out{best}"
-        watching("solve", seen.checked + seen.pruned, seen.nodes, detail)
-
-    return report
+        return Wording(None, losses, tables=((Reading.EXACT, Reading.LABEL),))
 
 
 class _Searches:
-    """Searches of one statement, which share its time."""
+    """Searches among nodes of one table, which share the statement's time."""
 
-    def __init__(self, options: Options, report: Report | None) -> None:
-        self._until = None if options.time_limit is None else monotonic() + float(options.time_limit)
-        self._report = report
+    def __init__(self, options: Options, watching: Watching | None) -> None:
+        self._timed = TimedSearches(options.time_limit, watching)
 
     def search(self, nodes: Nodes, limit: int, count: Count, settle: Settle) -> Found | None:
         """The best of the nodes that suppress at most `limit` rows."""
-        return search(
-            nodes.lattice,
-            limit,
-            count,
-            settle,
-            batch=nodes.rollups.batch,
-            few=nodes.rollups.few,
-            progress=_valued(self._report, nodes),
-            expired=None if self._until is None else self.expired,
-        )
-
-    def of_related(self, nodes: RelatedNodes, limit: int, count: Count, settle: Settle) -> Found | None:
-        """The best of the nodes of several tables that leave out at most `limit` people; each is a query of its own."""
-        expired = None if self._until is None else self.expired
-        return search(nodes.lattice, limit, count, settle, progress=_valued(self._report, nodes), expired=expired)
+        batch, few = nodes.rollups.batch, nodes.rollups.few
+        return self._timed.best(nodes.lattice, limit, count, settle, nodes.loss.value, batch=batch, few=few)
 
     def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
         """The best of the nodes that suppress at most `limit` rows, by classes that violate by themselves only."""
@@ -247,11 +185,4 @@ class _Searches:
 
     def expired(self) -> bool:
         """Whether time is up."""
-        return self._until is not None and monotonic() > self._until
-
-
-def _valued(report: Report | None, nodes: Nodes | RelatedNodes) -> Callable[[Progress], None] | None:
-    """Reports losses as they are published, not in the units of the search."""
-    if report is None:
-        return None
-    return lambda seen: report(seen, None if seen.loss is None else nodes.loss.value(seen.loss))
+        return self._timed.expired()

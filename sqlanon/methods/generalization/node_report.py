@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from sqlanon.domain.explanation import ExaminedNode, JoinReached, Violated
 from sqlanon.errors import InternalError
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.violating_classes import Key, violated
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.node_evaluator import Nodes
+from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.classes.guard import needs_rounds
 

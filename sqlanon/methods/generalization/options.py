@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.shared.arguments import Kind, argument
+from sqlanon.methods.shared.lattice.losses import LOSSES
 
 __all__ = ["Options"]
 

@@ -12,8 +12,6 @@ from sqlanon.domain.release import level_range
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.shared.wording import loss_text
 
-__all__ = ["decision", "reasons", "searched"]
-
 
 def decision(
     choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
@@ -60,13 +58,6 @@ def reasons(
             "next cheaper",
             f"{_could_lose(node, quasi)}, but {', '.join([_suppressed(node, choice), *map(str, because)])}{near}",
         )
-
-
-def searched(choice: Generalization) -> Iterator[tuple[str, str]]:
-    """A row of (item, detail): how much of the lattice was looked at."""
-    left = choice.nodes - choice.checked - choice.pruned
-    unseen = f"{choice.pruned} ruled out unseen" + (f", {left} left" if left else "")
-    yield "nodes checked", f"{choice.checked} of {choice.nodes}, {unseen}"
 
 
 def _could_lose(node: ExaminedNode, quasi: Sequence[BoundAttribute]) -> str:

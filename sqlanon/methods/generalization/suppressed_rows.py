@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.domain.explanation import CommonValue
-from sqlanon.methods.generalization.lattice.node_rows_sql import most_of_withheld
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.node_evaluator import Nodes
+from sqlanon.methods.shared.lattice.node_evaluator import Nodes
+from sqlanon.methods.shared.lattice.node_rows_sql import most_of_withheld
+from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes.requirement import relation_names

@@ -9,10 +9,10 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.explanation import Violated
 from sqlanon.engines.base import Engine, Query
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.methods.generalization.lattice.node_summary_sql import class_label, violated_classes
-from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.batch_sql import Batch
+from sqlanon.methods.shared.lattice.node_summary_sql import class_label, violated_classes
+from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.classes.guard import violations

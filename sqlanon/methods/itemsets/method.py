@@ -90,6 +90,7 @@ _OF_CLASSES = Refusal(
     "require km_anonymity alone, or leave the list out of the policy and use METHOD generalization",
 )
 _LIMITS = Limits(
+    without_related=CAN,
     view=Refusal("a live view cannot find labels anew, as METHOD {method} does", "make a snapshot"),
     series=Refusal(
         "METHOD {method} publishes lists in no classes, and a series has to know who is in which class",

@@ -73,6 +73,7 @@ class Options:
 
 
 _BUCKET_LIMITS = Limits(
+    without_related=CAN,
     view=OF_BUCKETS.view,
     series=CAN,
     without_series=Refusal(

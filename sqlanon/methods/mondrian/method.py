@@ -40,6 +40,7 @@ _NO_LEVELS = Refusal(
     "leave it out of the policy, or use METHOD generalization",
 )
 _LIMITS = Limits(
+    without_related=CAN,
     view=CAN,
     series=CAN,
     without_series=CAN,

@@ -81,6 +81,7 @@ class Trivial:
 
 
 _LIMITS = Limits(
+    without_related=CAN,
     view=Refusal("a live view is one table, and METHOD {method} publishes two", "make a snapshot"),
     without_series=CAN,
     unconstrained=CAN,

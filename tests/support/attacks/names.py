@@ -54,7 +54,7 @@ CREATE TABLE other.anon.policy_requirement AS SELECT * REPLACE ('{"k": 1}' AS ar
     FROM memory.anon.policy_requirement;
 CREATE ANONYMIZED TABLE released AS POLICY plain METHOD generalization(suppression => 0.1);
 CREATE ANONYMIZED TABLE regions AS POLICY cut METHOD mondrian;
-CREATE ANONYMIZED TABLE two_parts AS POLICY two METHOD generalization(suppression => 0.1);
+CREATE ANONYMIZED TABLE two_parts AS POLICY two METHOD multirelational(suppression => 0.1);
 CREATE ANONYMIZED TABLE fragments AS POLICY buckets METHOD anatomy(l => 2);
 CREATE POLICY of_ages ON people (age QUASI IDENTIFIER USING tens, disease SENSITIVE) REQUIRE k_anonymity(k => 2);
 CREATE ANONYMIZED TABLE ages AS POLICY of_ages METHOD generalization(suppression => 0.1);
@@ -90,7 +90,7 @@ RELEASES = {
             ("VIEW", "mapped", "METHOD generalization(suppression => 0.5)"),
         )
     },
-    f"CREATE ANONYMIZED TABLE new AS POLICY two {_GENERALIZED}": (
+    "CREATE ANONYMIZED TABLE new AS POLICY two METHOD multirelational(suppression => 0.1)": (
         "SELECT age, NULL FROM memory.main.new_person UNION ALL SELECT NULL, drug FROM memory.main.new_visits"
     ),
     "CREATE ANONYMIZED TABLE new AS POLICY buckets METHOD anatomy(l => 2)": (

@@ -20,14 +20,14 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.methods.generalization.lattice.node_rows_sql import withheld_at_once
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.types import Found, Lattice
 from sqlanon.methods.generalization.local_recoding.union import Kept, Left, published
-from sqlanon.methods.generalization.losses import LOSSES
-from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.batch_sql import Batch
+from sqlanon.methods.shared.lattice.losses import LOSSES
+from sqlanon.methods.shared.lattice.node_evaluator import Nodes
+from sqlanon.methods.shared.lattice.node_rows_sql import withheld_at_once
+from sqlanon.methods.shared.lattice.remaining import Node
+from sqlanon.methods.shared.lattice.types import Found, Lattice
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.tree_figures import figures_of
 from sqlanon.sqlgen.build import functions as f

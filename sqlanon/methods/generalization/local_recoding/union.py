@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.generalization.local_recoding.union_sql import (
     class_layout,
     class_sizes,
@@ -23,9 +22,10 @@ from sqlanon.methods.generalization.local_recoding.union_sql import (
     wholly_withheld,
     withheld_classes,
 )
-from sqlanon.methods.generalization.losses import LOSSES, AddsUp
-from sqlanon.methods.generalization.node_evaluator import batch_of, loss_of
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.losses import LOSSES, AddsUp
+from sqlanon.methods.shared.lattice.node_evaluator import batch_of, loss_of
+from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.steps import with_steps

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.methods.generalization.lattice.node_rows_sql import withheld
+from sqlanon.methods.shared.lattice.batch_sql import Batch
+from sqlanon.methods.shared.lattice.node_rows_sql import withheld
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import added, big, huge, identical, infix, or_zero, paren, total, union_all
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation

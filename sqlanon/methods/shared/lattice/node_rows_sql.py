@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
+from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     added,

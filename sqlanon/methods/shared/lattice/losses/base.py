@@ -13,10 +13,10 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
-from sqlanon.methods.generalization.lattice.node_summary_sql import Key
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.types import Classes
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.node_summary_sql import Key
+from sqlanon.methods.shared.lattice.remaining import Node
+from sqlanon.methods.shared.lattice.types import Classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import same_name
 from sqlanon.errors import InternalError
 from sqlanon.methods.base import PublishedTables, Structure
-from sqlanon.methods.generalization.related.choice import RelatedGeneralization
+from sqlanon.methods.multirelational.choice import RelatedLevels
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import named
 from sqlanon.sqlgen.build.names import column
@@ -59,7 +59,7 @@ def _number_of(published: PublishedTables, table: str, called: str) -> str:
 
 def _miscounted(published: PublishedTables, names: Sequence[str]) -> str | None:
     """Which table has not the rows that were chosen, while the tables are made."""
-    if not isinstance(published.choice, RelatedGeneralization):
+    if not isinstance(published.choice, RelatedLevels):
         return None
     released: Mapping[str, int] = published.choice.released
     for name in names:

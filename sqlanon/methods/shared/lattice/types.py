@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from sqlanon.methods.generalization.lattice.remaining import Bounds, Node, Rank
+from sqlanon.methods.shared.lattice.remaining import Bounds, Node, Rank
 
 # The excess is a sum of fractions of rows, each rounded: a node is ruled out only where it is clearly too much.
 ROUNDING = 1e-3

@@ -10,15 +10,15 @@ from sqlglot import exp
 
 from sqlanon.domain.explanation import JoinReached
 from sqlanon.engines.base import RAISE_BOUND, TooManyRows
-from sqlanon.methods.generalization.joined_nodes import JoinedNodes
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.methods.generalization.lattice.node_rows_sql import withheld, withheld_at_once
-from sqlanon.methods.generalization.lattice.remaining import Node, Rank
-from sqlanon.methods.generalization.lattice.rollup import Rollups
-from sqlanon.methods.generalization.lattice.types import Counted, Lattice
-from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
-from sqlanon.methods.generalization.losses.loss_sql import with_node_tables
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.batch_sql import Batch
+from sqlanon.methods.shared.lattice.joined_nodes import JoinedNodes
+from sqlanon.methods.shared.lattice.losses import LOSSES, Loss, Setting
+from sqlanon.methods.shared.lattice.losses.loss_sql import with_node_tables
+from sqlanon.methods.shared.lattice.node_rows_sql import withheld, withheld_at_once
+from sqlanon.methods.shared.lattice.remaining import Node, Rank
+from sqlanon.methods.shared.lattice.rollup import Rollups
+from sqlanon.methods.shared.lattice.types import Counted, Lattice
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.expressions import exists

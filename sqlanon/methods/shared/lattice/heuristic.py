@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 
-from sqlanon.methods.generalization.lattice.remaining import Node, Rank
-from sqlanon.methods.generalization.lattice.types import (
+from sqlanon.methods.shared.lattice.remaining import Node, Rank
+from sqlanon.methods.shared.lattice.types import (
     ROUNDING,
     Counted,
     Found,

@@ -28,10 +28,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import ceil
 
-from sqlanon.methods.generalization.lattice.heuristic import descend, raised
-from sqlanon.methods.generalization.lattice.remaining import Node, Rank, Remaining
-from sqlanon.methods.generalization.lattice.sizes import sizes
-from sqlanon.methods.generalization.lattice.types import (
+from sqlanon.methods.shared.lattice.heuristic import descend, raised
+from sqlanon.methods.shared.lattice.remaining import Node, Rank, Remaining
+from sqlanon.methods.shared.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.types import (
     ROUNDING,
     Counted,
     Found,

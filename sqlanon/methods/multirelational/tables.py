@@ -14,8 +14,8 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.methods.generalization.related.choice import RelatedGeneralization
-from sqlanon.methods.generalization.related.people import PERSON
+from sqlanon.methods.multirelational.choice import RelatedLevels
+from sqlanon.methods.multirelational.people import PERSON
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, identical, not_, order_by, window
@@ -48,13 +48,13 @@ def published_names(policy: Policy) -> tuple[str, ...]:
     return names
 
 
-def tables_of(task: Task, choice: RelatedGeneralization, release_id: str) -> TablesQuery:
+def tables_of(task: Task, choice: RelatedLevels, release_id: str) -> TablesQuery:
     """The tables, each with the labels of its rows at the levels that were chosen."""
     policy = task.policy
     entity = policy.entity
-    if entity is None or choice.nodes_searched is None:
-        raise InternalError("a policy on several tables has no ENTITY, or no levels")
-    numbers = _numbers(task, choice.nodes_searched.people.person, choice.gone)
+    if entity is None:
+        raise InternalError("a policy on several tables has no ENTITY")
+    numbers = _numbers(task, choice.nodes.people.person, choice.gone)
     names, first = published_names(policy.policy), 0
     tables: list[PublishedTable] = []
     for number, name in enumerate(names):

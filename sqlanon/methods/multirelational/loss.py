@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.losses.base import additive
-from sqlanon.methods.generalization.losses.granularity_loss import leaf_counts
-from sqlanon.methods.generalization.losses.loss_sql import huge_total
-from sqlanon.methods.generalization.related.people import PERSON, CodedTable, People
+from sqlanon.methods.multirelational.people import PERSON, CodedTable, People
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.losses.base import additive
+from sqlanon.methods.shared.lattice.losses.granularity_loss import leaf_counts
+from sqlanon.methods.shared.lattice.losses.loss_sql import huge_total
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.expressions import big, infix, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.methods.generalization.losses.base import Setting
-from sqlanon.methods.generalization.losses.loss_sql import huge_total, occurring, rank_path
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.losses.base import Setting
+from sqlanon.methods.shared.lattice.losses.loss_sql import huge_total, occurring, rank_path
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import huge, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation

@@ -15,9 +15,9 @@ from sqlglot import exp
 from sqlanon.domain.explanation import JoinReached
 from sqlanon.domain.identifiers import fold
 from sqlanon.inputs.joins.join import Join
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.methods.generalization.lattice.remaining import Node
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.batch_sql import Batch
+from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.expressions import as_text, big, identical, infix, named, paren, total
 from sqlanon.sqlgen.build.names import alias, column, literal, relation

@@ -7,8 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.generalization.lattice.box import nodes_between
-from sqlanon.methods.generalization.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.box import nodes_between
+from sqlanon.methods.shared.lattice.sizes import sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,9 +19,10 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
-from sqlanon.methods.generalization.lattice.lasting_sql import all_rows, class_counts, judged_classes, kept_rows
-from sqlanon.methods.generalization.lattice.node_rows_sql import (
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.batch_sql import BATCH, Batch
+from sqlanon.methods.shared.lattice.lasting_sql import all_rows, class_counts, judged_classes, kept_rows
+from sqlanon.methods.shared.lattice.node_rows_sql import (
     counts,
     part_of_node,
     part_of_nodes,
@@ -31,10 +32,9 @@ from sqlanon.methods.generalization.lattice.node_rows_sql import (
     rows_of_nodes,
     rows_of_tags,
 )
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.sizes import sizes
-from sqlanon.methods.generalization.lattice.types import Classes, classes_by_index
-from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.remaining import Node
+from sqlanon.methods.shared.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.types import Classes, classes_by_index
 from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.functions import count

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.methods.generalization.lattice.node_summary_sql import Key
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.types import Classes
-from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
-from sqlanon.methods.generalization.losses.loss_sql import (
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting, additive
+from sqlanon.methods.shared.lattice.losses.loss_sql import (
     huge_total,
     node_rows,
     occurring,
     rank_path,
     same_node,
 )
-from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.node_summary_sql import Key
+from sqlanon.methods.shared.lattice.remaining import Node
+from sqlanon.methods.shared.lattice.types import Classes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,

@@ -7,10 +7,10 @@ from itertools import chain
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.remaining import Node, Rank
-from sqlanon.methods.generalization.lattice.types import Counted, Lattice
-from sqlanon.methods.generalization.related.loss import RelatedLoss
-from sqlanon.methods.generalization.related.people import PERSON, People
+from sqlanon.methods.multirelational.loss import RelatedLoss
+from sqlanon.methods.multirelational.people import PERSON, People
+from sqlanon.methods.shared.lattice.remaining import Node, Rank
+from sqlanon.methods.shared.lattice.types import Counted, Lattice
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.known import Known, by_known

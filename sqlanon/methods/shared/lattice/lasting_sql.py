@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.batch_sql import Batch
+from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import infix, is_null, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, parameter, relation

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.methods.generalization.lattice.node_summary_sql import Key
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.sizes import sizes
-from sqlanon.methods.generalization.lattice.types import Classes
-from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
-from sqlanon.methods.generalization.losses.loss_sql import huge_total, node_rows
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting, additive
+from sqlanon.methods.shared.lattice.losses.loss_sql import huge_total, node_rows
+from sqlanon.methods.shared.lattice.node_summary_sql import Key
+from sqlanon.methods.shared.lattice.remaining import Node
+from sqlanon.methods.shared.lattice.sizes import sizes
+from sqlanon.methods.shared.lattice.types import Classes
 from sqlanon.methods.shared.loss_definitions import GRANULARITY_LOSS
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import big, cast, if_, infix, named, paren, same, union_all

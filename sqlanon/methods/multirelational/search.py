@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 
 from sqlglot import exp
 
+from sqlanon.domain.choice import Searched
 from sqlanon.domain.counts import count_of, counted
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import fragment_name, require_free
-from sqlanon.methods.generalization.choice import Round
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.types import Counted, Found, Settle
-from sqlanon.methods.generalization.options import Options
-from sqlanon.methods.generalization.reasons import searched
-from sqlanon.methods.generalization.related.choice import RelatedGeneralization
-from sqlanon.methods.generalization.related.loss import NAME
-from sqlanon.methods.generalization.related.nodes import RelatedNodes
-from sqlanon.methods.generalization.related.tables import published_names
+from sqlanon.methods.multirelational.choice import RelatedLevels
+from sqlanon.methods.multirelational.nodes import RelatedNodes
+from sqlanon.methods.multirelational.tables import published_names
+from sqlanon.methods.shared.lattice.timed_search import TimedSearches
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.shared.wording import loss_text
+from sqlanon.methods.shared.wording import loss_text, nodes_checked
 from sqlanon.questions.known import Known, known_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import not_
@@ -30,11 +27,6 @@ from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.queries import select
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes.related import HISTORY, VALUES
-
-__all__ = ["best_levels", "reasons_of"]
-
-Count = Callable[[Sequence[Node]], Sequence[Counted]]
-Search = Callable[[RelatedNodes, int, Count, Settle], Found | None]
 
 _KNOWN = (Known("one_row", 1), Known("m_rows", 2), Known("rows"), Known(VALUES), Known(HISTORY))
 # How many sets a plan counts that no requirement asks for.
@@ -48,32 +40,28 @@ _IN_WORDS = {
 }
 
 
-def best_levels(task: Task, options: Options, search: Search) -> RelatedGeneralization:
+def best_levels(task: Task, suppression: Decimal, searches: TimedSearches) -> RelatedLevels:
     """The levels of least loss at which the requirements are met. Raises PrivacyViolation where there are none."""
     names = published_names(task.policy.policy)
     if not task.dry:
         require_free(task.engine, qualified(task.engine, task.name), names)
-    limit = int(Fraction(options.suppression) * task.encoded.rows)
+    limit = int(Fraction(suppression) * task.encoded.rows)
     nodes = RelatedNodes(task, limit)
-    optimum = search(nodes, limit, nodes.count, nodes.settle)
+    optimum = searches.best(nodes.lattice, limit, nodes.count, nodes.settle, nodes.loss.value)
     if optimum is None:
         raise _infeasible(task, nodes, limit)
     gone, _ = nodes.left_out(optimum.node)
     is_empty = optimum.suppressed == nodes.people.count
     fewest = tuple(_fewest(task, nodes, optimum.node, gone)) if task.dry and not is_empty else ()
-    return RelatedGeneralization(
-        rounds=(Round(optimum.node, nodes.people.count - optimum.suppressed),),
+    least = None if optimum.least is None else nodes.loss.value(optimum.least)
+    return RelatedLevels(
+        levels=optimum.node,
         loss=nodes.loss.value(optimum.loss),
         rows=nodes.people.count,
         suppressed=optimum.suppressed,
         limit=limit,
-        nodes=nodes.lattice.size,
-        checked=optimum.checked,
-        pruned=optimum.pruned,
-        proven=optimum.proven,
-        least=None if optimum.least is None else nodes.loss.value(optimum.least),
-        loss_name=NAME,
-        nodes_searched=nodes,
+        searched=Searched(nodes.lattice.size, optimum.checked, optimum.pruned, optimum.proven, least),
+        nodes=nodes,
         gone=gone,
         released=dict(zip(names, nodes.people.released(gone), strict=True)),
         fewest=fewest,
@@ -112,7 +100,7 @@ def _infeasible(task: Task, nodes: RelatedNodes, limit: int) -> PrivacyViolation
     )
 
 
-def reasons_of(task: Task, choice: RelatedGeneralization) -> Iterator[tuple[str, str, str]]:
+def reasons_of(task: Task, choice: RelatedLevels) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): the levels of each table, who is left out, and what each reader could know."""
     names = published_names(task.policy.policy)
     levels = iter(choice.levels)
@@ -122,7 +110,7 @@ def reasons_of(task: Task, choice: RelatedGeneralization) -> Iterator[tuple[str,
     for name, rows in choice.released.items():
         yield "solve", "table", f"{fragment_name(task.name, name).name}: {counted(rows, 'row')}"
     yield "solve", "suppressed people", f"{choice.suppressed} of {choice.rows}, at most {choice.limit} allowed"
-    proof = "proven least" if choice.proven else "the best before the time limit"
+    proof = "proven least" if choice.searched.proven else "the best before the time limit"
     yield "solve", choice.loss_name.replace("_", " "), f"{loss_text(choice.loss)}, {proof}"
     for known, fewest in choice.fewest:
         people = counted(fewest, "person is", "people are")
@@ -131,7 +119,7 @@ def reasons_of(task: Task, choice: RelatedGeneralization) -> Iterator[tuple[str,
             f"knows => {known.written}",
             f"{people} in the smallest class for who knows {_IN_WORDS[known.knows]}",
         )
-    yield from (("solve", item, detail) for item, detail in searched(choice))
+    yield "solve", *nodes_checked(choice.searched)
 
 
 def _fewest(task: Task, nodes: RelatedNodes, node: Sequence[int], gone: str | None) -> Iterator[tuple[Known, int]]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.remaining import Node
-from sqlanon.methods.generalization.lattice.types import Classes
-from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
-from sqlanon.methods.generalization.losses.loss_sql import withheld_of
+from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting, additive
+from sqlanon.methods.shared.lattice.losses.loss_sql import withheld_of
+from sqlanon.methods.shared.lattice.remaining import Node
+from sqlanon.methods.shared.lattice.types import Classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
