@@ -1,8 +1,10 @@
--- The table or view that a name of one to three parts means: the temporary ones first, then the
--- current schema, then main. $1 is the name, $2 the schema, $3 the database; NULL where not given.
+-- The tables and views that a name of one to three parts may mean. It means the least row: a temporary one before others,
+-- then one of the current schema, then of main. $1 is the name, $2 the schema, $3 the database; NULL where not given.
 -- A view that stands for Parquet files, which do not change, is a table: nobody reads its rows through it.
 -- Names are equal without regard to the case of A to Z only: to DuckDB, É and é are two tables.
-SELECT kind, database_name, schema_name, name FROM (
+SELECT database_name <> 'temp' AS lasts, schema_name <> system.main.current_schema() AS elsewhere, kind, database_name,
+    schema_name, name
+FROM (
     SELECT 'table' AS kind, database_name, schema_name, table_name AS name FROM system.main.duckdb_tables()
     UNION ALL
     SELECT CASE WHEN system.main.starts_with(comment, 'sqlanon: rows in Parquet at ') THEN 'table' ELSE 'view' END,
@@ -14,5 +16,3 @@ WHERE system.main.translate(name, upper, lower) = system.main.translate($1, uppe
            ELSE system.main.translate(schema_name, upper, lower) = system.main.translate($2, upper, lower) END
   AND CASE WHEN $3 IS NULL THEN database_name IN (system.main.current_database(), 'temp')
            ELSE system.main.translate(database_name, upper, lower) = system.main.translate($3, upper, lower) END
-ORDER BY database_name <> 'temp' ASC NULLS LAST, schema_name <> system.main.current_schema() ASC NULLS LAST
-LIMIT 1

@@ -137,7 +137,7 @@ def _streams(engine: Engine) -> list[KnownRelease]:
     """The streams: each has published what its table has."""
     return [
         KnownRelease(None, QualifiedName((schema, name)), "stream", "stream", _sources(sources), stands=True)
-        for schema, name, sources in rows_once(engine, sql_file("streams", "sources"))
+        for _, _, schema, name, sources in _rows.in_order(rows_once(engine, sql_file("streams", "sources")), 2)
     ]
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cache
 
 from sqlanon.assets import listing
+from sqlanon.catalog._rows import in_order
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.search_path import search_path
@@ -111,7 +112,7 @@ def state(engine: Engine, known: Sequence[Migration] | None = None) -> State:
     rows = engine.rows(sql_file("catalog", "queries", "applied_migrations"))
     for *_, transaction in rows[:1]:
         remember(engine, TRANSACTION, [(transaction,)])
-    return _compare([(version, slug, digest) for version, slug, digest, _ in rows], steps)
+    return _compare([(version, slug, digest) for version, slug, digest, _ in in_order(rows, 1)], steps)
 
 
 def _compare(applied: Sequence[tuple[int, str, str]], known: Sequence[Migration]) -> State:

@@ -29,7 +29,7 @@ __all__ = ["delete", "exists", "listing", "load", "save", "validate"]
 _CONFIDENTIAL = "confidential"
 _VISIBLE = "visible"
 
-# The columns of sql/catalog/queries/policy.sql after the first.
+# The columns of sql/catalog/queries/policy.sql after the part.
 _COLUMNS = (
     *("policy", "source", "query", "bound", "against", "against_query", "against_bound", "pivoted"),
     *("joined", "attribute", "role", "hierarchy", "min_level", "max_level", "weight", "pseudonym", "key_variable"),

@@ -93,7 +93,7 @@ def _along(rows: _Rows, name: QualifiedName, namespaces: Sequence[Namespace]) ->
 
 
 def _first(rows: _Rows, *parts: str | None) -> Entry | None:
-    for kind, database, schema, name in rows(sql_file("statements", "find_relation"), parts):
+    for _, _, kind, database, schema, name in sorted(rows(sql_file("statements", "find_relation"), parts)):
         return str(kind), QualifiedName((database, schema, name))
     return None
 

@@ -1,3 +1,2 @@
--- The migrations that the catalog says were applied, in their order, each with the number of the transaction that reads
--- them.
-SELECT version, slug, sha256, system.main.txid_current() FROM anon.schema_version ORDER BY version ASC NULLS LAST
+-- The migrations that the catalog says were applied, each with the number of the transaction that reads them.
+SELECT version, slug, sha256, system.main.txid_current() FROM anon.schema_version

@@ -125,13 +125,14 @@ class FederatedEngine:
             )
         table, schema, database = (*reversed(source.name.parts), None, None)[:3]
         find = sql_file("statements", "find_relation")
-        known = self.local.rows(find, (table, schema, database))
+        known = sorted(self.local.rows(find, (table, schema, database)))
         if len(source.name.parts) == 2:
             # In DuckDB a name a.b may be a database's object, too.
-            known = known or self.local.rows(find, (table, None, schema))
-        if known and self._releases.path(relation(tuple(known[0][2:]))) is not None:
+            known = known or sorted(self.local.rows(find, (table, None, schema)))
+        full_name = known[0][-3:] if known else ()
+        if known and self._releases.path(relation(full_name[1:])) is not None:
             return source
-        in_duckdb = bool(known) and self._sources.view_of(tuple(fold(str(part)) for part in known[0][1:])) is None
+        in_duckdb = bool(known) and self._sources.view_of(tuple(fold(str(part)) for part in full_name)) is None
         return Source(self._sources.declare(source.name, in_duckdb=in_duckdb))
 
     def native_function(self, name: str) -> str | None:

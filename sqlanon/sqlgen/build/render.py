@@ -64,9 +64,10 @@ def _orders(tree: exp.Expr) -> list[exp.Order]:
         if isinstance(node, exp.Order):
             orders.append(node)
         for part in node.args.values():
-            for item in part if type(part) is list else (part,):
-                if type(item) not in _WITHOUT_ORDERS and isinstance(item, exp.Expr):
-                    pending.append(item)
+            if isinstance(part, list):
+                pending += [item for item in part if type(item) not in _WITHOUT_ORDERS and isinstance(item, exp.Expr)]
+            elif type(part) not in _WITHOUT_ORDERS and isinstance(part, exp.Expr):
+                pending.append(part)
     return orders
 
 
