@@ -23,7 +23,7 @@ from sqlanon.methods.m_invariance.near import NearClasses, position_name
 from sqlanon.methods.m_invariance.ranges import ranges_of
 from sqlanon.methods.m_invariance.steps import step
 from sqlanon.methods.shared.bucket_tables import carried, carried_name
-from sqlanon.methods.shared.partition.choose_dimension import Turns
+from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.sqlgen.build import functions as f
@@ -64,7 +64,7 @@ class Deal:
     m: int
     respondent: str
     new_signature: bool
-    cuts: Turns | None = None
+    cuts: Cuts | None = None
 
     def invariant(self) -> Invariant:
         """The buckets.

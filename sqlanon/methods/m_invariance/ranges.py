@@ -15,7 +15,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.shared.bucket_tables import BUCKETS
 from sqlanon.methods.shared.partition.choice import Partition
-from sqlanon.methods.shared.partition.choose_dimension import Turns
+from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.methods.shared.partition.region_labels import region_labels, region_loss
 from sqlanon.sqlgen.build import functions as f
@@ -41,7 +41,7 @@ class Ranges:
     loss: Fraction
 
 
-def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Turns, rows: str, in_bucket: str) -> Ranges:
+def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Cuts, rows: str, in_bucket: str) -> Ranges:
     """The ranges of the people of each bucket: counterfeits have no values, and widen none.
 
     `rows` is a table of row_no and the ranks of each row, `in_bucket` one of row_no and bucket.

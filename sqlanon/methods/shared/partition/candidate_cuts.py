@@ -1,7 +1,7 @@
 """The cuts that leave enough rows on both sides, in every attribute of every region at once.
 
-One statement finds what `choose_dimension` and `cuts` find out one attribute after the other, at the
-price of counting each point once an attribute. A point's label is the number of its region.
+One statement finds what `cuts` finds out one attribute after the other, at the price of counting each
+point once an attribute. A point's label is the number of its region.
 LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity.
 """
 
@@ -9,26 +9,15 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.methods.shared.partition.choose_dimension import Turns
+from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, big, case, if_, integer, order_by, paren, same, total, window
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
-__all__ = [
-    "allowable",
-    "candidates",
-    "chosen",
-    "closed_points",
-    "closed_regions",
-    "flattened",
-    "halves",
-    "relabelled",
-]
 
-
-def candidates(cuts: Turns, points: str, *, of_each: bool) -> exp.Select:
+def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
     """number, label, best: the cut that is nearest to the median, `of_each` attribute or of the widest only.
 
     `best` has the attribute as `dim` and the greatest value of the lower half as `median`; the least
@@ -66,7 +55,7 @@ def candidates(cuts: Turns, points: str, *, of_each: bool) -> exp.Select:
     return _numbered(query)
 
 
-def _counted(cuts: Turns, points: str) -> exp.Select:
+def _counted(cuts: Cuts, points: str) -> exp.Select:
     """label, dim, value, n: each region's rows by their value, in every attribute."""
     attributes = [integer(literal(index)) for index in cuts.attributes]
     ranks = [cuts.points.rank(index) for index in cuts.attributes]
@@ -81,7 +70,7 @@ def _counted(cuts: Turns, points: str) -> exp.Select:
     return exp.select(*group, rows).from_(each.subquery("each")).group_by(*(part.copy() for part in group))
 
 
-def _width(cuts: Turns, query: exp.Select) -> exp.Expr:
+def _width(cuts: Cuts, query: exp.Select) -> exp.Expr:
     """How wide the region of a cut is in the attribute that is cut. Joins the positions where ranks do not tell."""
     widths: list[tuple[exp.Expr, exp.Expr]] = []
     for index in cuts.attributes:
@@ -105,7 +94,7 @@ def _numbered(best: exp.Select) -> exp.Select:
     return query.from_(best.subquery("best_of_region"), copy=False)
 
 
-def chosen(cuts: Turns, candidates: exp.Select) -> exp.Select:
+def chosen(cuts: Cuts, candidates: exp.Select) -> exp.Select:
     """region, label, median and the attribute's bits in the key: the cuts, one a region, that are made."""
     turn = exp.select(alias(column("number"), "region"), column("label"), *_best())
     turn.from_(candidates.subquery("candidate"), copy=False)
@@ -120,7 +109,7 @@ def _best() -> list[exp.Expr]:
     ]
 
 
-def halves(cuts: Turns, points: str, candidates: str) -> exp.Select:
+def halves(cuts: Cuts, points: str, candidates: str) -> exp.Select:
     """class_id and what points carry: the rows of both halves of every candidate; class_id // 2 is its number."""
     turn = exp.select(column("number"), column("label"), *_best()).from_(relation(candidates))
     attempt = exp.select(*(column(name, "turn") for name in ("number", "label", "dim", "median")))
@@ -131,7 +120,7 @@ def halves(cuts: Turns, points: str, candidates: str) -> exp.Select:
     return query.select(alias(big(half), "class_id"), *cuts.points.carried("point"), copy=False)
 
 
-def relabelled(cuts: Turns, points: str, attempts: str) -> exp.Select:
+def relabelled(cuts: Cuts, points: str, attempts: str) -> exp.Select:
     """The points of the next round: a label is twice the number of the region that is cut, and the side."""
     query = exp.select().from_(relation(points, as_="point"))
     query.join(relation(attempts, as_="attempt"), on=same("label", "point", "attempt"), copy=False)
@@ -139,13 +128,13 @@ def relabelled(cuts: Turns, points: str, attempts: str) -> exp.Select:
     return query.select(alias(label, "label"), *(column(name, "point") for name in cuts.points.stored), copy=False)
 
 
-def _half(cuts: Turns, query: exp.Select, number: exp.Expr) -> exp.Expr:
+def _half(cuts: Cuts, query: exp.Select, number: exp.Expr) -> exp.Expr:
     """Twice a number, and one more above the median."""
     above = cuts.value_of(query) > column("median", "attempt")
     return number * 2 + if_(above, 1, 0)
 
 
-def closed_points(cuts: Turns, points: str, attempts: str, first: exp.Expr) -> exp.Select:
+def closed_points(cuts: Cuts, points: str, attempts: str, first: exp.Expr) -> exp.Select:
     """The points of regions that are not cut: region, counted from `first`, ranks, what they carry, and their n."""
     number = alias(big(column("label", "point")) + first, "region")
     ranks = [alias(cuts.points.rank(index, "point"), rank_of(index)) for index in cuts.attributes]
@@ -154,7 +143,7 @@ def closed_points(cuts: Turns, points: str, attempts: str, first: exp.Expr) -> e
     return query.where(exp.not_(column("label", "point").isin(query=cut)), copy=False)
 
 
-def closed_regions(cuts: Turns, points: str, first: exp.Expr) -> exp.Select:
+def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Select:
     """region, rows and spans of the regions from `first` on; `points` has what `closed_points` selects."""
     spans: list[exp.Expr] = []
     for index in cuts.attributes:
@@ -164,7 +153,7 @@ def closed_regions(cuts: Turns, points: str, first: exp.Expr) -> exp.Select:
     return query.where(column("region") >= first).group_by(column("region"))
 
 
-def flattened(cuts: Turns, points: str, regions: str) -> exp.Select:
+def flattened(cuts: Cuts, points: str, regions: str) -> exp.Select:
     """Points that are labelled with the number of their region, from points of which a region has a few labels."""
     named = [column("region"), alias(f.unnest(column("labels")), "label")]
     labels = exp.select(*named).from_(relation(regions)).subquery("region")

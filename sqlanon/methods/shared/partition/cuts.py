@@ -1,46 +1,286 @@
 """Mondrian's cuts, for all regions at once (LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity).
 
-The points carry a label; a few labels together are a region. One attempt cuts each open
-region in one attribute: `sides` puts every point below, at or above the median, `parts`
-counts them, and `children` puts the parts together to the two halves of the cut that is
-nearest to the median. Whether both halves satisfy the requirements is for the models'
-own texts to say: see `allowable_cuts`.
+A region is a few labels of the points, with the least and the greatest rank that its rows have in each attribute, and
+the attribute `dim` in which it is cut next, choose_dimension in the paper: NULL where it is not cut any further. Its
+median is the value in the middle.
+
+One attempt cuts each open region in one attribute: `sides` puts every point below, at or above the median, `parts`
+counts them, and `children` puts the parts together to the two halves of the cut that is nearest to the median. Whether
+both halves satisfy the requirements is for the models' own texts to say: see `allowable_cuts`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.methods.shared.partition.choose_dimension import Turns
-from sqlanon.methods.shared.partition.points import rank_of
+from sqlanon.methods.shared.partition.points import Points, rank_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,
     big,
+    case,
+    cast,
     if_,
     infix,
     integer,
+    is_not_null,
     is_null,
     order_by,
     paren,
+    real,
     same,
     total,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.steps import Step
+from sqlanon.sqlgen.cells.cells import key_name, rank_name
+from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.release.region_rows import high_name, low_name
-
-__all__ = ["Cuts"]
 
 # A point lies below the cut value, at it or above it; where equal points are divided, none is at it.
 _PARTS = 3
 
 
+def _all_columns(of: str) -> exp.Column:
+    """All columns of a relation."""
+    return exp.Column(this=exp.Star(), table=identifier(of))
+
+
+def _entry(numbers: Sequence[exp.Expr], index: exp.Expr) -> exp.Expr:
+    """The number at an index, from 0; a list is bound faster than as many comparisons."""
+    return f.call("list_extract", exp.Array(expressions=list(numbers)), index + 1)
+
+
 @dataclass(frozen=True)
-class Cuts(Turns):
-    """The statements that cut each region in the attribute that was chosen for it."""
+class Cuts:
+    """The statements that choose an attribute for each region and cut the region in it.
+
+    For each attribute, `ranked` has the table of its ranked values, `domains` the distance from the first
+    to the last position (1 where there is but one), `weights` its weight in the policy, and `plain` whether
+    its positions are its ranks but for an offset. `counts` has the number of its values where they have no
+    distance and are counted, else None. Each half needs `least` rows for any requirement to hold.
+    `fixed_relations` are the normal relations that are the same for all regions. With `ancestors`, a table
+    of `value_ranks.ancestors`, cuts fall between the children of a node of the hierarchy; `heights` are
+    the heights of the hierarchies.
+    """
+
+    ranked: Sequence[str]
+    domains: Sequence[float]
+    counts: Sequence[int | None]
+    weights: Sequence[float]
+    plain: Sequence[bool]
+    points: Points
+    requirements: Sequence[SqlRequirement]
+    fixed_relations: Sequence[Step]
+    least: int
+    heights: Sequence[int] = ()
+    ancestors: str | None = None
+
+    @property
+    def attributes(self) -> range:
+        return range(len(self.ranked))
+
+    def _spans(self, *, of_points: bool) -> list[exp.Expr]:
+        """The least and the greatest rank of a group in each attribute."""
+        spans: list[exp.Expr] = []
+        for index in self.attributes:
+            for name, function in ((low_name(index), exp.Min), (high_name(index), exp.Max)):
+                end = self.points.span(index, function) if of_points else function(this=column(name))
+                spans.append(alias(end, name))
+        return spans
+
+    def _rows(self) -> exp.Expr:
+        """How many rows the points of a group stand for."""
+        return f.count() if self.points.single else total(self.points.n())
+
+    def _bounds(self, of: str | None = None) -> list[exp.Expr]:
+        return [column(name(index), of) for index in self.attributes for name in (low_name, high_name)]
+
+    def root(self, points: str) -> exp.Select:
+        """The region of all points: region, labels, rows, tried, and its spans; none without points."""
+        labels = exp.Array(expressions=[integer(literal(0))])
+        query = exp.select(
+            alias(big(literal(0)), "region"),
+            alias(labels, "labels"),
+            alias(self._rows(), "rows"),
+            alias(big(literal(0)), "tried"),
+            *self._spans(of_points=True),
+        )
+        return query.from_(relation(points)).having(f.count() > 0, copy=False)
+
+    def with_widths(self, regions: exp.Expr) -> exp.Select:
+        """The regions, with a width_i for each attribute: NULL where it cannot be cut or has been tried."""
+        query = exp.select(_all_columns("region")).from_(exp.alias_(regions, "region", table=True), copy=False)
+        large = column("rows", "region") >= 2 * self.least
+        for index in self.attributes:
+            low, high = (column(name(index), "region") for name in (low_name, high_name))
+            width = self.share(query, index, low, high)
+            untried = paren(infix(column("tried", "region"), "&", 1 << index)).eq(0)
+            query.select(alias(if_(exp.and_(large, high > low, untried), width), f"width_{index}"), copy=False)
+        return query
+
+    def share(
+        self, query: exp.Select, index: int, low: exp.Expr, high: exp.Expr, condition: exp.Expr | None = None
+    ) -> exp.Expr:
+        """The weighed share of an attribute's domain from the rank `low` to the rank `high`.
+
+        Where values have a distance, it is the distance between the two over that of the whole domain, else the number
+        of values between them over that of all. Where ranks do not give the distance, the positions are joined to
+        the query, on the `condition` if there is one.
+        """
+        count = self.counts[index]
+        span: exp.Expr
+        if count is not None:
+            span = cast(paren(paren(high - low) + 1), "DOUBLE")
+        elif self.plain[index]:
+            span = cast(paren(high - low), "DOUBLE")
+        else:
+            for name, bound in (("first", low), ("last", high)):
+                on = infix(column(rank_name(0), f"{name}_{index}"), "=", bound.copy())
+                query.join(
+                    relation(self.ranked[index], as_=f"{name}_{index}"),
+                    on=exp.and_(condition.copy(), on) if condition else on,
+                    join_type="LEFT" if condition else "",
+                    copy=False,
+                )
+            span = paren(column("position", f"last_{index}") - column("position", f"first_{index}"))
+        whole = self.domains[index] if count is None else float(count)
+        return real(self.weights[index]) * paren(span / real(whole))
+
+    def widest(self, regions: exp.Query) -> exp.Select:
+        """The regions with `dim`, the attribute in which each is widest (and level)."""
+        greatest = exp.Greatest(
+            this=column("width_0"),
+            expressions=[column(f"width_{p}") for p in self.attributes if p],
+            ignore_nulls=True,
+        )
+        most = exp.select(exp.Star(), alias(greatest, "widest"))
+        most.from_(self.with_widths(regions.subquery()).subquery("width"), copy=False)
+        dim = case(*((column(f"width_{index}").eq(column("widest")), index) for index in self.attributes))
+        return self.with_level_of_cut(
+            exp.select(*self.region_columns(), alias(integer(dim), "dim")).from_(most.subquery("most"), copy=False)
+        )
+
+    def region_columns(self, of: str | None = None) -> list[exp.Expr]:
+        """The columns of a region but `dim`."""
+        return [*(column(name, of) for name in ("region", "labels", "rows", "tried")), *self._bounds(of)]
+
+    def with_level_of_cut(self, regions: exp.Select) -> exp.Select:
+        """The regions with the level of the tree that a cut in `dim` respects; as they are where cuts fall anywhere."""
+        if self.ancestors is None:
+            return regions
+        dim = column("dim", "turn")
+        level = alias(self._level(self._spanned("turn", dim), dim), "level")
+        return exp.select(_all_columns("turn"), level).from_(regions.subquery("turn"), copy=False)
+
+    def attempts(self, regions: str) -> exp.Select:
+        """A row for each label of the regions that are cut, with the attribute's bits in the key (and level)."""
+        label = alias(f.unnest(column("labels", "turn")), "label")
+        query = exp.select(label, column("region", "turn"), *self.field_of("turn"))
+        if self.ancestors is not None:
+            query.select(column("dim", "turn"), column("level", "turn"), copy=False)
+        query.from_(relation(regions, as_="turn"), copy=False)
+        return query.where(is_not_null(column("dim", "turn")), copy=False)
+
+    def field_of(self, of: str) -> list[exp.Expr]:
+        """The bits of the key that have the attribute that is cut: shift, mask, and the word if keys have several."""
+        fields = [self.points.field(index) for index in self.attributes]
+        parts = {
+            "shift": [field.shift for field in fields],
+            "mask": [(1 << field.bits) - 1 for field in fields],
+        }
+        if self.points.layout.words > 1:
+            parts["word"] = [field.word for field in fields]
+        return [
+            alias(_entry(list(map(big, map(literal, numbers))), column("dim", of)), name)
+            for name, numbers in parts.items()
+        ]
+
+    def _spanned(self, of: str, dim: exp.Expr) -> list[exp.Expr]:
+        """The least and the greatest rank of a region in the attribute `dim`."""
+        return [
+            case(*((dim.eq(index), column(name(index), of)) for index in self.attributes))
+            for name in (low_name, high_name)
+        ]
+
+    def _level(self, bounds: Sequence[exp.Expr], dim: exp.Expr) -> exp.Expr:
+        """The level below that of the lowest common ancestor of two values of the attribute `dim`; 0 is a value's."""
+        assert self.ancestors is not None
+        common = (
+            exp.select(f.min(column("level", "lower")))
+            .from_(relation(self.ancestors, as_="lower"))
+            .join(
+                relation(self.ancestors, as_="upper"),
+                on=exp.and_(*(same(name, "lower", "upper") for name in ("dim", "level", "first"))),
+            )
+            .where(
+                column("dim", "lower").eq(dim),
+                column("rank", "lower").eq(bounds[0]),
+                column("rank", "upper").eq(bounds[1]),
+            )
+        )
+        top = case(*((dim.eq(index), self.heights[index]) for index in self.attributes))
+        return integer(paren(f.coalesce(common.subquery(), top) - 1))
+
+    def value_of(self, query: exp.Select) -> exp.Expr:
+        """A point's rank in the attribute that is cut; where cuts respect the tree, its ancestor's first rank."""
+        keys = [column(key_name(word), "point") for word in range(self.points.layout.words)]
+        word_of_cut = column("word", "attempt")
+        key = case(*((word_of_cut.eq(word), key) for word, key in enumerate(keys))) if len(keys) > 1 else keys[0]
+        shifted = paren(infix(key, ">>", column("shift", "attempt")))
+        rank = integer(paren(infix(shifted, "&", column("mask", "attempt"))))
+        if self.ancestors is None:
+            return rank
+        return self.respecting(query, column("dim", "attempt"), column("level", "attempt"), rank)
+
+    def respecting(self, query: exp.Select, dim: exp.Expr, level: exp.Expr, rank: exp.Expr) -> exp.Expr:
+        """The first rank below a point's ancestor at a level; the rank itself at level 0. Joins the ancestors."""
+        assert self.ancestors is not None
+        on = exp.and_(
+            column("dim", "ancestor").eq(dim),
+            column("level", "ancestor").eq(level),
+            column("rank", "ancestor").eq(rank),
+        )
+        query.join(relation(self.ancestors, as_="ancestor"), on=on, join_type="LEFT", copy=False)
+        return f.coalesce(column("first", "ancestor"), rank.copy())
+
+    def with_level(self, turn: exp.Select, index: int) -> exp.Select:
+        """The regions of `turn`, with their span in one attribute, and the level that a cut in it respects."""
+        level = self._level([column(name(index), "turn") for name in (low_name, high_name)], literal(index))
+        return exp.select(_all_columns("turn"), alias(level, "level")).from_(turn.subquery("turn"), copy=False)
+
+    def points_of(self, points: str, regions: str) -> tuple[exp.Select, exp.Expr]:
+        """The points of the regions that are cut, joined to their attempt, and the value by which they are cut."""
+        query = exp.select().from_(relation(points, as_="point"))
+        query.join(self.attempts(regions).subquery("attempt"), on=same("label", "point", "attempt"), copy=False)
+        return query, self.value_of(query)
+
+    def medians(self, points: str, regions: str) -> exp.Select:
+        """region and median: the value at which half of a region's rows are reached."""
+        query, value = self.points_of(points, regions)
+        region = column("region", "attempt")
+        if self.points.single:
+            median = f.call("quantile_disc", value, exp.Literal.number("0.5"))
+            return query.select(region, alias(median, "median"), copy=False).group_by(region.copy(), copy=False)
+        counted = query.select(region, alias(value, "value"), alias(total(column("n", "point")), "n"), copy=False)
+        counted.group_by(region.copy(), value.copy(), copy=False)
+        order = order_by(ascending(column("value")))
+        reached = window(f.sum(column("n")), partition_by=[column("region")], order=order)
+        rows = window(f.sum(column("n")), partition_by=[column("region")])
+        running = exp.select(column("region"), column("value"), alias(reached, "reached"), alias(rows, "rows"))
+        running.from_(counted.subquery("counted"), copy=False)
+        half = infix(literal(2) * column("reached"), ">=", column("rows"))
+        least = alias(f.min(column("value")), "median")
+        return (
+            exp.select(column("region"), least)
+            .from_(running.subquery("running"), copy=False)
+            .where(half, copy=False)
+            .group_by(column("region"), copy=False)
+        )
 
     def sides(self, points: str, regions: str, medians: str) -> exp.Select:
         """The points of the next round: the label is _PARTS times the region and the part that a point lies in.

@@ -6,7 +6,7 @@ from math import log
 
 from sqlglot import exp
 
-from sqlanon.methods.shared.partition.choose_dimension import Turns
+from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,
@@ -27,13 +27,11 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
-__all__ = ["GAIN_BITS", "gains", "most_telling"]
-
 # n log2 n is a whole number of 2 ** -20: sums of it do not depend on the order of the rows.
 GAIN_BITS = 20
 
 
-def gains(cuts: Turns, points: str, regions: str) -> exp.Query:
+def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
     """region, dim, median, gain, width: for each region and attribute the cut of the greatest gain, if there is one.
 
     `median` is the greatest value of the lower half. Of equal gains it is the cut whose halves
@@ -87,7 +85,7 @@ def gains(cuts: Turns, points: str, regions: str) -> exp.Query:
     return exp.select(*named).from_(ranked.subquery("ranked"), copy=False).where(best, copy=False)
 
 
-def most_telling(cuts: Turns, regions: str, gained: str) -> exp.Select:
+def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
     """The regions with `dim`, the attribute in which each is cut, and the median (and level).
 
     It is the attribute of the greatest gain, of equal ones the widest, then the first. `gained` is a table of `gains`.
@@ -101,7 +99,7 @@ def most_telling(cuts: Turns, regions: str, gained: str) -> exp.Select:
     return cuts.with_level_of_cut(turn.join(ranked.subquery("ranked"), on=on, join_type="LEFT", copy=False))
 
 
-def _counted(cuts: Turns, points: str, wide: exp.Select, index: int) -> exp.Select:
+def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Select:
     """region, dim, width, value, target, n: each region's rows by their value in one attribute and their target."""
     dim = integer(literal(index))
     bounds = [column(name(index)) for name in (low_name, high_name)]
