@@ -221,7 +221,7 @@ def run_export_release(engine: Engine, statement: s.ExportRelease, progress: Wat
 def run_estimate(engine: Engine, statement: s.Estimate, progress: Watching | None) -> Answer:
     try:
         if statement.file is not None:
-            from sqlanon.export.reader import estimate_export
+            from sqlanon.export.estimate_export import estimate_export
 
             columns, rows = estimate_export(engine, statement.file, statement.query, statement.marginals)
         else:

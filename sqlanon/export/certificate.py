@@ -6,11 +6,10 @@ query is not, since it may hold values: the policy's fingerprint covers both.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Literal
 
 from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -19,20 +18,46 @@ from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
-from sqlanon.domain.values import QualifiedName, Source, Value
+from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column
 from sqlanon.errors import InternalError
+from sqlanon.export.certificate_format import (
+    CERTIFICATE_FORMAT,
+    CERTIFICATE_VERSION,
+    AssumptionEntry,
+    AttributeEntry,
+    Certificate,
+    ColumnEntry,
+    CsvEntry,
+    HierarchyEntry,
+    JoinedWith,
+    LevelEntry,
+    LossEntry,
+    MethodEntry,
+    OtherRelease,
+    PolicyEntry,
+    RequirementEntry,
+    Rows,
+    TableEntry,
+    TimeEntry,
+    Versions,
+    VersionsEntry,
+    figure_of,
+)
 from sqlanon.export.formats.base import COMMAS, CsvFields
-from sqlanon.export.joined_proof import joined_proof
-from sqlanon.export.json_values import stated_arguments_of, stated_figure, stated_moment
-from sqlanon.export.previous_export import CERTIFICATE_FORMAT, CERTIFICATE_VERSION
+from sqlanon.export.requirement_entries import (
+    EntryMembers,
+    asked_by,
+    asked_of_join,
+    requirement_entry,
+    stated_arguments,
+    stated_moment,
+)
 from sqlanon.inputs.joins.requirements import JoinedRequirement
-from sqlanon.methods.base import EXPORTED, Figure
+from sqlanon.methods.base import EXPORTED
 from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
-
-__all__ = ["Evidence", "Proof", "asked_by", "certificate", "to_json"]
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 # What a respondent is where the policy names none.
@@ -83,94 +108,65 @@ class Evidence:
     csv: CsvFields = COMMAS
 
 
-def certificate(evidence: Evidence) -> dict[str, Any]:
-    """The certificate without the hashes of the files: no file can state its own, so the copy inside one does not."""
-    release = evidence.release
+def certificate(evidence: Evidence) -> Certificate:
+    """The certificate without the digests of the data: no file can state its own, so the copy inside one does not."""
+    release, csv = evidence.release, evidence.csv
     wording = worded(release.method, release.method_arguments)
-    return {
-        "format": CERTIFICATE_FORMAT,
-        "format_version": CERTIFICATE_VERSION,
-        "release": release.name.name,
-        "rows": {
-            "source": release.source_rows,
-            "released": release.released_rows,
-            "suppressed": release.suppressed_rows,
-        },
-        "requirements": [
+    return Certificate(
+        format=CERTIFICATE_FORMAT,
+        format_version=CERTIFICATE_VERSION,
+        release=release.name.name,
+        rows=Rows(source=release.source_rows, released=release.released_rows, suppressed=release.suppressed_rows),
+        requirements=(
             *(_requirement(proof, evidence.policy) for proof in evidence.proofs),
-            *(
-                _structure_proof(item, wording.figures[item.question], release.method_arguments)
-                for item in evidence.structure
-            ),
-            *(joined_proof(*each, evidence.joined, evidence.policy.joined) for each in evidence.joins),
-        ],
-        "assumptions": [
-            {"name": item.name, "attributes": list(item.attributes), "meaning": item.meaning, "not_hidden": item.leaves}
+            *(_structure(evidence, measurement) for measurement in evidence.structure),
+            *(_of_join(evidence, *each) for each in evidence.joins),
+        ),
+        assumptions=tuple(
+            AssumptionEntry(name=item.name, attributes=item.attributes, meaning=item.meaning, not_hidden=item.leaves)
             for item in assumed_of(release)
-        ],
-        "levels": [
-            {"attribute": a.name, "hierarchy": a.hierarchy, **_levels(a), "height": a.height}
-            for a in release.attributes
-            if a.role is Role.QUASI_IDENTIFIER and a.levels
-        ],
-        "loss": _loss(release, wording.losses),
-        "policy": {
-            "name": release.policy,
-            "fingerprint_sha256": release.policy_fingerprint,
-            "statement": _statement(evidence.policy),
-            "source": _kind(evidence.policy.source),
-            "public": _kind(evidence.policy.against),
-            "attributes": [_attribute(attribute, evidence.types) for attribute in evidence.policy.all_attributes],
-            "hierarchies": [
-                {"name": h.definition.name, "kind": h.definition.kind, "height": h.height} for h in evidence.hierarchies
-            ],
-        },
-        "method": {
-            "name": release.method,
-            "arguments": stated_arguments_of(release.method_arguments),
-            "options": stated_arguments_of(tuple(options_of(release.method, release.method_arguments).items())),
-            "published": wording.published,
-        },
-        "other_releases": list(map(_other, evidence.others)),
-        **_evidence_by_requirement(evidence),
-        "versions": {
-            "released_with": {"engine": release.engine_version, "sqlanon": release.sqlanon_version},
-            "exported_with": {"engine": evidence.engine_version, "sqlanon": __version__},
-        },
-        "time": {"released": stated_moment(release.created_at), "exported": stated_moment(evidence.exported_at)},
-    }
+        ),
+        levels=tuple(_levels(a) for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.levels),
+        loss=_loss(release, wording.losses),
+        policy=_policy(evidence),
+        method=MethodEntry(
+            name=release.method,
+            arguments=stated_arguments(release.method_arguments),
+            options=stated_arguments(tuple(options_of(release.method, release.method_arguments).items())),
+            published=wording.published,
+        ),
+        other_releases=tuple(map(_other, evidence.others)),
+        columns=None if evidence.tables else _columns(evidence, None, evidence.columns),
+        tables=_tables(evidence) if evidence.tables else None,
+        partitioned_by=evidence.partition,
+        csv=None if csv == COMMAS else CsvEntry(delimiter=csv.delimiter, quote=csv.quote),
+        versions=VersionsEntry(
+            released_with=Versions(engine=release.engine_version, sqlanon=release.sqlanon_version),
+            exported_with=Versions(engine=evidence.engine_version, sqlanon=__version__),
+        ),
+        time=TimeEntry(released=stated_moment(release.created_at), exported=stated_moment(evidence.exported_at)),
+    )
 
 
-def _other(release: KnownRelease) -> dict[str, Any]:
+def _other(release: KnownRelease) -> OtherRelease:
     """A release of the same source, whose reader may have this one too. It does not say what both were made from."""
-    return {
-        "release": release.name.name,
-        "kind": release.kind,
-        "method": release.method,
-        "exported": None if release.exported_at is None else stated_moment(release.exported_at),
-        "stands": release.stands,
-    }
+    return OtherRelease(
+        release=release.name.name,
+        kind=release.kind,
+        method=release.method,
+        exported=None if release.exported_at is None else stated_moment(release.exported_at),
+        stands=release.stands,
+    )
 
 
-def _evidence_by_requirement(evidence: Evidence) -> dict[str, Any]:
-    """The columns, of the one table or of each."""
-    partition: dict[str, Any] = {}
-    if evidence.partition is not None:
-        partition["partitioned_by"] = list(evidence.partition)
-    if evidence.csv != COMMAS:
-        partition["csv"] = asdict(evidence.csv)
-    if not evidence.tables:
-        return {"columns": _columns(evidence, None, evidence.columns), **partition}
-    return {
-        "tables": [
-            {"name": name, "rows": rows, "columns": _columns(evidence, made.fragment, columns)}
-            for made, (name, rows, columns) in zip(evidence.release.published, evidence.tables, strict=True)
-        ],
-        **partition,
-    }
+def _tables(evidence: Evidence) -> tuple[TableEntry, ...]:
+    return tuple(
+        TableEntry(name=name, rows=rows, columns=_columns(evidence, made.fragment, columns))
+        for made, (name, rows, columns) in zip(evidence.release.published, evidence.tables, strict=True)
+    )
 
 
-def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]) -> list[dict[str, Any]]:
+def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]) -> tuple[ColumnEntry, ...]:
     """The columns with their types, and how each is read."""
     release = evidence.release
     known = {attribute.name: attribute for attribute in release.attributes_of(fragment)}
@@ -180,106 +176,103 @@ def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]
             f"the method {release.method} does not say that it publishes a table whose columns are read as "
             f"{', '.join(map(str, readings))}; nothing was exported"
         )
-    return [{"name": name, "type": kind, **_reading(known[name], evidence)} for name, kind in columns]
+    return tuple(_column(name, kind, known[name]) for name, kind in columns)
 
 
-def _reading(attribute: ReleaseAttribute, evidence: Evidence) -> dict[str, Any]:
-    """How a column is read, at which levels its labels are, and the source's column behind one of another name."""
-    stated: dict[str, Any] = {"reading": attribute.reading.value}
-    if attribute.reading is Reading.LABEL and attribute.levels:
-        stated["levels"] = list(attribute.levels)
-    return stated | ({"source": attribute.source} if attribute.source else {})
+def _column(name: str, kind: str, attribute: ReleaseAttribute) -> ColumnEntry:
+    levels = tuple(attribute.levels) if attribute.reading is Reading.LABEL else ()
+    return ColumnEntry(name=name, type=kind, reading=attribute.reading, levels=levels, source=attribute.source or None)
 
 
-def _levels(attribute: ReleaseAttribute) -> dict[str, Any]:
-    """The level that all rows have in a column; no level and all of them where rows have several."""
-    several = list(attribute.levels)
-    return {"level": several[0]} if len(several) == 1 else {"level": None, "levels": several}
+def _levels(attribute: ReleaseAttribute) -> LevelEntry:
+    several = tuple(attribute.levels)
+    is_one = len(several) == 1
+    return LevelEntry(
+        attribute=attribute.name,
+        hierarchy=attribute.hierarchy,
+        level=several[0] if is_one else None,
+        levels=() if is_one else several,
+        height=attribute.height or 0,
+    )
 
 
-def to_json(stated: dict[str, Any]) -> str:
-    return json.dumps(stated, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
-
-
-def asked_by(requirement: BoundRequirement) -> dict[str, Any]:
-    """The members of a requirement's entry that say what is asked, which follow from the policy alone."""
-    when = requirement.question.when
-    chosen = {when.argument: when.value} if when else {}
-    return {
-        "requirement": str(requirement),
-        "model": requirement.question.model,
-        "question": requirement.question_name,
-        "arguments": stated_arguments_of(requirement.arguments) | chosen,
-        "attributes": list(requirement.attributes),
-        **({"on": list(requirement.on)} if requirement.on else {}),
-    }
-
-
-def _requirement(proof: Proof, policy: Policy) -> dict[str, Any]:
-    question, achieved = proof.requirement.question, proof.achieved
+def _requirement(proof: Proof, policy: Policy) -> RequirementEntry:
+    question = proof.requirement.question
     seen = f"snapshot with its {proof.hidden}, when it was made" if proof.hidden else "exported file"
     # No single file shows what is known of people in several tables.
     seen = EXPORTED if policy.related else seen
-    return {
-        **asked_by(proof.requirement),
-        "meaning": question.title
-        + (_ROWS if "respondents" in question.title and policy.entity is None else "")
-        + proof.requirement.scope,
-        "paper": question.paper,
-        "attribute": achieved.attribute,
-        "required": stated_figure(achieved.required),
-        "achieved": stated_figure(achieved.achieved),
-        "satisfied": achieved.satisfied,
-        "recomputed_from": seen,
-    }
+    rows = _ROWS if "respondents" in question.title and policy.entity is None else ""
+    meaning = question.title + rows + proof.requirement.scope
+    return requirement_entry(asked_by(proof.requirement), proof.achieved, meaning, question.paper, seen)
 
 
-def _structure_proof(
-    measurement: Measurement, figure: Figure, arguments: Sequence[tuple[str, Value]]
-) -> dict[str, Any]:
+def _structure(evidence: Evidence, reached: Measurement) -> RequirementEntry:
     """The proof of a promise of the method's, besides the requirements of classes."""
-    return {
-        "requirement": figure.named(measurement),
-        "model": measurement.question,
-        "question": measurement.question,
-        "arguments": stated_arguments_of(arguments),
-        "meaning": figure.meaning,
-        "paper": figure.paper,
-        "attribute": None,
-        "attributes": [],
-        "required": stated_figure(measurement.required),
-        "achieved": stated_figure(measurement.achieved),
-        "satisfied": measurement.satisfied,
-        "recomputed_from": figure.recomputed_from,
-    }
+    release = evidence.release
+    figure = worded(release.method, release.method_arguments).figures[reached.question]
+    arguments = stated_arguments(release.method_arguments)
+    members = EntryMembers(figure.named(reached), reached.question, reached.question, arguments)
+    reached = replace(reached, attribute=None)
+    return requirement_entry(members, reached, figure.meaning, figure.paper, figure.recomputed_from)
 
 
-def _loss(release: Release, definitions: Mapping[str, str]) -> dict[str, Any]:
+def _of_join(evidence: Evidence, requirement: JoinedRequirement, reached: Measurement) -> RequirementEntry:
+    """A requirement of the join with another release, which no file of this one shows."""
+    other, joined = evidence.joined, evidence.policy.joined
+    assert other is not None
+    assert joined is not None
+    name, statistic = other.name.name, requirement.statistic.statistic
+    with_release = JoinedWith(release=name, on=tuple(joined.columns), released=stated_moment(other.created_at))
+    members, seen = asked_of_join(requirement), f"both releases, joined with {name}"
+    return requirement_entry(members, reached, statistic.title, statistic.paper, seen, with_release)
+
+
+def _loss(release: Release, definitions: Mapping[str, str]) -> LossEntry:
     """The loss that was minimized, and how near to the least one the release is known to be."""
-    return {
-        "question": release.loss_name,
-        "achieved": stated_figure(release.loss),
-        "proven_optimal": release.proven_optimal,
-        "at_least": None if release.loss_bound is None else stated_figure(release.loss_bound),
-        "definition": definitions.get(release.loss_name),
-    }
+    name = release.loss_name
+    return LossEntry(
+        question=name,
+        achieved=figure_of(release.loss),
+        proven_optimal=release.proven_optimal,
+        at_least=figure_of(release.loss_bound),
+        definition=definitions.get(name),
+    )
 
 
-def _attribute(attribute: Attribute, types: Mapping[str, str]) -> dict[str, Any]:
+def _policy(evidence: Evidence) -> PolicyEntry:
+    policy, types = evidence.policy, {fold(name): kind for name, kind in evidence.types.items()}
+    return PolicyEntry(
+        name=evidence.release.policy,
+        fingerprint_sha256=evidence.release.policy_fingerprint,
+        statement=_statement(policy),
+        source=_kind(policy.source),
+        public=None if policy.against is None else _kind(policy.against),
+        attributes=tuple(_attribute(attribute, types) for attribute in policy.all_attributes),
+        hierarchies=tuple(
+            HierarchyEntry(name=h.definition.name, kind=h.definition.kind, height=h.height)
+            for h in evidence.hierarchies
+        ),
+    )
+
+
+def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry:
+    """An attribute with its type of those by folded name."""
     pseudonym = attribute.pseudonym
-    folded = {fold(name): kind for name, kind in types.items()}
-    return {
-        "name": attribute.name,
+    # Tokens under a key that is kept can be joined with other releases under the same key.
+    key_state: Literal["key forgotten", "key kept"] = (
+        "key kept" if pseudonym and pseudonym.key_variable is not None else "key forgotten"
+    )
+    return AttributeEntry(
+        name=attribute.name,
         # An estimate needs it for the values below a label. The types of columns that are not published stay private.
-        "type": None if pseudonym or attribute.role in _HIDDEN else folded.get(fold(attribute.name)),
-        "role": attribute.role.value,
-        "hierarchy": attribute.hierarchy,
-        "min_level": attribute.min_level,
-        "max_level": attribute.max_level,
-        "weight": float(attribute.weight),
-        # Tokens under a key that is kept can be joined with other releases under the same key.
-        "pseudonym": ("key forgotten" if pseudonym.key_variable is None else "key kept") if pseudonym else None,
-    }
+        type=None if pseudonym or attribute.role in _HIDDEN else types.get(fold(attribute.name)),
+        role=attribute.role,
+        hierarchy=attribute.hierarchy,
+        min_level=attribute.min_level,
+        max_level=attribute.max_level,
+        weight=float(attribute.weight),
+        pseudonym=key_state if pseudonym else None,
+    )
 
 
 def _statement(policy: Policy) -> str:
@@ -295,5 +288,5 @@ def _unquoted(source: Source) -> Source:
     return Source(name=QualifiedName(("query, not shown",))) if source.query else source
 
 
-def _kind(source: Source | None) -> str | None:
-    return None if source is None else "query" if source.query else "relation"
+def _kind(source: Source) -> Literal["relation", "query"]:
+    return "query" if source.query else "relation"

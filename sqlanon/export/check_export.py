@@ -7,32 +7,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isclose
 
-from sqlglot import exp
-
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation, about
-from sqlanon.export.access import Export
-from sqlanon.export.certificate import asked_by
-from sqlanon.export.exported_rows import ReadExport, exported_tables, read_export, rows_of_export, values_of_export
-from sqlanon.export.joined_proof import asked_of_join
-from sqlanon.export.json_values import stated_arguments_of
+from sqlanon.export.claims import unlike_requirements
+from sqlanon.export.opening import received
 from sqlanon.export.paths import local_path
+from sqlanon.export.received import ExportedTables, ReceivedExport
+from sqlanon.export.requirement_entries import asked_by, asked_of_join
 from sqlanon.export.signature import public_key, signer_of
-from sqlanon.export.stated import stated_requirements
-from sqlanon.export.stated_columns import unlike_requirements
 from sqlanon.inputs.joins.requirements import JoinedRequirement, bind_joined, of_join
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.methods.base import Figure, PublishedTables
+from sqlanon.methods.base import Figure, PublishedTables, Structure
 from sqlanon.methods.registry import verified, worded
 from sqlanon.pipeline.check import measured
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import hidden_parts
 from sqlanon.sqlgen.classes.normal_relations import Background
-
-__all__ = ["CheckedExport", "Evidence", "check_export"]
 
 # What stands in the files alone, and in no other table of who made the release.
 _IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset"))
@@ -40,9 +33,6 @@ _IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_
 _NOT_PUBLISHED = "not_published"
 # Sums of logarithms depend on the order of their rows.
 _SAME = 1e-9
-
-# By what a certificate tells the data from others: the hashes of files, or of the rows of tables in a database.
-_HASHED = {"files", "contents"}
 
 FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certificate"
 
@@ -74,54 +64,59 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
 
     Raises UserError where the files cannot be read, and PrivacyViolation where they are not what the certificate says.
     """
-    read = read_export(engine, path)
-    signature = list(_signature(read.export, path, key))
-    recorded, requirements = read.recorded, read.requirements
-    method, arguments, stated = read.method, read.arguments, stated_requirements(read.export)
-    of_the_join = bind_joined(of_join(recorded.policy))
-    figures = worded(method, arguments).figures
-    asked_requirements = [*map(asked_by, requirements), *map(asked_of_join, of_the_join)]
-    if why := unlike_requirements(read.export, asked_requirements, figures, stated_arguments_of(arguments)):
+    export = received(engine, path)
+    signature = list(_signature(export, path, key))
+    export.require_consistent()
+    policy, requirements, stated = export.recorded.policy, export.requirements, export.stated
+    of_the_join = bind_joined(of_join(policy))
+    figures = worded(export.method, export.arguments).figures
+    members = [*map(asked_by, requirements), *map(asked_of_join, of_the_join)]
+    certificate = export.certificate
+    if why := unlike_requirements(certificate.requirements, members, figures, certificate.method.arguments):
         raise PrivacyViolation(f"{path}: its certificate contradicts its policy: {why}")
-    with exported_tables(engine, read) as (engine, _, tables), _as_its_method_writes(path):
-        structure = verified(
-            method,
-            arguments,
-            PublishedTables(
-                engine=engine,
-                policy=recorded.policy,
-                tables=tables,
-                values=values_of_export(recorded, tables),
-                suppressed=recorded.withheld or 0,
-                recorded=tuple(stated.values()),
-            ),
-        )
+    with export.tables(engine) as exported, _as_its_method_writes(path):
+        structure = _structure(export, exported)
         if structure.misfit is not None:
             raise PrivacyViolation(f"the files of {path} do not fit together: {structure.misfit}")
-        reached = dict(_recomputed(engine, read, tables))
+        reached = dict(_recomputed(export, exported))
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
     evidence += [_of_structure(measurement, figures, stated, path) for measurement in structure.measurements]
     # No file of one release shows what the join with another tells.
     evidence += [_evidence(requirement, None, reached, stated, path) for requirement in of_the_join]
-    sensitive = tuple(a.name for a in recorded.policy.all_having(Role.SENSITIVE))
-    missing = [Evidence(Measurement(_NOT_PUBLISHED, name, None, None, None), FROM_FILES) for name in read.unpublished]
-    evidence = [Evidence(_files_measured(read.export), FROM_FILES), *signature, *missing, *evidence]
-    return CheckedExport(recorded.name, tuple(evidence), sensitive, tuple(requirements))
+    sensitive = tuple(a.name for a in policy.all_having(Role.SENSITIVE))
+    missing = [Evidence(Measurement(_NOT_PUBLISHED, name, None, None, None), FROM_FILES) for name in export.unpublished]
+    # A certificate within a file has no digest of it.
+    certified = Measurement("files_as_certified", None, None, None, True if export.has_digests else None)
+    evidence = [Evidence(certified, FROM_FILES), *signature, *missing, *evidence]
+    return CheckedExport(certificate.release, tuple(evidence), sensitive, requirements)
 
 
-def _signature(export: Export, path: str, key: str | None) -> Iterator[Evidence]:
+def _structure(export: ReceivedExport, exported: ExportedTables) -> Structure:
+    """The figures of the method's own promises, from the files."""
+    published = PublishedTables(
+        engine=exported.engine,
+        policy=export.recorded.policy,
+        tables=exported.tables,
+        values=exported.values,
+        suppressed=export.certificate.rows.suppressed,
+        recorded=tuple(export.stated.values()),
+    )
+    return verified(export.method, export.arguments, published)
+
+
+def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[Evidence]:
     """Whose signature the certificate has; nothing for one that nobody signed, if nobody has to have.
 
     Raises PrivacyViolation where it is not that of the holder of the key.
     """
     with about("key"):
         expected = None if key is None else public_key(local_path(key))
-    signer = signer_of(export.stated)
+    signer = signer_of(export.content)
     if expected is not None and signer is None:
         raise PrivacyViolation(
             f"nobody signed {path}; SIGNED BY asks for the holder of {key}, {expected.fingerprint}",
             hint="ask who published it for a signed export"
-            if _HASHED & set(export.stated)
+            if export.has_digests
             else "a certificate within a data file has no signature: name the folder or certificate.json",
         )
     if expected is not None and signer is not None and signer.key != expected.key:
@@ -166,16 +161,11 @@ def _other_figure(path: str, requirement: object, reached: Measurement, said: Me
     )
 
 
-def _files_measured(export: Export) -> Measurement:
-    """That the files are those that were certified; a certificate within a file has no hash of it."""
-    return Measurement("files_as_certified", None, None, None, True if _HASHED & set(export.stated) else None)
-
-
-def _recomputed(engine: Engine, read: ReadExport, tables: Mapping[str, exp.Table]) -> Iterator[tuple[int, Measurement]]:
+def _recomputed(export: ReceivedExport, exported: ExportedTables) -> Iterator[tuple[int, Measurement]]:
     """The measurements of the requirements that the files can answer, by index."""
-    recorded, requirements, missing = read.recorded, read.requirements, set(read.unpublished)
+    policy, requirements, missing = export.recorded.policy, export.requirements, set(export.unpublished)
     guards = {index: fold(guard) for index, guard in guards_of(requirements).items()}
-    hidden = hidden_parts(requirements, guards, recorded.policy.hides_respondents, ())
+    hidden = hidden_parts(requirements, guards, policy.hides_respondents, ())
     indexes = [
         i
         for i, r in enumerate(requirements)
@@ -183,9 +173,9 @@ def _recomputed(engine: Engine, read: ReadExport, tables: Mapping[str, exp.Table
     ]
     if not indexes:
         return
-    for part in rows_of_export(engine, recorded, requirements, indexes, tables):
+    for part in exported.rows(requirements, indexes):
         answered = [requirements[index] for index in part.indexes]
-        yield from zip(part.indexes, measured(engine, answered, part.rows, Background()), strict=True)
+        yield from zip(part.indexes, measured(exported.engine, answered, part.rows, Background()), strict=True)
 
 
 def _evidence(

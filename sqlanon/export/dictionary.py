@@ -6,14 +6,12 @@ import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from io import StringIO
-from typing import Any
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.reading import Reading
-from sqlanon.export.access import tables_of
+from sqlanon.export.certificate_format import Certificate
+from sqlanon.export.formats.base import COMMAS
 from sqlanon.export.reading_words import words_of
-
-__all__ = ["ColumnMeaning", "dictionary", "meanings"]
 
 _HEAD = ("table", "column", "type", "role", "a value is", "hierarchy", "level", "height", "a label means")
 
@@ -57,38 +55,36 @@ class ColumnMeaning:
         return f"{self.role}: {'; '.join(filter(None, parts))}"
 
 
-def dictionary(stated: dict[str, Any]) -> str:
+def dictionary(certificate: Certificate) -> str:
     """The text of the file for a certificate: CSV with a header, whose fields are told apart like those of the data."""
     text = StringIO()
-    fields = stated.get("csv", {})
-    delimiter, quote = fields.get("delimiter", ","), fields.get("quote", '"')
-    writer = csv.writer(text, delimiter=delimiter, quotechar=quote, lineterminator="\n")
+    fields = certificate.csv or COMMAS
+    writer = csv.writer(text, delimiter=fields.delimiter, quotechar=fields.quote, lineterminator="\n")
     writer.writerow(_HEAD)
-    writer.writerows(map(astuple, meanings(stated)))
+    writer.writerows(map(astuple, meanings(certificate)))
     return text.getvalue()
 
 
-def meanings(stated: dict[str, Any]) -> Iterator[ColumnMeaning]:
+def meanings(certificate: Certificate) -> Iterator[ColumnMeaning]:
     """What each column is by a certificate, table by table."""
-    attributes = {fold(str(a["name"])): a for a in stated["policy"]["attributes"]}
-    hierarchies = {fold(str(h["name"])): h for h in stated["policy"]["hierarchies"]}
-    words = words_of(stated)
-    for table in tables_of(stated):
-        for column in table["columns"]:
-            reading = Reading(column["reading"])
-            attribute = {} if reading in _ADDED else attributes.get(fold(column.get("source", column["name"])), {})
-            named = attribute.get("hierarchy") if reading in (Reading.LABEL, Reading.ITEM_LABELS) else None
+    attributes = {fold(a.name): a for a in certificate.policy.attributes}
+    hierarchies = {fold(h.name): h for h in certificate.policy.hierarchies}
+    words = words_of(certificate)
+    for table in certificate.all_tables:
+        for column in table.columns:
+            attribute = None if column.reading in _ADDED else attributes.get(fold(column.behind))
+            is_label = column.reading in (Reading.LABEL, Reading.ITEM_LABELS)
+            named = attribute.hierarchy if attribute and is_label else None
             hierarchy = hierarchies.get(fold(named)) if named else None
-            is_label = reading in (Reading.LABEL, Reading.ITEM_LABELS)
-            label = _LABELS.get(hierarchy["kind"], _ANY_LABEL) if hierarchy else _NO_HIERARCHY if is_label else ""
+            label = _LABELS.get(hierarchy.kind, _ANY_LABEL) if hierarchy else _NO_HIERARCHY if is_label else ""
             yield ColumnMeaning(
-                table=str(table["name"]),
-                column=column["name"],
-                type=column["type"],
-                role=str(attribute.get("role", "added by the method")).replace("_", " "),
-                value=words[reading],
+                table=table.name,
+                column=column.name,
+                type=column.type,
+                role=attribute.role.value.replace("_", " ") if attribute else "added by the method",
+                value=words[column.reading],
                 hierarchy=named or "",
-                level=" or ".join(map(str, column.get("levels", ()))),
-                height=str(hierarchy["height"]) if hierarchy else "",
+                level=" or ".join(map(str, column.levels)),
+                height=str(hierarchy.height) if hierarchy else "",
                 label=label,
             )

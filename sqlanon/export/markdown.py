@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlanon.domain.identifiers import listed
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import level_range
-from sqlanon.export.previous_export import MARKDOWN_TITLE
+from sqlanon.export.certificate_format import (
+    Argument,
+    Arguments,
+    AssumptionEntry,
+    Certificate,
+    ColumnEntry,
+    Figure,
+    LevelEntry,
+    LossEntry,
+    OtherRelease,
+    PolicyEntry,
+    RequirementEntry,
+)
 from sqlanon.export.reading_words import words_of
 
-__all__ = ["to_markdown"]
+# The beginning of a certificate in Markdown, by which an earlier export is told from files of others.
+MARKDOWN_TITLE = "# Certificate of the release "
 
 _FROM_FILE = "exported file"
 _FROM_ROWS = "rows as exported"
@@ -28,69 +40,75 @@ _LIMITS = (
 _UNSIGNED = "It is not signed: the hashes tell whether a file was changed, not who made it."
 
 
-def to_markdown(stated: dict[str, Any], signer: str | None = None) -> str:
+def to_markdown(certificate: Certificate, signer: str | None = None) -> str:
     """A certificate with the hashes of its files as Markdown; `signer` is what the key is known by that signed it."""
-    return "\n".join(_lines(stated, signer)) + "\n"
+    return "\n".join(_lines(certificate, signer)) + "\n"
 
 
-def _lines(stated: dict[str, Any], signer: str | None) -> Iterator[str]:
-    rows, time = stated["rows"], stated["time"]
-    yield MARKDOWN_TITLE + _code(stated["release"])
+def _lines(certificate: Certificate, signer: str | None) -> Iterator[str]:
+    rows, time = certificate.rows, certificate.time
+    yield MARKDOWN_TITLE + _code(certificate.release)
     yield ""
-    yield f"{rows['released']:,} of the source's {rows['source']:,} rows; {rows['suppressed']:,} suppressed."
-    yield f"Released {time['released']}, exported {time['exported']}."
-    yield from _required(stated["requirements"])
+    yield f"{rows.released:,} of the source's {rows.source:,} rows; {rows.suppressed:,} suppressed."
+    yield f"Released {time.released}, exported {time.exported}."
+    yield from _required(certificate.requirements)
     yield from _section("What it promises")
-    yield from (f"- {sentence}" for sentence in _promises(stated))
+    yield from (f"- {sentence}" for sentence in _promises(certificate.requirements))
     yield from _section("What it does not promise")
     limits = (
-        *_assumed(stated["assumptions"]),
-        *_limits_of_sets(stated["requirements"]),
+        *_assumed(certificate.assumptions),
+        *_limits_of_sets(certificate.requirements),
         *_LIMITS,
         _UNSIGNED if signer is None else f"It is signed as JSON, and not this page, with the key {signer}.",
-        *_limits_of_others(stated["other_releases"]),
-        *_limits_of_pseudonyms(stated["policy"]),
+        *_limits_of_others(certificate.other_releases),
+        *_limits_of_pseudonyms(certificate.policy),
     )
     yield from (f"- {sentence}" for sentence in limits)
-    yield from _generalization(stated)
-    yield from _policy(stated["policy"])
-    yield from _columns(stated)
-    yield from _files(stated)
+    yield from _generalization(certificate)
+    yield from _policy(certificate.policy)
+    yield from _columns(certificate)
+    yield from _files(certificate)
 
 
-def _columns(stated: dict[str, Any]) -> Iterator[str]:
+def _columns(certificate: Certificate) -> Iterator[str]:
     """The columns of the one table, or of each of several."""
-    head, words = ("column", "type", "a value is"), words_of(stated)
-    if "columns" in stated:
+    head, words = ("column", "type", "a value is"), words_of(certificate)
+    if certificate.columns is not None:
         yield from _section("Columns")
-        yield from _table(head, [_column(c, words) for c in stated["columns"]])
+        yield from _table(head, [_column(c, words) for c in certificate.columns])
         return
     yield from _section("Tables")
-    columns = [(table, column) for table in stated["tables"] for column in table["columns"]]
-    rows = [(_code(table["name"]), f"{table['rows']:,}", *_column(column, words)) for table, column in columns]
+    columns = [(table, column) for table in certificate.all_tables for column in table.columns]
+    rows = [(_code(table.name), f"{table.rows:,}", *_column(column, words)) for table, column in columns]
     yield from _table(("table", "rows", *head), rows)
 
 
-def _column(column: dict[str, Any], words: Mapping[Reading, str]) -> tuple[str, str, str]:
+def _column(column: ColumnEntry, words: Mapping[Reading, str]) -> tuple[str, str, str]:
     """Its name, its type, and what a value of it says of a row of the source."""
-    said = words[Reading(column["reading"])]
-    of = f", of {_code(column['source'])}" if "source" in column else ""
-    return _code(column["name"]), _code(column["type"]), said + of
+    of = "" if column.source is None else f", of {_code(column.source)}"
+    return _code(column.name), _code(column.type), words[column.reading] + of
 
 
-def _required(requirements: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _required(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
     yield from _section("Required and achieved")
     head = ("requirement", "required", "achieved", "met", "recomputed from", "defined in")
-    keys = ("required", "achieved", "satisfied", "recomputed_from", "paper")
-    rows = [(_code(r["requirement"]), *(_plain(r[key]) for key in keys)) for r in requirements]
+    rows = [
+        (
+            _code(r.requirement),
+            *map(_plain, (r.required, r.achieved, r.satisfied)),
+            r.recomputed_from,
+            r.paper,
+        )
+        for r in requirements
+    ]
     yield from _table(head, rows)
 
 
-def _promises(stated: dict[str, Any]) -> Iterator[str]:
-    for requirement in stated["requirements"]:
-        yield f"{_code(requirement['requirement'])}: {requirement['meaning']}"
-    seen = [r["recomputed_from"] for r in stated["requirements"]]
-    joined = {r["recomputed_from"]: r["joined_with"] for r in stated["requirements"] if "joined_with" in r}
+def _promises(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
+    for requirement in requirements:
+        yield f"{_code(requirement.requirement)}: {requirement.meaning}"
+    seen = [r.recomputed_from for r in requirements]
+    joined = {r.recomputed_from: r.joined_with for r in requirements if r.joined_with is not None}
     if _FROM_FILE in seen:
         which = "Each requirement" if set(seen) == {_FROM_FILE} else "Each requirement of which the table says so"
         yield f"{which} was recomputed from the exported file itself, read back before it took its name."
@@ -102,8 +120,8 @@ def _promises(stated: dict[str, Any]) -> Iterator[str]:
             )
         elif other in joined:
             yield (
-                f"What the join with {_code(joined[other]['release'])} tells was counted from both releases before the "
-                f"file was written: with that one, released {joined[other]['released']}, and with no other."
+                f"What the join with {_code(joined[other].release)} tells was counted from both releases before the "
+                f"file was written: with that one, released {joined[other].released}, and with no other."
             )
         elif other != _FROM_FILE:
             yield (
@@ -123,16 +141,16 @@ def _counted(seen: str) -> str:
     return {"public table": "Rows of the public table"}.get(hidden, hidden.capitalize())
 
 
-def _assumed(assumptions: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _assumed(assumptions: Sequence[AssumptionEntry]) -> Iterator[str]:
     """What the figures above rest on, and what is open because of it."""
     for entry in assumptions:
-        about = f"Of {', '.join(map(_code, entry['attributes']))}: " if entry["attributes"] else ""
-        yield f"{about}{entry['meaning']} {entry['not_hidden']}"
+        about = f"Of {', '.join(map(_code, entry.attributes))}: " if entry.attributes else ""
+        yield f"{about}{entry.meaning} {entry.not_hidden}"
 
 
-def _limits_of_sets(requirements: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _limits_of_sets(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
     """Requirements on some of the quasi-identifiers say nothing to anyone who knows others as well."""
-    sets = list(dict.fromkeys(_code(listed(r["on"])) for r in requirements if r.get("on")))
+    sets = list(dict.fromkeys(_code(listed(r.on)) for r in requirements if r.on))
     if sets:
         yield (
             f"A requirement on {' or on '.join(sets)} is about readers who know these columns of a person and no other "
@@ -141,88 +159,88 @@ def _limits_of_sets(requirements: Sequence[dict[str, Any]]) -> Iterator[str]:
         )
 
 
-def _limits_of_others(others: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _limits_of_others(others: Sequence[OtherRelease]) -> Iterator[str]:
     """The releases that this one can be compared with."""
     named = []
     for entry in others:
-        about = [entry["method"]] if entry["method"] else []
-        about += [f"exported {entry['exported'][:10]}"] if entry["exported"] else []
-        about += ["live"] if entry["kind"] == "view" else []
-        named.append(_code(entry["release"]) + (f" ({', '.join(about)})" if about else ""))
+        about = [entry.method] if entry.method else []
+        about += [f"exported {entry.exported[:10]}"] if entry.exported else []
+        about += ["live"] if entry.kind == "view" else []
+        named.append(_code(entry.release) + (f" ({', '.join(about)})" if about else ""))
     if named:
         yield f"It is not the only release of its source: there is {', '.join(named)}. Together they may tell more."
 
 
-def _limits_of_pseudonyms(policy: dict[str, Any]) -> Iterator[str]:
-    kinds = {attribute["pseudonym"] for attribute in policy["attributes"]}
+def _limits_of_pseudonyms(policy: PolicyEntry) -> Iterator[str]:
+    kinds = {attribute.pseudonym for attribute in policy.attributes}
     if kinds - {None}:
         yield "A pseudonym hides a name, not which rows share it."
     if "key kept" in kinds:
         yield "Pseudonyms under a key that is kept are the same in every release made with it, which links them."
 
 
-def _generalization(stated: dict[str, Any]) -> Iterator[str]:
-    method, loss = stated["method"], stated["loss"]
+def _generalization(certificate: Certificate) -> Iterator[str]:
+    method, loss = certificate.method, certificate.loss
     yield from _section("What is published")
-    if stated["levels"]:
+    if certificate.levels:
         rows = [
-            (_code(a["attribute"]), level_range(a.get("levels", [a["level"]])), _plain(a["height"]), _name(a))
-            for a in stated["levels"]
+            (_code(a.attribute), level_range(a.levels or (a.level or 0,)), str(a.height), _name(a))
+            for a in certificate.levels
         ]
         yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
-    elif method["published"]:
-        yield method["published"]
+    elif method.published:
+        yield method.published
     yield ""
-    figure = _plain(loss["achieved"]) + _proven(loss)
-    yield f"Method: {_code(_call(method['name'], method['options']))}. Loss: {figure}."
-    if loss["definition"]:
-        yield f"The loss is the {loss['definition']}."
+    figure = _plain(loss.achieved) + _proven(loss)
+    yield f"Method: {_code(_call(method.name, method.options))}. Loss: {figure}."
+    if loss.definition:
+        yield f"The loss is the {loss.definition}."
 
 
-def _proven(loss: dict[str, Any]) -> str:
+def _proven(loss: LossEntry) -> str:
     """Whether any release could lose less, as far as the search could tell."""
-    if loss["proven_optimal"] is None:
+    if loss.proven_optimal is None:
         return ""
-    if loss["proven_optimal"]:
+    if loss.proven_optimal:
         return ", the least of all levels that meet the requirements"
-    bound = "" if loss["at_least"] is None else f": none is below {_plain(loss['at_least'])}"
+    bound = "" if loss.at_least is None else f": none is below {_plain(loss.at_least)}"
     return f", not proven to be the least{bound}"
 
 
-def _name(level: dict[str, Any]) -> str:
-    return _code(level["hierarchy"]) if level["hierarchy"] else "kept or suppressed"
+def _name(level: LevelEntry) -> str:
+    return _code(level.hierarchy) if level.hierarchy else "kept or suppressed"
 
 
-def _policy(policy: dict[str, Any]) -> Iterator[str]:
+def _policy(policy: PolicyEntry) -> Iterator[str]:
     """The statement, in a block whose fence is longer than any run of backticks in it."""
     yield from _section("Policy")
-    yield f"Fingerprint (SHA-256, hierarchies included): `{policy['fingerprint_sha256']}`"
+    yield f"Fingerprint (SHA-256, hierarchies included): `{policy.fingerprint_sha256}`"
     yield ""
-    fence = "`" * max(3, _longest_run(policy["statement"]) + 1)
-    yield from (fence + "sql", policy["statement"], fence)
+    fence = "`" * max(3, _longest_run(policy.statement) + 1)
+    yield from (fence + "sql", policy.statement, fence)
 
 
-def _files(stated: dict[str, Any]) -> Iterator[str]:
-    versions = stated["versions"]
-    if "contents" in stated:
+def _files(certificate: Certificate) -> Iterator[str]:
+    versions = certificate.versions
+    if certificate.contents is not None:
         yield from _section("Contents and versions")
-        rows = [(_code(table["name"]), _code(table["sha256"])) for table in stated["contents"]]
+        rows = [(_code(table.name), _code(table.sha256)) for table in certificate.contents]
         yield from _table(("table", "SHA-256 of its rows"), rows)
     else:
         yield from _section("Files and versions")
-        files = [*stated["files"], *([stated["dictionary"]] if "dictionary" in stated else [])]
-        described = [(_code(f["name"]), f"{f['bytes']:,}", _code(f["sha256"])) for f in files]
+        files = [*(certificate.files or ()), *([certificate.dictionary] if certificate.dictionary else [])]
+        described = [(_code(f.name), f"{f.bytes:,}", _code(f.sha256)) for f in files]
         yield from _table(("file", "bytes", "SHA-256"), described)
     yield ""
-    for done, said in (("Released", versions["released_with"]), ("Exported", versions["exported_with"])):
-        yield f"{done} with sqlanon {said['sqlanon']} on {said['engine']}."
+    for done, said in (("Released", versions.released_with), ("Exported", versions.exported_with)):
+        yield f"{done} with sqlanon {said.sqlanon} on {said.engine}."
 
 
 def _section(title: str) -> tuple[str, ...]:
     return ("", f"## {title}", "")
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"| {' | '.join(head)} |"
     yield f"|{' --- |' * len(head)}"
     for row in rows:
@@ -230,15 +248,15 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Figure | bool) -> str:
     match value:
         case None:
             return "-"
         case bool():
             return "yes" if value else "no"
-        case float():
-            return f"{value:.6g}"
-    return str(value)
+        case str() | int():
+            return str(value)
+    return f"{value:.6g}"
 
 
 def _code(text: str) -> str:
@@ -253,11 +271,11 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
-def _call(name: str, arguments: dict[str, Any]) -> str:
+def _call(name: str, arguments: Arguments) -> str:
     return f"{name}({', '.join(f'{key} => {_argument(value)}' for key, value in arguments.items())})"
 
 
-def _argument(value: Any) -> str:
+def _argument(value: Argument) -> str:
     if isinstance(value, list):
         return f"({', '.join(map(_argument, value))})"
     if isinstance(value, bool):

@@ -8,45 +8,21 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from sqlanon.errors import SqlanonError
+from sqlanon.export.certificate_format import Certificate, RepeatedMemberError, certificate_content, certificate_of
 from sqlanon.export.formats.base import export_format, suffixes
-
-__all__ = [
-    "CERTIFICATE_FORMAT",
-    "CERTIFICATE_VERSION",
-    "MARKDOWN_TITLE",
-    "UNFINISHED",
-    "RepeatedMemberError",
-    "certificate_content",
-    "file_hash",
-    "is_open",
-    "listed_files",
-    "previous_certificate",
-    "why_not_certificate",
-    "why_not_data",
-    "why_not_markdown",
-]
-
-CERTIFICATE_FORMAT = "sqlanon export certificate"
-CERTIFICATE_VERSION = 1
-MARKDOWN_TITLE = "# Certificate of the release "
+from sqlanon.export.markdown import MARKDOWN_TITLE
 
 # How the names of folders begin in which exports are written; a killed one leaves its own.
 UNFINISHED = ".sqlanon-"
 
 # Where a system shows which files this process has open.
 _OPEN = ("/proc/self/fd", "/dev/fd")
-
-
-class RepeatedMemberError(ValueError):
-    """An object of a certificate has two members of one name, of which programs read the one or the other."""
 
 
 def file_hash(file: Path) -> str:
@@ -139,9 +115,11 @@ def _is_own(file: Path) -> bool:
     return file.is_file() and not file.is_symlink()
 
 
-def previous_certificate(file: Path) -> dict[str, Any]:
-    """The content of the certificate of an earlier export; empty if the file is none."""
-    return _content(file)
+def previous_certificate(file: Path) -> Certificate | None:
+    """The certificate of an earlier export; None if the file is none, or one of another format."""
+    with suppress(ValueError):
+        return certificate_of(_content(file))
+    return None
 
 
 def _content(file: Path) -> dict[str, object]:
@@ -156,21 +134,3 @@ def _stated(text: str) -> dict[str, object]:
         return certificate_content(text)
     except RepeatedMemberError:
         return {}
-
-
-def certificate_content(text: str) -> dict[str, Any]:
-    """The content of a certificate; empty if the text is none. Raises RepeatedMemberError."""
-    try:
-        read = json.loads(text, object_pairs_hook=_members)
-    except RepeatedMemberError:
-        raise
-    except (ValueError, RecursionError):
-        return {}
-    return read if isinstance(read, dict) and read.get("format") == CERTIFICATE_FORMAT else {}
-
-
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise RepeatedMemberError
-    return members

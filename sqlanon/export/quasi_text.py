@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from typing import Any
 
 from sqlglot import exp
 
@@ -13,13 +11,11 @@ from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Column
-from sqlanon.export.access import tables_of
+from sqlanon.export.certificate_format import Certificate
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.inputs.item_lists import is_list
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column
-
-__all__ = ["as_text", "changed_types"]
 
 # Their values are of the source's type at every level.
 _ENDS = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
@@ -44,14 +40,13 @@ def as_text(
     return columns, exp.select(*outputs).from_(rows.subquery("as_released"))
 
 
-def changed_types(former: dict[str, Any], files: Sequence[ExportFile], *, fixed: bool) -> Iterator[str]:
+def changed_types(former: Certificate | None, files: Sequence[ExportFile], *, fixed: bool) -> Iterator[str]:
     """Says which columns have another type than in the export that is replaced, by its certificate.
 
     `fixed` says that TEXT is asked for.
     """
-    types: dict[tuple[str, str], str] = {}
-    with suppress(LookupError, TypeError, AttributeError):
-        types = {(str(t["name"]), str(c["name"])): str(c["type"]) for t in tables_of(former) for c in t["columns"]}
+    tables = former.all_tables if former else ()
+    types = {(table.name, column.name): column.type for table in tables for column in table.columns}
     changed = [
         f"{name} is {kind} and was {types[file.table, name]}"
         for file in files

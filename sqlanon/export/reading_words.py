@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sqlanon.domain.reading import Reading
-
-__all__ = ["words_of"]
+from sqlanon.export.certificate_format import Certificate
 
 _OF_ROWS: Mapping[Reading, str] = {
     Reading.EXACT: "the row's own value",
@@ -36,8 +34,8 @@ _WITH_COUNTERFEITS: Mapping[Reading, str] = {
 }
 
 
-def words_of(stated: dict[str, Any]) -> Mapping[Reading, str]:
+def words_of(certificate: Certificate) -> Mapping[Reading, str]:
     """The words for each reading of a column, as they are true of the tables of a certificate."""
-    columns = [column for table in stated.get("tables", ()) for column in table["columns"]]
-    has_counterfeits = any(column["reading"] == Reading.COUNTERFEITS.value for column in columns)
+    columns = [column for table in certificate.tables or () for column in table.columns]
+    has_counterfeits = any(column.reading is Reading.COUNTERFEITS for column in columns)
     return {**_OF_ROWS, **_WITH_COUNTERFEITS} if has_counterfeits else _OF_ROWS

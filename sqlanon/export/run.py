@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -22,7 +22,8 @@ from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, SqlanonError, about
-from sqlanon.export.certificate import Evidence, Proof, certificate, to_json
+from sqlanon.export.certificate import Evidence, Proof, certificate
+from sqlanon.export.certificate_format import Certificate, to_json
 from sqlanon.export.copied_files import copy_files, require_copyable
 from sqlanon.export.destinations.base import Staged
 from sqlanon.export.destinations.choice import csv_fields, destination_of, require_format
@@ -47,8 +48,6 @@ from sqlanon.syntax.statements import ExportRelease
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-__all__ = ["Exported", "export_release"]
 
 
 @dataclass(frozen=True)
@@ -208,9 +207,9 @@ def _copy(
     return tables
 
 
-def _certify(stated: dict[str, Any], tables: Sequence[_Written], staged: Staged, key: Ed25519PrivateKey | None) -> None:
+def _certify(stated: Certificate, tables: Sequence[_Written], staged: Staged, key: Ed25519PrivateKey | None) -> None:
     """Writes both certificates, signed with the key if there is one."""
-    stated |= staged.contents([written.file for written in tables], stated)
+    stated = staged.with_digests([written.file for written in tables], stated)
     signer = None
     if key is not None:
         stated, signer = signed(stated, key)

@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.export.certificate_format import SIGNATURE, Certificate, SignatureEntry, canonical, content_of
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-__all__ = ["Signer", "key_fingerprint", "new_key_pair", "public_key", "signed", "signer_of", "signing_key"]
-
 ALGORITHM = "Ed25519"
-_FIELD = "signature"
 _MEMBERS = {"algorithm", "public_key", "value"}
 _PEM = "-----BEGIN"
 
@@ -77,32 +76,32 @@ def key_fingerprint(key: Ed25519PrivateKey) -> str:
     return _fingerprint(key.public_key().public_bytes_raw())
 
 
-def signed(stated: dict[str, Any], key: Ed25519PrivateKey) -> tuple[dict[str, Any], str]:
+def signed(certificate: Certificate, key: Ed25519PrivateKey) -> tuple[Certificate, str]:
     """The certificate with the signature of this key, and the key's fingerprint."""
     public = key.public_key().public_bytes_raw()
-    value = key.sign(_message(stated))
-    signature = {"algorithm": ALGORITHM, "public_key": _base64(public), "value": _base64(value)}
-    return {**stated, _FIELD: signature}, _fingerprint(public)
+    value = key.sign(canonical(content_of(certificate)))
+    signature = SignatureEntry(algorithm="Ed25519", public_key=_base64(public), value=_base64(value))
+    return replace(certificate, signature=signature), _fingerprint(public)
 
 
-def signer_of(stated: dict[str, Any]) -> Signer | None:
-    """Who signed a certificate; None for one that nobody signed.
+def signer_of(content: dict[str, object]) -> Signer | None:
+    """Who signed the certificate with these members; None for a certificate that nobody signed.
 
     Raises PrivacyViolation for a signature that is not one of this certificate, UserError where what checks signatures
     is not installed.
     """
-    if _FIELD not in stated:
+    if SIGNATURE not in content:
         return None
     with _cryptography():
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     try:
-        parts = stated[_FIELD]
-        if set(parts) != _MEMBERS or parts["algorithm"] != ALGORITHM:
+        parts = content[SIGNATURE]
+        if not isinstance(parts, dict) or set(parts) != _MEMBERS or parts["algorithm"] != ALGORITHM:
             # What else stands in it would not be signed.
             raise ValueError("another algorithm, or more than a signature")
         public, value = (base64.b64decode(parts[name], validate=True) for name in ("public_key", "value"))
-        Ed25519PublicKey.from_public_bytes(public).verify(value, _message(stated))
+        Ed25519PublicKey.from_public_bytes(public).verify(value, canonical(content))
     except (InvalidSignature, KeyError, TypeError, ValueError, RecursionError):
         raise PrivacyViolation(
             "the certificate is not as it was signed: it was changed, or its signature was",
@@ -171,13 +170,6 @@ def _signer(key: Ed25519PublicKey) -> Signer:
 def _fingerprint(public: bytes) -> str:
     """What people compare keys by, as of SSH keys."""
     return f"SHA256:{base64.b64encode(hashlib.sha256(public).digest()).decode().rstrip('=')}"
-
-
-def _message(stated: dict[str, Any]) -> bytes:
-    """What is signed of a certificate. Raises ValueError for numbers and texts that no certificate has."""
-    others = {name: value for name, value in stated.items() if name != _FIELD}
-    text = json.dumps(others, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
-    return text.encode()
 
 
 def _base64(content: bytes) -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.errors import UserError
-from sqlanon.export.access import export_at
 from sqlanon.export.formats.base import suffixes
 from sqlanon.export.layout import names_of_export
+from sqlanon.export.opening import export_at
 from sqlanon.export.paths import local_path
 from sqlanon.syntax.statements import ExportRelease, Statement
 

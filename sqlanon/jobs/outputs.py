@@ -15,9 +15,9 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.errors import SqlanonError
-from sqlanon.export.access import export_at
 from sqlanon.export.formats.base import suffixes
 from sqlanon.export.layout import names_of_export, report_path
+from sqlanon.export.opening import export_at
 from sqlanon.export.paths import local_path
 from sqlanon.export.previous_export import file_hash
 from sqlanon.export.target import content_names

@@ -78,6 +78,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
                 imported.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
     assert set(imported) == {
         "duckdb",
+        "msgspec",
         "sqlglot",
         "numpy",
         "pandas",
@@ -104,6 +105,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
     assert imported["prometheus_client"] == {"sqlanon/jobs/metrics.py"}
     assert imported["dbt"] == {"sqlanon/dbt/model.py", "sqlanon/dbt/model_policy.py"}
+    assert all(path.startswith(("sqlanon/export/", "sqlanon/catalog/")) for path in imported["msgspec"])
     assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/terminal/") for path in imported[name])
@@ -112,7 +114,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     arrow = {"sqlanon/udfs.py", "sqlanon/estimates/batch/row_blocks.py", "sqlanon/engines/spark.py"}
     arrow |= {"sqlanon/engines/arrow_streams.py", "sqlanon/engines/spark_errors.py"}
     assert {path for path in imported["pyarrow"] if not path.startswith("udfs/")} <= arrow
-    assert set(lower_bounds(PROJECT["dependencies"])) == {"duckdb", "sqlglot", "numpy", "pandas", "pytz"}
+    assert set(lower_bounds(PROJECT["dependencies"])) == {"duckdb", "msgspec", "sqlglot", "numpy", "pandas", "pytz"}
     assert set(lower_bounds(PROJECT["optional-dependencies"]["cli"])) == COMMAND_LINE
 
 

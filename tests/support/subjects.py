@@ -89,6 +89,7 @@ _FILES = {
     ),
     "export": (
         "assumptions composition content export export_bytes export_certificate export_formats export_leftovers "
+        "certificate_schema "
         "export_models export_options export_place export_replace export_targets export_drill forged_certificates jobs "
         "postgres_drill postgres_export exported_databases postgres_import postgres_schemas report_files signature "
         "sources_elsewhere url_passwords"

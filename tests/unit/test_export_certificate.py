@@ -7,18 +7,19 @@ import re
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace as replaced
 
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.export.certificate import Evidence, Proof, certificate, to_json
+from sqlanon.export.certificate import Evidence, Proof, certificate
+from sqlanon.export.certificate_format import Certificate, FileEntry, to_json
 from sqlanon.export.markdown import to_markdown
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.questions.ask import bind_requirement
@@ -61,8 +62,8 @@ def evidence(name: str = "zip", *, source: Source | None = None, pseudonym: Pseu
     return Evidence(release, policy, (), [proof], [(name, "VARCHAR")], "DuckDB 2.0.1", datetime(2026, 2, 3))
 
 
-def whole(given: Evidence) -> dict[str, Any]:
-    return certificate(given) | {"files": [{"name": "x.csv", "bytes": 12345, "sha256": "cd" * 32}]}
+def whole(given: Evidence) -> Certificate:
+    return replaced(certificate(given), files=(FileEntry(name="x.csv", bytes=12345, sha256="cd" * 32),))
 
 
 def test_json_states_the_policy_s_arguments_as_numbers() -> None:
@@ -84,7 +85,7 @@ def test_neither_a_query_nor_the_place_of_a_key_is_quoted() -> None:
         assert "Somebody" not in text
         assert "WHERE_THE_KEY_IS" not in text
         assert "PSEUDONYM" in text
-    assert certificate(given)["policy"]["source"] == "query"
+    assert certificate(given).policy.source == "query"
 
 
 @pytest.mark.parametrize(
@@ -115,10 +116,10 @@ def proven(hidden: str | None, *, attribute: str = "disease", figure: float = 2.
 
 
 def test_a_requirement_is_stated_as_the_user_wrote_it_with_its_attribute() -> None:
-    stated = whole(proven(None))["requirements"][1]
-    assert (stated["model"], stated["question"]) == ("l_diversity", "entropy_l_diversity")
-    assert stated["arguments"] == {"l": 2.0, "variant": "entropy"}
-    assert (stated["attribute"], stated["attributes"]) == ("disease", ["disease"])
+    stated = whole(proven(None)).requirements[1]
+    assert (stated.model, stated.question) == ("l_diversity", "entropy_l_diversity")
+    assert stated.arguments == {"l": 2.0, "variant": "entropy"}
+    assert (stated.attribute, stated.attributes) == ("disease", ("disease",))
     assert "| `l_diversity(l => 2, variant => 'entropy') of disease` | 2 | 2.5 | yes |" in to_markdown(
         whole(proven(None))
     )
@@ -134,7 +135,7 @@ def test_a_requirement_is_stated_as_the_user_wrote_it_with_its_attribute() -> No
 )
 def test_what_no_file_shows_is_said_to_have_been_counted_before(hidden: str, sentence: str) -> None:
     said = whole(proven(hidden))
-    assert [r["recomputed_from"] for r in said["requirements"]] == [
+    assert [r.recomputed_from for r in said.requirements] == [
         "exported file", f"snapshot with its {hidden}, when it was made",
     ]  # fmt: skip
     text = to_markdown(said)
@@ -164,7 +165,7 @@ def test_how_near_the_loss_is_to_the_least(proof: bool | None, bound: float | No
     known = evidence()
     release = replace(known.release, loss=12.0, loss_name="height", proven_optimal=proof, loss_bound=bound)
     said = whole(replace(known, release=release))
-    assert said["loss"] == {
+    assert json.loads(to_json(said))["loss"] == {
         "question": "height",
         "achieved": 12.0,
         "proven_optimal": proof,
@@ -182,10 +183,10 @@ def test_the_query_of_a_public_table_is_not_quoted() -> None:
         (Source(QualifiedName(("voters",))), "relation"),
     ):
         said = whole(replace(known, policy=replace(known.policy, against=source)))
-        assert said["policy"]["public"] == kind
+        assert said.policy.public == kind
         assert "Somebody" not in to_json(said) + to_markdown(said)
-        assert "AGAINST" in said["policy"]["statement"]
-    assert whole(known)["policy"]["public"] is None
+        assert "AGAINST" in said.policy.statement
+    assert whole(known).policy.public is None
 
 
 @given(st.text(min_size=1).filter(str.strip) | st.text("|`*_\\<\n #", min_size=1).filter(str.strip))
@@ -208,9 +209,9 @@ def test_hostile_names_stay_in_their_cells(name: str) -> None:
 
 def test_every_reading_has_words_for_people() -> None:
     stated = whole(evidence())
-    [first, *_] = stated["columns"]
+    [first, *_] = stated.columns or ()
     for reading in Reading:
-        lines = to_markdown(stated | {"columns": [first | {"reading": reading, "source": "other"}]}).splitlines()
-        [line] = [line for line in lines if line.startswith(f"| `{first['name']}` | `{first['type']}` |")]
-        said = line.removesuffix(", of `other` |").rpartition("| ")[2]
-        assert said
+        column = replaced(first, reading=reading, source="other")
+        lines = to_markdown(replaced(stated, columns=(column,))).splitlines()
+        [line] = [line for line in lines if line.startswith(f"| `{first.name}` | `{first.type}` |")]
+        assert line.removesuffix(", of `other` |").rpartition("| ")[2]

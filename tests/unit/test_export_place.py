@@ -19,8 +19,9 @@ import pytest
 import sqlanon
 from sqlanon.export import exchange
 from sqlanon.export.atomic import put
+from sqlanon.export.certificate_format import CERTIFICATE_FORMAT
 from sqlanon.export.layout import Layout, layout_of
-from sqlanon.export.previous_export import CERTIFICATE_FORMAT, MARKDOWN_TITLE
+from sqlanon.export.markdown import MARKDOWN_TITLE
 from sqlanon.export.target import require_free
 from tests.support.database import template
 from tests.support.processes import running

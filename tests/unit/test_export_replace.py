@@ -16,6 +16,7 @@ import pytest
 import sqlanon
 from sqlanon import UserError
 from sqlanon.export import atomic, previous_export
+from sqlanon.export.certificate_format import CERTIFICATE_FORMAT
 from sqlanon.export.layout import layout_of
 from sqlanon.export.target import require_free
 
@@ -337,9 +338,7 @@ def test_what_an_unfinished_export_says_of_other_files_does_not_count(tmp_path: 
     layout = layout_of(f"{tmp_path}/x.csv", "csv", "release")
     left = tmp_path / ".sqlanon-1" / "export"
     left.mkdir(parents=True)
-    (left / layout.certificate).write_text(
-        f'{{"format": "{previous_export.CERTIFICATE_FORMAT}", "files": [{{"name": "x.csv"}}]}}'
-    )
+    (left / layout.certificate).write_text(f'{{"format": "{CERTIFICATE_FORMAT}", "files": [{{"name": "x.csv"}}]}}')
     (tmp_path / "x.csv").write_text("mine")
     with pytest.raises(UserError, match="has no certificate"):
         require_free(layout, replace=True)

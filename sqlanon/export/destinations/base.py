@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from sqlanon.engines.base import Engine
+from sqlanon.export.certificate_format import Certificate
 from sqlanon.export.formats.base import ExportFile, Format
-
-__all__ = ["Destination", "Staged"]
 
 
 class Staged(Protocol):
@@ -29,11 +28,11 @@ class Staged(Protocol):
     @property
     def spill(self) -> Path: ...
 
-    def contents(self, files: Sequence[ExportFile], stated: dict[str, Any]) -> dict[str, Any]:
-        """What the certificate says of where the rows are, from which anyone can tell them from others."""
+    def with_digests(self, files: Sequence[ExportFile], certificate: Certificate) -> Certificate:
+        """The certificate with the digests of the data, from which anyone can tell them from other data."""
         ...
 
-    def certify(self, stated: dict[str, Any], signer: str | None) -> None:
+    def certify(self, certificate: Certificate, signer: str | None) -> None:
         """Writes the certificate, as a program reads it and as people do; `signer` is who signed it."""
         ...
 
@@ -54,8 +53,8 @@ class Destination(Protocol):
     @property
     def partition(self) -> tuple[str, ...] | None: ...
 
-    def former(self) -> dict[str, Any]:
-        """What the certificate of the export says that is there now; empty where nothing says it."""
+    def former(self) -> Certificate | None:
+        """The certificate of the export that is there now; None where there is none of the same format."""
         ...
 
     def path_of(self, table: int) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace
 
 from sqlanon.engines.base import Engine
 from sqlanon.export.atomic import Staging, file_errors, put, staging
-from sqlanon.export.certificate import to_json
+from sqlanon.export.certificate_format import Certificate, FileEntry, to_json
 from sqlanon.export.dictionary import dictionary
 from sqlanon.export.exchange import recover
 from sqlanon.export.formats.base import ExportFile, Format, suffixes
@@ -18,8 +19,6 @@ from sqlanon.export.layout import Layout, require_known_suffix
 from sqlanon.export.markdown import to_markdown
 from sqlanon.export.previous_export import file_hash, previous_certificate
 from sqlanon.export.target import require_free, require_no_database
-
-__all__ = ["FileDestination"]
 
 
 @dataclass(frozen=True)
@@ -37,22 +36,22 @@ class _StagedFiles:
     def spill(self) -> Path:
         return self.staging.spill
 
-    def contents(self, files: Sequence[ExportFile], stated: dict[str, Any]) -> dict[str, Any]:
-        """The files with their sizes and hashes, and the dictionary, which is written here, with its own."""
-        contents: dict[str, Any] = {"files": [self._described(path) for file in files for path in file.paths]}
-        if self.layout.has_dictionary:
-            path = self.staging.files / self.layout.dictionary
-            path.write_text(dictionary(stated), encoding="utf-8", newline="")
-            contents["dictionary"] = self._described(path)
-        return contents
+    def with_digests(self, files: Sequence[ExportFile], certificate: Certificate) -> Certificate:
+        """The files with their sizes and digests, and the dictionary, which is written here, with its own."""
+        entries = tuple(self._described(path) for file in files for path in file.paths)
+        if not self.layout.has_dictionary:
+            return replace(certificate, files=entries)
+        path = self.staging.files / self.layout.dictionary
+        path.write_text(dictionary(certificate), encoding="utf-8", newline="")
+        return replace(certificate, files=entries, dictionary=self._described(path))
 
-    def _described(self, file: Path) -> dict[str, Any]:
+    def _described(self, file: Path) -> FileEntry:
         name = file.relative_to(self.staging.files).as_posix()
-        return {"name": name, "bytes": file.stat().st_size, "sha256": file_hash(file)}
+        return FileEntry(name=name, bytes=file.stat().st_size, sha256=file_hash(file))
 
-    def certify(self, stated: dict[str, Any], signer: str | None) -> None:
-        (self.staging.files / self.layout.certificate).write_text(to_json(stated), encoding="utf-8")
-        (self.staging.files / self.layout.markdown).write_text(to_markdown(stated, signer), encoding="utf-8")
+    def certify(self, certificate: Certificate, signer: str | None) -> None:
+        (self.staging.files / self.layout.certificate).write_text(to_json(certificate), encoding="utf-8")
+        (self.staging.files / self.layout.markdown).write_text(to_markdown(certificate, signer), encoding="utf-8")
 
     def put(self) -> None:
         put(self.staging.files, self.layout, replace=self.replace)
@@ -75,13 +74,12 @@ class FileDestination:
     def partition(self) -> tuple[str, ...] | None:
         return self.layout.partition
 
-    def former(self) -> dict[str, Any]:
-        """Empty, too, where its files are of another format, whose types are others."""
-        stated = previous_certificate(self.layout.folder / self.layout.certificate)
-        with suppress(LookupError, TypeError):
-            if suffixes().get(Path(str(stated["files"][0]["name"])).suffix.lower()) == self.format:
-                return stated
-        return {}
+    def former(self) -> Certificate | None:
+        """None, too, where its files are of another format, whose types are others."""
+        former = previous_certificate(self.layout.folder / self.layout.certificate)
+        if former is None or not former.files:
+            return None
+        return former if suffixes().get(Path(former.files[0].name).suffix.lower()) == self.format else None
 
     def path_of(self, table: int) -> str:
         return self.layout.path_of(self.layout.tables[table])

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sqlglot import exp
 
 from sqlanon import __version__
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.errors import InternalError, PrivacyViolation, UserError
-from sqlanon.export.access import Export, files_of
+from sqlanon.export.certificate_format import Certificate, RepeatedMemberError, certificate_content, certificate_of
 from sqlanon.export.destinations.postgres_sql import READING, REPLACING, lock_tables
 from sqlanon.export.destinations.postgres_tables import CERTIFICATE, PostgresTables
 from sqlanon.export.destinations.schema_contents import SchemaContents
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.export.markdown import to_markdown
-from sqlanon.export.previous_export import MARKDOWN_TITLE, RepeatedMemberError, certificate_content
+from sqlanon.export.markdown import MARKDOWN_TITLE, to_markdown
+from sqlanon.export.received import ReceivedExport, files_of
 from sqlanon.export.signature import signer_of
 from sqlanon.sqlgen.build.names import column, relation
-
-__all__ = ["Schema"]
 
 _CERTIFICATE_COLUMNS = (("json", "text"), ("markdown", "text"))
 _NO_CERTIFICATE = (LookupError, TypeError, ValueError, AttributeError)
@@ -35,9 +32,9 @@ class Schema:
         self._name = name
         self._contents = SchemaContents(connection, name)
 
-    def require_written(self, stated: dict[str, Any]) -> None:
+    def require_written(self, certificate: Certificate) -> None:
         """Raises InternalError where it holds anything but the tables of this certificate, as they were written."""
-        if (why := self._why_not(self._files(stated))) is not None:
+        if (why := self._why_not(_tables(certificate))) is not None:
             raise InternalError(f"the new schema is not as it was to be written: {why}")
 
     def replaceable(self, called: str, spill: Path, *, replace: bool) -> Sequence[str] | None:
@@ -69,7 +66,7 @@ class Schema:
         # In the order in which they were locked: whoever waits for the first of them has none of the others.
         return (CERTIFICATE, *sorted(map(str, export.data)))
 
-    def export(self, lock: str) -> Export | None:
+    def export(self, lock: str) -> ReceivedExport | None:
         """The export in it, by its certificate, whose tables are locked; None where there is no certificate.
 
         The server's catalog has said before any row is read that it holds the tables of the export, as an export writes
@@ -82,8 +79,9 @@ class Schema:
         _require(self._contents.why_not_table(CERTIFICATE))
         _require(self._contents.why_not_columns({CERTIFICATE: _CERTIFICATE_COLUMNS}))
         try:
-            stated, markdown = self._certificate()
-            files = self._files(stated)
+            content, markdown = self._certificate()
+            certificate = certificate_of(content)
+            files = _tables(certificate)
         except RepeatedMemberError:
             raise PrivacyViolation("its certificate says something twice in one object") from None
         except _NO_CERTIFICATE:
@@ -92,24 +90,15 @@ class Schema:
         _require(self._contents.why_not_tables({*names, CERTIFICATE}))
         self._lock(names, lock)
         _require(self._why_not(files))
-        _require(_why_not_markdown(stated, markdown))
+        _require(_why_not_markdown(certificate, content, markdown))
         tables = PostgresTables(self._connection, self._name)
-        return Export(tuple(file.path for file in files), "postgres", stated, tables)
+        return ReceivedExport(self._name, tuple(file.path for file in files), "postgres", tables, content)
 
-    def _certificate(self) -> tuple[dict[str, Any], str]:
-        """What it states, and its text in words. Raises RepeatedMemberError, and ValueError unless it is one row."""
+    def _certificate(self) -> tuple[dict[str, object], str]:
+        """Its members, and its text in words. Raises RepeatedMemberError, and ValueError unless it is one row."""
         query = exp.select(column("json"), column("markdown")).from_(relation((self._name, CERTIFICATE))).limit(2)
         ((text, markdown),) = self._connection.rows(query)
         return certificate_content(str(text)), str(markdown)
-
-    def _files(self, stated: dict[str, Any]) -> list[ExportFile]:
-        """The tables of a certificate. Raises one of `_NO_CERTIFICATE` where it does not say them."""
-        digests = {str(entry["name"]): str(entry["sha256"]) for entry in stated["contents"]}
-        paths = tuple(map(Path, digests))
-        files = files_of(Export(paths, "postgres", stated, PostgresTables(self._connection, self._name)))
-        if [(file.table, file.partition) for file in files] != [(name, None) for name in digests]:
-            raise ValueError("it names other tables than it describes")
-        return files
 
     def _lock(self, names: Sequence[str], mode: str) -> None:
         self._connection.run(lock_tables(self._name, names, mode))
@@ -122,13 +111,22 @@ class Schema:
             {**tables, CERTIFICATE: _CERTIFICATE_COLUMNS}
         )
 
-    def _changed(self, export: Export, spill: Path) -> str | None:
+    def _changed(self, export: ReceivedExport, spill: Path) -> str | None:
         """Which table has other rows than when it was exported; None if none. Raises PrivacyViolation as `reopen`."""
         tables = PostgresTables(self._connection, self._name)
-        tables.reopen(files_of(export), {"temp_directory": str(spill)}).connection.close()
-        contents = export.stated["contents"]
-        changed = (str(entry["name"]) for entry in contents if tables.digests[str(entry["name"])] != entry["sha256"])
+        tables.reopen(export.files, {"temp_directory": str(spill)}).connection.close()
+        contents = export.certificate.contents or ()
+        changed = (entry.name for entry in contents if tables.digests[entry.name] != entry.sha256)
         return next((f"{name} was changed since it was exported" for name in sorted(changed)), None)
+
+
+def _tables(certificate: Certificate) -> tuple[ExportFile, ...]:
+    """The tables of a certificate. Raises ValueError where it has digests of other tables than it describes."""
+    digests = [entry.name for entry in certificate.contents or ()]
+    files = files_of(certificate, list(map(Path, digests)))
+    if [(file.table, file.partition) for file in files] != [(name, None) for name in digests]:
+        raise ValueError("it names other tables than it describes")
+    return files
 
 
 def _require(why_not: str | None) -> None:
@@ -136,16 +134,16 @@ def _require(why_not: str | None) -> None:
         raise PrivacyViolation(why_not)
 
 
-def _why_not_markdown(stated: dict[str, Any], markdown: str) -> str | None:
+def _why_not_markdown(certificate: Certificate, content: dict[str, object], markdown: str) -> str | None:
     """What speaks against a text's being the certificate in words; None if nothing.
 
     Another version may have other words for the same: of such a text only the title is known.
     """
     try:
-        if stated["versions"]["exported_with"]["sqlanon"] != __version__:
+        if certificate.versions.exported_with.sqlanon != __version__:
             return None if markdown.startswith(MARKDOWN_TITLE) else "its certificate in Markdown is none"
-        signer = signer_of(stated)
-        if markdown == to_markdown(stated, None if signer is None else signer.fingerprint):
+        signer = signer_of(content)
+        if markdown == to_markdown(certificate, None if signer is None else signer.fingerprint):
             return None
     except (*_NO_CERTIFICATE, ArithmeticError):
         pass

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
 
+from msgspec.structs import replace
 from sqlglot import exp
 
 from sqlanon.engines.adbc import AdbcConnection
@@ -23,7 +23,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres import commit_errors, open_postgres
 from sqlanon.engines.postgres_url import SchemaUrl
 from sqlanon.errors import InternalError
-from sqlanon.export.certificate import to_json
+from sqlanon.export.certificate_format import Certificate, ContentEntry, to_json
 from sqlanon.export.destinations.former_schema import Schema
 from sqlanon.export.destinations.postgres_sql import (
     SETTINGS,
@@ -60,26 +60,27 @@ class _StagedSchema:
     def paths(self) -> Sequence[Path]:
         return list(map(Path, self.tables))
 
-    def contents(self, files: Sequence[ExportFile], stated: dict[str, Any]) -> dict[str, Any]:
+    def with_digests(self, files: Sequence[ExportFile], certificate: Certificate) -> Certificate:
         """The tables with the SHA-256 of their rows, as they were when they were read back."""
-        return {"contents": [{"name": file.table, "sha256": self.kind.digests[file.table]} for file in files]}
+        digests = self.kind.digests
+        return replace(certificate, contents=tuple(ContentEntry(name=f.table, sha256=digests[f.table]) for f in files))
 
-    def certify(self, stated: dict[str, Any], signer: str | None) -> None:
+    def certify(self, certificate: Certificate, signer: str | None) -> None:
         """The certificate as the one row of a table, and comments on the schema, its tables and their columns."""
-        texts = {"json": [to_json(stated)], "markdown": [to_markdown(stated, signer)]}
+        texts = {"json": [to_json(certificate)], "markdown": [to_markdown(certificate, signer)]}
         arrow = require_pyarrow("FORMAT postgres")
         self.connection.ingest(CERTIFICATE, arrow.table(texts), db_schema_name=self.schema)
         written = exp.select(column("json"), column("markdown")).from_(relation((self.schema, CERTIFICATE)))
         if self.connection.rows(written) != [(texts["json"][0], texts["markdown"][0])]:
             raise InternalError("the certificate reads back as another text; nothing was exported")
-        summary = f"The anonymized release {stated['release']}; the table {CERTIFICATE} says what it promises."
+        summary = f"The anonymized release {certificate.release}; the table {CERTIFICATE} says what it promises."
         self.connection.run(comment("SCHEMA", identifier(self.schema), summary))
         for table in self.tables:
             self.connection.run(comment("TABLE", relation((self.schema, table)), summary))
-        for meaning in meanings(stated):
+        for meaning in meanings(certificate):
             name = exp.Dot.build([identifier(part) for part in (self.schema, meaning.table, meaning.column)])
             self.connection.run(comment("COLUMN", name, meaning.sentence))
-        Schema(self.connection, self.schema).require_written(stated)
+        Schema(self.connection, self.schema).require_written(certificate)
 
     def put(self) -> None:
         for table in self.former or ():
@@ -104,9 +105,8 @@ class PostgresDestination:
     def certificate(self) -> str:
         return f"{self.url.called}#{CERTIFICATE}"
 
-    def former(self) -> dict[str, Any]:
-        """Empty: the export there is looked at when it is replaced."""
-        return {}
+    def former(self) -> None:
+        """None: the export there is looked at when it is replaced."""
 
     def path_of(self, table: int) -> str:
         return f"{self.url.called}#{self.tables[table]}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.arrow_streams import require_pyarrow
@@ -13,16 +12,14 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres import open_postgres
 from sqlanon.engines.postgres_url import SchemaUrl, schema_url
 from sqlanon.errors import PrivacyViolation, UserError
-from sqlanon.export.access import Export
 from sqlanon.export.destinations.former_schema import Schema
 from sqlanon.export.destinations.postgres_sql import READ_ONLY, READING, SETTINGS
 from sqlanon.export.destinations.postgres_tables import PostgresTables
 from sqlanon.export.formats.base import ExportFile
+from sqlanon.export.received import ReceivedExport
 
-__all__ = ["export_in_schema"]
 
-
-def export_in_schema(path: str) -> Export:
+def export_in_schema(path: str) -> ReceivedExport:
     """The export in the schema that a URL names, by its certificate; its rows are read when they are asked for.
 
     Raises UserError where there is none, PrivacyViolation where it is not as it was exported, EngineError where the
@@ -32,10 +29,10 @@ def export_in_schema(path: str) -> Export:
     url = schema_url(path)
     with _connected(url) as connection:
         export = _export(connection, url)
-        return replace(export, kind=_ReceivedTables(connection, url, export.stated))
+        return replace(export, kind=_ReceivedTables(connection, url, export))
 
 
-def _export(connection: AdbcConnection, url: SchemaUrl) -> Export:
+def _export(connection: AdbcConnection, url: SchemaUrl) -> ReceivedExport:
     try:
         export = Schema(connection, url.schema).export(READING)
     except PrivacyViolation as error:
@@ -45,7 +42,7 @@ def _export(connection: AdbcConnection, url: SchemaUrl) -> Export:
         ) from None
     if export is None:
         raise UserError(f"{url.called} has no certificate of an export")
-    return export
+    return replace(export, called=url.called)
 
 
 @contextmanager
@@ -63,20 +60,20 @@ def _connected(url: SchemaUrl) -> Iterator[AdbcConnection]:
 class _ReceivedTables(PostgresTables):
     """The tables of a certificate that names the SHA-256 of their rows, each time on a connection of its own."""
 
-    def __init__(self, connection: AdbcConnection, url: SchemaUrl, stated: dict[str, Any]) -> None:
+    def __init__(self, connection: AdbcConnection, url: SchemaUrl, export: ReceivedExport) -> None:
         super().__init__(connection, url.schema)
         self._url = url
-        self._stated = stated
+        self._export = export
 
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
         """The tables, read anew. Raises PrivacyViolation for rows that are not those of the certificate."""
         with _connected(self._url) as connection:
             # What has the name now may be another schema, or no longer as it was.
-            if _export(connection, self._url).stated != self._stated:
+            if _export(connection, self._url).content != self._export.content:
                 raise PrivacyViolation(f"{self._url.called} was replaced while it was read", hint="check it again")
             tables = PostgresTables(connection, self._url.schema)
             engine = tables.reopen(files, config)
-        contents = {str(entry["name"]): str(entry["sha256"]) for entry in self._stated["contents"]}
+        contents = {entry.name: entry.sha256 for entry in self._export.certificate.contents or ()}
         for name, digest in tables.digests.items():
             if digest != contents.get(name):
                 engine.connection.close()

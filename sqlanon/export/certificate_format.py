@@ -1,0 +1,359 @@
+"""The certificate of an export as JSON: the types of its members, which the published JSON Schema is written from.
+
+Reading is strict: an unknown member, a missing one and a value of another type are errors.
+"""
+
+from __future__ import annotations
+
+import json
+from inspect import cleandoc
+from math import inf, isfinite, nan
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+
+CERTIFICATE_FORMAT: Final = "sqlanon export certificate"
+CERTIFICATE_VERSION: Final = 1
+# The member that the signature does not cover: itself.
+SIGNATURE = "signature"
+# No hierarchy has more levels: each may be a level that a label is at.
+_MAX_HEIGHT = 10_000
+_NOT_FINITE = {"infinity": inf, "-infinity": -inf, "not a number": nan}
+
+Number = Annotated[int, Meta(ge=0)]
+Height = Annotated[int, Meta(ge=0, le=_MAX_HEIGHT)]
+Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+# JSON has no infinite numbers: these are texts.
+Figure = float | Literal["infinity", "-infinity", "not a number"] | None
+Argument = bool | int | float | str | list[bool | int | float | str]
+Arguments = dict[str, Argument]
+
+
+class _Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An object of a certificate. A member with a default value is left out where it has that value."""
+
+
+class Rows(_Member, frozen=True, kw_only=True):
+    """Numbers of rows: of the source, of the release, and of the source in no row of the release."""
+
+    source: Number
+    released: Number
+    suppressed: Number
+
+
+class JoinedWith(_Member, frozen=True, kw_only=True):
+    """The release that a requirement of a join is about, and the columns of the join."""
+
+    release: str
+    on: tuple[str, ...]
+    released: str
+
+
+class RequirementEntry(_Member, frozen=True, kw_only=True):
+    """A requirement of the policy or of the method, with its figures and how these were counted."""
+
+    requirement: str
+    model: str
+    question: str
+    arguments: Arguments
+    attributes: tuple[str, ...]
+    on: tuple[str, ...] = ()
+    meaning: str
+    paper: str
+    attribute: str | None
+    joined_with: JoinedWith | None = None
+    required: Figure
+    achieved: Figure
+    satisfied: bool | None
+    recomputed_from: str
+
+
+class AssumptionEntry(_Member, frozen=True, kw_only=True):
+    """An assumption that the figures rest on, and what is not hidden because of it."""
+
+    name: str
+    attributes: tuple[str, ...]
+    meaning: str
+    not_hidden: str
+
+
+class LevelEntry(_Member, frozen=True, kw_only=True):
+    """The level of a quasi-identifier in all rows, or null and the levels that rows have."""
+
+    attribute: str
+    hierarchy: str | None
+    level: Height | None
+    levels: tuple[Height, ...] = ()
+    height: Height
+
+
+class LossEntry(_Member, frozen=True, kw_only=True):
+    """The loss that was minimized, and how near to the least loss the release is known to be."""
+
+    question: str
+    achieved: Figure
+    proven_optimal: bool | None
+    at_least: Figure
+    definition: str | None
+
+
+class AttributeEntry(_Member, frozen=True, kw_only=True):
+    """A column of the policy. Its type is null where the column is not published."""
+
+    name: str
+    type: str | None
+    role: Role
+    hierarchy: str | None
+    min_level: int | None
+    max_level: int | None
+    weight: float
+    pseudonym: Literal["key forgotten", "key kept"] | None
+
+
+class HierarchyEntry(_Member, frozen=True, kw_only=True):
+    """A hierarchy of the policy; its labels are not in the certificate."""
+
+    name: str
+    kind: str
+    height: Height
+
+
+class PolicyEntry(_Member, frozen=True, kw_only=True):
+    """The policy as a statement without queries, and as a list of its columns."""
+
+    name: str
+    fingerprint_sha256: str
+    statement: str
+    source: Literal["relation", "query"]
+    public: Literal["relation", "query"] | None
+    attributes: tuple[AttributeEntry, ...]
+    hierarchies: tuple[HierarchyEntry, ...]
+
+
+class MethodEntry(_Member, frozen=True, kw_only=True):
+    """The method with the arguments of its statement, and with all its options."""
+
+    name: str
+    arguments: Arguments
+    options: Arguments
+    published: str | None
+
+
+class OtherRelease(_Member, frozen=True, kw_only=True):
+    """A release of the same source, whose reader may have this release too."""
+
+    release: str
+    kind: str
+    method: str | None
+    exported: str | None
+    stands: bool
+
+
+class ColumnEntry(_Member, frozen=True, kw_only=True):
+    """A published column: how it is read, the levels of its labels, and the source column if that has another name."""
+
+    name: str
+    type: str
+    reading: Reading
+    levels: tuple[Height, ...] = ()
+    source: str | None = None
+
+    @property
+    def behind(self) -> str:
+        """The name of the source's column."""
+        return self.name if self.source is None else self.source
+
+
+class TableEntry(_Member, frozen=True, kw_only=True):
+    """A table of a release that publishes several."""
+
+    name: str
+    rows: Number
+    columns: tuple[ColumnEntry, ...]
+
+
+class CsvEntry(_Member, frozen=True, kw_only=True):
+    """The characters between and around the fields of a CSV file, where they are not a comma and a quotation mark."""
+
+    delimiter: str
+    quote: str
+
+
+class Versions(_Member, frozen=True, kw_only=True):
+    """The versions of the engine and of sqlanon."""
+
+    engine: str
+    sqlanon: str
+
+
+class VersionsEntry(_Member, frozen=True, kw_only=True):
+    """The versions that made the release, and those that exported it."""
+
+    released_with: Versions
+    exported_with: Versions
+
+
+class TimeEntry(_Member, frozen=True, kw_only=True):
+    """The times of the release and of the export, in UTC."""
+
+    released: str
+    exported: str
+
+
+class FileEntry(_Member, frozen=True, kw_only=True):
+    """A file beside the certificate."""
+
+    name: str
+    bytes: Number
+    sha256: Digest
+
+
+class ContentEntry(_Member, frozen=True, kw_only=True):
+    """A table of a database, with the SHA-256 of its rows."""
+
+    name: str
+    sha256: Digest
+
+
+class SignatureEntry(_Member, frozen=True, kw_only=True):
+    """The signature of the certificate without this member, as JSON with sorted keys and without spaces."""
+
+    algorithm: Literal["Ed25519"]
+    public_key: str
+    value: str
+
+
+class Certificate(_Member, frozen=True, kw_only=True):
+    """The certificate of an export. A certificate within a data file has neither `files` nor `contents`."""
+
+    format: Literal["sqlanon export certificate"]
+    format_version: Literal[1]
+    release: str
+    rows: Rows
+    requirements: tuple[RequirementEntry, ...]
+    assumptions: tuple[AssumptionEntry, ...]
+    levels: tuple[LevelEntry, ...]
+    loss: LossEntry
+    policy: PolicyEntry
+    method: MethodEntry
+    other_releases: tuple[OtherRelease, ...]
+    columns: tuple[ColumnEntry, ...] | None = None
+    tables: tuple[TableEntry, ...] | None = None
+    partitioned_by: tuple[str, ...] | None = None
+    csv: CsvEntry | None = None
+    versions: VersionsEntry
+    time: TimeEntry
+    files: tuple[FileEntry, ...] | None = None
+    dictionary: FileEntry | None = None
+    contents: tuple[ContentEntry, ...] | None = None
+    signature: SignatureEntry | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError unless it has the columns of one table, or several tables."""
+        if (self.columns is None) == (not self.tables):
+            raise ValueError("a certificate has either columns or tables")
+
+    @property
+    def all_tables(self) -> tuple[TableEntry, ...]:
+        """The tables; the one of the release's own name where the release publishes no other."""
+        if self.tables:
+            return self.tables
+        return (TableEntry(name=self.release, rows=self.rows.released, columns=self.columns or ()),)
+
+
+class RepeatedMemberError(ValueError):
+    """An object of a certificate has two members of one name, of which programs read the one or the other."""
+
+
+def certificate_content(text: str) -> dict[str, object]:
+    """The members of a certificate of any version; empty if the text is no certificate. Raises RepeatedMemberError."""
+    try:
+        read = json.loads(text, object_pairs_hook=_members)
+    except RepeatedMemberError:
+        raise
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) and read.get("format") == CERTIFICATE_FORMAT else {}
+
+
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise RepeatedMemberError
+    return members
+
+
+def certificate_of(content: dict[str, object]) -> Certificate:
+    """The certificate that has these members.
+
+    Raises ValueError for members that a certificate of this version does not have, or not in this form.
+    """
+    canonical(content)
+    try:
+        certificate = msgspec.convert(content, Certificate)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+    if content_of(certificate) != content:
+        raise ValueError("a member without a value is not left out")
+    return certificate
+
+
+def content_of(certificate: Certificate) -> dict[str, object]:
+    """The members of a certificate."""
+    content: dict[str, object] = json.loads(json.dumps(msgspec.to_builtins(certificate)))
+    return content
+
+
+def to_json(certificate: Certificate) -> str:
+    """The text of a certificate, with its members in the order of their definition."""
+    return json.dumps(content_of(certificate), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def canonical(content: dict[str, object]) -> bytes:
+    """The bytes that are signed. Raises ValueError for numbers and texts that no certificate has."""
+    others = {name: value for name, value in content.items() if name != SIGNATURE}
+    text = json.dumps(others, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return text.encode()
+
+
+def certificate_schema() -> dict[str, object]:
+    """The JSON Schema (draft 2020-12) of a certificate."""
+    _, definitions = msgspec.json.schema_components([Certificate], ref_template="#/$defs/{name}")
+    for definition in definitions.values():
+        definition["description"] = cleandoc(definition["description"])
+        for name, member in definition.get("properties", {}).items():
+            definition["properties"][name] = _never_empty(member)
+    certificate = definitions.pop("Certificate") | {"oneOf": [{"required": ["columns"]}, {"required": ["tables"]}]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **certificate,
+        "title": f"{CERTIFICATE_FORMAT}, version {CERTIFICATE_VERSION}",
+        "$defs": definitions,
+    }
+
+
+def _never_empty(member: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a member; one with a default value is left out where it has that value, and so never has it."""
+    match member:
+        case {"anyOf": [*kinds], "default": None}:
+            (schema,) = (kind for kind in kinds if kind != {"type": "null"})
+            return dict(schema)
+        case {"default": []}:
+            return {name: value for name, value in member.items() if name != "default"} | {"minItems": 1}
+    return member
+
+
+def figure_of(number: float | None) -> Figure:
+    """A number for JSON."""
+    if number is None or isfinite(number):
+        return number
+    return "infinity" if number > 0 else "-infinity" if number < 0 else "not a number"
+
+
+def number_of(figure: Figure) -> float | None:
+    """The number that a figure is."""
+    return _NOT_FINITE[figure] if isinstance(figure, str) else figure

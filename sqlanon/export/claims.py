@@ -1,0 +1,194 @@
+"""Whether what a certificate states of columns and requirements follows from its policy and its method.
+
+Readings and sources decide which columns tell classes apart. A certificate that calls a quasi-identifier a bucket, or a
+sensitive column, would make larger classes than the files have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.reading import Reading
+from sqlanon.export.certificate_format import Arguments, AttributeEntry, RequirementEntry
+from sqlanon.export.requirement_entries import EntryMembers
+from sqlanon.methods.base import Figure
+from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable
+from sqlanon.sqlgen.classes.buckets import VALUE
+from sqlanon.sqlgen.release.region_rows import ENDS
+
+# Columns that a method adds: no column of the source is behind them.
+_ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK)
+# Columns that show the values of a quasi-identifier less precisely.
+_RECODED = (Reading.LABEL, Reading.ITEM_LABELS, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE)
+_ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))
+_NOT_VALUES = (*_ADDED, *_ENDS, Reading.RESPONDENT)
+# Roles of columns that are in no release, but as tokens.
+_HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
+# The members of a requirement's entry that follow from the policy alone.
+_ASKED = ("model", "question", "arguments", "attributes", "on", "attribute")
+
+
+def hidden_column(recorded: Recorded) -> str | None:
+    """The source of a column that the policy hides and the certificate lists as published; None if there is none."""
+    hidden = {fold(a.name) for a in recorded.policy.all_attributes if a.role in _HIDDEN and not a.pseudonym}
+    for part in (part for table in recorded.tables for part in table.columns):
+        if part.reading is Reading.RESPONDENT and recorded.policy.related:
+            continue
+        if fold(part.source) in hidden or fold(part.name) in hidden:
+            return part.source
+    return None
+
+
+def unlike_release(recorded: Recorded, tables: Sequence[Collection[Reading]]) -> str | None:
+    """Returns what speaks against these columns' being those of the policy and the method; None if nothing.
+
+    `tables` are the readings that the columns of one table of the method's releases have together.
+    """
+    sources = [
+        fold(part.source) for table in recorded.tables for part in table.columns if part.reading not in _NOT_VALUES
+    ]
+    claims = _Claims(recorded.policy, {fold(a.name): a for a in recorded.policy.all_attributes}, frozenset(sources))
+    for table in recorded.tables:
+        if why := _unlike_table(table, tables) or claims.unlike_columns(table) or _shown_beside(table, recorded.policy):
+            return why
+    if not recorded.policy.related and len(set(sources)) < len(sources):
+        return "two columns show the same column of the source"
+    return None
+
+
+def _unlike_table(table: RecordedTable, tables: Sequence[Collection[Reading]]) -> str | None:
+    names = [fold(part.name) for part in table.columns]
+    readings = {part.reading for part in table.columns} - {Reading.TOKEN}
+    if len(set(names)) < len(names):
+        return "a table has two columns of one name"
+    if not any(readings.issubset(together) for together in tables):
+        return f"its method publishes no table whose columns are read as {', '.join(sorted(readings))}"
+    return None
+
+
+@dataclass(frozen=True)
+class _Claims:
+    """The policy with its attributes by folded name, and the source's columns whose values the files show."""
+
+    policy: Policy
+    attributes: Mapping[str, Attribute]
+    sources: frozenset[str]
+
+    def unlike_columns(self, table: RecordedTable) -> str | None:
+        """What speaks against the source and the reading of a column of the table; None if nothing."""
+        for part in table.columns:
+            if why := self._unlike(part, table):
+                return f"the column {part.name} {why}"
+        return None
+
+    def _unlike(self, part: RecordedColumn, table: RecordedTable) -> str | None:
+        if part.reading is Reading.RESPONDENT:
+            return self._unlike_respondent(part)
+        if part.reading in _ADDED:
+            return self._unlike_added(part)
+        if part.reading in _ENDS:
+            return self._unlike_end(part, table)
+        return self._unlike_value(part, table)
+
+    def _unlike_respondent(self, part: RecordedColumn) -> str | None:
+        attribute = self.attributes.get(fold(part.source))
+        is_number = bool(self.policy.related) and attribute is not None and attribute.role is Role.ENTITY
+        return None if is_number and fold(part.source) == fold(part.name) else "is no number of a person"
+
+    def _unlike_added(self, part: RecordedColumn) -> str | None:
+        name = fold(part.name)
+        is_added = fold(part.source) == name and (name not in self.attributes or name in self.sources)
+        return None if is_added else f"is one of the policy's, and no {part.reading}"
+
+    def _unlike_end(self, part: RecordedColumn, table: RecordedTable) -> str | None:
+        name = fold(part.name)
+        of = name.removesuffix(f"_{_ENDS[part.reading]}")
+        ranged = [fold(other.name) for other in table.having(*_RECODED)]
+        is_end = fold(part.source) == name and of != name and of in ranged and name not in self.attributes
+        return None if is_end else f"is no {part.reading} of a column beside it"
+
+    def _unlike_value(self, part: RecordedColumn, table: RecordedTable) -> str | None:
+        name, attribute = fold(part.name), self.attributes.get(fold(part.source))
+        if attribute is None:
+            return "is none of the policy's"
+        is_listed = attribute.role is Role.SENSITIVE and name == VALUE and table.having(Reading.COUNT)
+        if name != fold(part.source) and not is_listed:
+            return f"has another name than {part.source}, which is said to be its source"
+        if (part.reading is Reading.TOKEN) != (attribute.pseudonym is not None):
+            return "is a token, and no pseudonym of the policy's, or the other way round"
+        if part.reading in _RECODED and attribute.role is not Role.QUASI_IDENTIFIER:
+            return f"is no quasi-identifier, and read as {part.reading}"
+        return None
+
+
+def _shown_beside(table: RecordedTable, policy: Policy) -> str | None:
+    """What speaks against a table with buckets: a row of its own shows both who it is about and a sensitive value."""
+    if not table.having(Reading.BUCKET):
+        return None
+    sensitive = {fold(a.name) for a in policy.all_having(Role.SENSITIVE)}
+    quasi = {fold(a.name) for a in policy.all_having(Role.QUASI_IDENTIFIER)}
+    exact = [part.name for part in table.having(Reading.EXACT) if fold(part.source) in sensitive]
+    if exact and any(fold(part.source) in quasi for part in table.columns):
+        return f"the column {exact[0]} is shown row by row beside quasi-identifiers, and is in no bucket"
+    return None
+
+
+def unpublished(recorded: Recorded) -> Iterator[str]:
+    """The quasi-identifiers and sensitive columns of the policy that no column of the files shows."""
+    shown_columns = {
+        fold(part.source) for table in recorded.tables for part in table.columns if part.reading not in _ADDED
+    }
+    for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+        yield from (a.name for a in recorded.policy.all_having(role) if fold(a.name) not in shown_columns)
+
+
+def unlike_attributes(entries: Sequence[AttributeEntry], policy: Policy) -> str | None:
+    """Returns what the list of a certificate's attributes says otherwise than the policy's statement; None if nothing.
+
+    The list is what a program reads, the statement what classes are counted by.
+    """
+    attributes = policy.all_attributes
+    if [fold(entry.name) for entry in entries] != [fold(attribute.name) for attribute in attributes]:
+        return "it lists other attributes than the statement of its policy"
+    for entry, attribute in zip(entries, attributes, strict=True):
+        said = {
+            "role": attribute.role,
+            "hierarchy": attribute.hierarchy,
+            "min_level": attribute.min_level,
+            "max_level": attribute.max_level,
+            "weight": float(attribute.weight),
+        }
+        if other := next((member for member, value in said.items() if getattr(entry, member) != value), None):
+            return f"it states another {other} of {attribute.name} than the statement of its policy"
+        if (entry.pseudonym is not None) != (attribute.pseudonym is not None):
+            return f"it states otherwise than its policy whether {attribute.name} is a pseudonym"
+    return None
+
+
+def unlike_requirements(
+    entries: Sequence[RequirementEntry],
+    expected_members: Sequence[EntryMembers],
+    figures: Mapping[str, Figure],
+    arguments: Arguments,
+) -> str | None:
+    """Returns what a certificate says otherwise of its requirements than its policy and its method; None if nothing.
+
+    `expected_members` are those of the requirements that follow from the policy. `figures` are those of the method,
+    whose entries have its `arguments`.
+    """
+    expected = {each.requirement: each for each in expected_members}
+    if len({entry.requirement for entry in entries}) < len(entries):
+        return "it lists a requirement twice"
+    for entry in entries:
+        if (required := expected.get(entry.requirement)) is not None:
+            other = next((m for m in _ASKED if getattr(entry, m) != getattr(required, m)), None)
+        elif entry.question in figures:
+            other = None if entry.arguments == arguments else "arguments"
+        else:
+            return f"its policy does not require {entry.requirement}"
+        if other:
+            return f"it states another {other} of {entry.requirement}"
+    return None

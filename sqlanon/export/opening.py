@@ -1,0 +1,164 @@
+"""Opens an export: finds the certificate, and compares the data with the digests that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.postgres_url import is_database_url
+from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.export.certificate_format import RepeatedMemberError, certificate_content
+from sqlanon.export.destinations.received import export_in_schema
+from sqlanon.export.formats.base import ExportFile, export_format, files_in, suffixes
+from sqlanon.export.paths import local_path
+from sqlanon.export.previous_export import file_hash
+from sqlanon.export.received import READ, ReceivedExport, folders
+from sqlanon.plugins import names
+
+_BESIDE = ".certificate.json"
+_OF_FOLDER = "certificate.json"
+
+
+def received(engine: Engine, path: str, purpose: str = "a check") -> ReceivedExport:
+    """The export at a path, that of its folder, of a data file or of the certificate, or in the schema of a URL.
+
+    No rows are read yet; `purpose` is what it is read for, in messages. Raises UserError where it cannot be read, and
+    PrivacyViolation where the data are not those of the certificate.
+    """
+    if is_database_url(path):
+        return export_in_schema(path)
+    export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
+    return replace(export, called=path, purpose=purpose)
+
+
+def export_at(engine: Engine, path: Path, formats: Sequence[str]) -> ReceivedExport:
+    """The export in files of these formats. The path is that of a folder, of a data file or of the certificate."""
+    if (path / _OF_FOLDER).is_file():
+        path /= _OF_FOLDER
+    if not path.is_file():
+        problem = f"{path} is a folder without {_OF_FOLDER}" if path.is_dir() else f"there is no file {path}"
+        raise UserError(problem, hint="name the folder of an export, a data file, or its certificate in JSON")
+    if path.suffix.lower() == ".json":
+        return _with_data(path, _content(path), formats)
+    format_ = suffixes().get(path.suffix.lower(), "")
+    _require_format(path, format_, formats)
+    for beside in (path.with_name(path.name + _BESIDE), path.with_name(_OF_FOLDER)):
+        if beside.is_file():
+            content = _content(beside)
+            if path.name in (name for name, _ in _digests(content.get("files"))):
+                return _with_data(beside, content, formats)
+    return _with_certificate_inside(engine, path, format_)
+
+
+def _with_certificate_inside(engine: Engine, path: Path, format_: str) -> ReceivedExport:
+    """The export of a data file that carries its certificate, which has no digest of the file."""
+    kind = export_format(format_)
+    texts = kind.certificate(engine, ExportFile(path, "", ())) if format_ in READ else kind.carried(path)
+    if not texts:
+        raise UserError(f"{path} has no certificate", hint=f"put {path.name}{_BESIDE} beside it")
+    if len(texts) > 1:
+        raise PrivacyViolation(f"{path} has several certificates", hint="take the file from who published it again")
+    content = _content(path, texts[0])
+    if "tables" in content or "partitioned_by" in content:
+        raise UserError(f"{path} is one of several files", hint="keep it beside the others and their certificate.json")
+    return ReceivedExport(str(path), (path,), format_, kind, content)
+
+
+def _content(path: Path, text: str | None = None) -> dict[str, object]:
+    """The members of the certificate in a file, or of the text that the file carries."""
+    if text is None:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        content = certificate_content(text)
+    except RepeatedMemberError:
+        raise PrivacyViolation(
+            f"the certificate of {path} says something twice in one object, of which programs read one or the other",
+            hint="ask who published it for the export again",
+        ) from None
+    if not content:
+        raise UserError(f"{path} is no certificate of an export", hint="name the file of an export, or its certificate")
+    return content
+
+
+def _digests(entries: object) -> list[tuple[str, str]]:
+    """The names and SHA-256 digests of files, as a certificate of any version states them."""
+    listed = entries if isinstance(entries, list) else []
+    return [(str(entry.get("name")), str(entry.get("sha256"))) for entry in listed if isinstance(entry, dict)]
+
+
+def _partition(content: dict[str, object]) -> tuple[str, ...] | None:
+    """The columns by whose values the rows are in several files, if by any; None where each table is one file."""
+    columns = content.get("partitioned_by")
+    return tuple(map(str, columns)) if isinstance(columns, list) else None
+
+
+def _require_format(path: Path, format_: str, formats: Sequence[str]) -> None:
+    if format_ not in formats:
+        raise UserError(
+            f"{path} is no file that an estimate or a check reads", hint="export the release as parquet or csv"
+        )
+
+
+def _with_data(certificate: Path, content: dict[str, object], formats: Sequence[str]) -> ReceivedExport:
+    """The data files that a certificate names, if they still are the files that were certified."""
+    partition = _partition(content)
+    files: list[Path] = []
+    format_ = ""
+    for name, digest in _digests(content.get("files")):
+        data = _data_path(certificate, name, partition)
+        suffix = suffixes().get(data.suffix.lower(), "")
+        _require_format(data, suffix, formats)
+        if set(str(data)) & set("*?["):
+            # DuckDB would read all other files that fit the pattern.
+            raise UserError(
+                f"{data} has a name that DuckDB takes for a pattern", hint="move it to a path without *, ? and ["
+            )
+        _require_certified(certificate, data, digest)
+        files.append(data)
+        format_ = format_ or suffix
+    if not files:
+        raise UserError(f"the certificate {certificate} names no file")
+    if partition is not None:
+        _require_complete(files, partition, certificate)
+    for name, digest in _digests([content.get("dictionary")]):
+        _require_certified(certificate, _data_path(certificate, name, None), digest)
+    return ReceivedExport(str(certificate), tuple(files), format_, export_format(format_), content)
+
+
+def _require_certified(certificate: Path, file: Path, digest: str) -> None:
+    """Raises UserError where a file that a certificate names is missing, PrivacyViolation for another file."""
+    if not file.is_file():
+        raise UserError(f"there is no file {file}, which the certificate {certificate} names")
+    if file_hash(file) != digest:
+        raise PrivacyViolation(f"{file} is not the file that {certificate} certifies", hint="take both from one export")
+
+
+def _data_path(certificate: Path, name: str, partition: tuple[str, ...] | None) -> Path:
+    """A data file beside the certificate, or in a folder for each column of the partition in a folder beside it.
+
+    Raises UserError for a name of another place.
+    """
+    if partition is None:
+        if name != Path(name).name or name in ("", ".", ".."):
+            raise UserError(f"the certificate {certificate} names a file that is not beside it")
+        return certificate.with_name(name)
+    parts = PurePosixPath(name).parts
+    data = certificate.parent.joinpath(*parts)
+    above = [data, *data.parents][: len(parts)]
+    if len(parts) != len(partition) + 2 or {"..", "/"} & set(parts) or any(folder.is_symlink() for folder in above):
+        raise UserError(f"the certificate {certificate} names a file that is not beside it")
+    return data
+
+
+def _require_complete(files: Sequence[Path], partition: tuple[str, ...], certificate: Path) -> None:
+    """Raises PrivacyViolation where the folder of a table has other files than those that are certified.
+
+    Whoever reads the folder reads these as well.
+    """
+    for folder in folders(files, partition):
+        if set(files_in(folder)) != {file for file in files if folder in file.parents}:
+            raise PrivacyViolation(
+                f"{folder} has other files than {certificate} certifies", hint="remove what is not of it"
+            )

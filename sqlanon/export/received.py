@@ -1,0 +1,416 @@
+"""An export where its receiver has it, read through one class: nothing of it is believed before it has been checked.
+
+The bytes of the data are those that the certificate names (`opening.py`), the members of the certificate are those of
+its format, its columns follow from its policy and its method (`claims.py`), and the rows have these columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.values import Source, Value
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.export.certificate_format import CERTIFICATE_VERSION, Certificate, certificate_of, number_of
+from sqlanon.export.claims import hidden_column, unlike_attributes, unlike_release, unpublished
+from sqlanon.export.formats.base import COMMAS, CsvFields, ExportFile, Format
+from sqlanon.export.requirement_entries import arguments_of
+from sqlanon.inputs.column_types import ENUM
+from sqlanon.inputs.requirements import resolve_requirements
+from sqlanon.methods.registry import promised_by, worded
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.releases.classes import rows_of_each
+from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
+from sqlanon.releases.people import PeopleColumns
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, cast
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.buckets import BucketValues, bucket_rows, rows_of_buckets, values_of_table
+from sqlanon.sqlgen.classes.requirement import SqlRequirement
+from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
+from sqlanon.sqlgen.release.region_rows import ENDS
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import CreatePolicy
+
+# Formats that any connection can read.
+READ = ("parquet", "csv")
+# Roles of columns that do not tell classes apart.
+_NO_KEYS = (Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.ENTITY)
+_ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))
+# Readings whose values have the source's type.
+_VALUES = (Reading.EXACT, Reading.BUCKET_VALUE, *_ENDS)
+# The types of columns that no column of the source is behind: some formats have texts only.
+_KINDS = {
+    Reading.COUNT: "BIGINT",
+    Reading.COUNTERFEITS: "BIGINT",
+    Reading.ITEM_LABELS: "VARCHAR[]",
+    Reading.RESPONDENT: "BIGINT",
+}
+# The types of which each value has one text: of others a cast may change the text, and not the value.
+_ONE_TEXT = re.compile(r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL\(.*\)|DATE")
+# What reading a certificate raises that is another than its format says.
+_UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError)
+
+
+@dataclass(frozen=True)
+class ReceivedExport:
+    """An export whose data files, or tables of a database, are those that its certificate names.
+
+    `content` are the members of the certificate as they were read, of which nothing but the names and digests of the
+    data has been checked. `called` is the export in messages, `purpose` what it is read for.
+    """
+
+    called: str
+    data: tuple[Path, ...]
+    format: str
+    kind: Format
+    content: dict[str, object]
+    purpose: str = "a check"
+
+    @property
+    def needs_reader(self) -> bool:
+        """Whether it is read on a connection of its own, that of its format."""
+        return self.format not in READ
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether the certificate tells the data from other data; one within a data file does not."""
+        return bool({"files", "contents"} & self.content.keys())
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The certificate. Raises UserError for another format, and where it is not as the format says."""
+        if self.content.get("format_version") != CERTIFICATE_VERSION:
+            raise UserError(
+                f"{self.called}: its certificate is of another format than {CERTIFICATE_VERSION}, the one that this "
+                "sqlanon reads",
+                hint="read it with the version of sqlanon that the certificate names, or with a newer one",
+            )
+        with self._understood():
+            return certificate_of(self.content)
+
+    @contextmanager
+    def _understood(self) -> Iterator[None]:
+        try:
+            yield
+        except _UNREADABLE:
+            raise UserError(
+                f"{self.called}: its certificate does not say what {self.purpose} needs",
+                hint="ask who published it for the export again, by the same version of sqlanon",
+            ) from None
+
+    @cached_property
+    def files(self) -> tuple[ExportFile, ...]:
+        """The data files with the names of their tables and columns, in the certificate's order."""
+        certificate = self.certificate
+        with self._understood():
+            return files_of(certificate, self.data)
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """What the certificate records of the release, whose rows are in the files.
+
+        It has no labels of stored hierarchies, which may list values that the release does not show.
+        """
+        certificate, files = self.certificate, self.files
+        with self._understood():
+            policy = _policy(certificate)
+            types = {fold(a.name): a.type for a in certificate.policy.attributes if a.type}
+            return Recorded(
+                name=certificate.release,
+                policy=policy,
+                tables=[
+                    _typed(
+                        [
+                            RecordedColumn(part.name, part.reading, part.behind, part.levels or None)
+                            for part in table.columns
+                        ],
+                        self.kind.read(file),
+                        types,
+                    )
+                    for file, table in zip(files, certificate.all_tables, strict=True)
+                ],
+                types=types,
+                hierarchies={
+                    fold(h.name): (HierarchyDefinition(h.name, h.kind), h.height)
+                    for h in certificate.policy.hierarchies
+                },
+                stored=frozenset(),
+                withheld=certificate.rows.suppressed,
+            )
+
+    def model(self, source: Sequence[str]) -> ReleaseModel:
+        """The release as an estimate reads it, of queries that call its source by one of these names."""
+        recorded = self.recorded
+        with self._understood():
+            return published(recorded, [*source, recorded.name])
+
+    @cached_property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.certificate.method.name
+
+    @cached_property
+    def arguments(self) -> tuple[tuple[str, Value], ...]:
+        """The arguments of the method as its statement had them."""
+        return arguments_of(self.certificate.method.arguments)
+
+    @cached_property
+    def requirements(self) -> tuple[BoundRequirement, ...]:
+        """The requirements of the policy, and those that the method promises."""
+        policy = self.recorded.policy
+        with self._understood():
+            sensitive = [attribute.name for attribute in policy.all_having(Role.SENSITIVE)]
+            return resolve_requirements(policy, sensitive, promised_by(self.method, self.arguments))
+
+    @cached_property
+    def unpublished(self) -> tuple[str, ...]:
+        """The quasi-identifiers and sensitive columns of the policy that no column shows."""
+        return tuple(unpublished(self.recorded))
+
+    @cached_property
+    def stated(self) -> dict[str, Measurement]:
+        """The figures of each requirement by its text, as the certificate has them."""
+        return {
+            entry.requirement: Measurement(
+                entry.question,
+                ", ".join(entry.attributes) or None,
+                number_of(entry.required),
+                number_of(entry.achieved),
+                entry.satisfied,
+            )
+            for entry in self.certificate.requirements
+        }
+
+    def require_consistent(self) -> None:
+        """Raises PrivacyViolation for columns that do not follow from the policy and the method, or that it hides."""
+        recorded, _ = self.recorded, self.requirements
+        with self._understood():
+            other = unlike_attributes(self.certificate.policy.attributes, recorded.policy)
+            tables = worded(self.method, self.arguments).tables
+        if (name := hidden_column(recorded)) is not None:
+            raise PrivacyViolation(f"{self.called}: its policy hides the column {name}, and it is published")
+        if (why := other or unlike_release(recorded, tables)) is not None:
+            raise PrivacyViolation(
+                f"{self.called}: its certificate contradicts its policy: {why}",
+                hint="ask who published it for the export again; CHECK recomputes nothing from what contradicts itself",
+            )
+
+    @contextmanager
+    def opened(self, engine: Engine) -> Iterator[Engine]:
+        """A connection that reads the files: the user's, or another that opens these files and nothing else."""
+        if not self.needs_reader:
+            yield engine
+            return
+        try:
+            reader = self.kind.reopen(self.files, {})
+        except EngineError:
+            raise self._unreadable() from None
+        try:
+            yield reader
+        finally:
+            reader.connection.close()
+
+    @contextmanager
+    def tables(self, engine: Engine) -> Iterator[ExportedTables]:
+        """The rows of each file as a temporary table.
+
+        Raises PrivacyViolation where a file has other columns or another number of rows than its certificate says.
+        """
+        with self.opened(engine) as reader, reader.transaction(), Scratch(reader) as scratch:
+            try:
+                tables = {
+                    self._fragment(file): relation(scratch.table("exported", self._rows(reader, file, table)))
+                    for file, table in zip(self._with_columns(reader), self.recorded.tables, strict=True)
+                }
+            except EngineError:
+                raise self._unreadable() from None
+            for stated, table in zip(self.certificate.all_tables, tables.values(), strict=True):
+                count = reader.rows(exp.select(f.count()).from_(table.copy()))[0][0]
+                if count != stated.rows:
+                    raise PrivacyViolation(
+                        f"{self.called}: {stated.name} has {count} rows, and the certificate says {stated.rows}",
+                        hint="take the files and the certificate from one export",
+                    )
+            yield ExportedTables(reader, scratch, self.recorded, tables)
+
+    def _fragment(self, file: ExportFile) -> str:
+        """A table's name within the release; empty where there is no other."""
+        return file.table.removeprefix(f"{self.certificate.release}_") if self.certificate.tables else ""
+
+    def _unreadable(self) -> PrivacyViolation:
+        data = ", ".join(file.path.name for file in self.files)
+        return PrivacyViolation(
+            f"{data} cannot be read as the certificate says", hint="take the files and the certificate from one export"
+        )
+
+    def _with_columns(self, engine: Engine) -> Sequence[ExportFile]:
+        """The files. Raises PrivacyViolation where one has other columns than its certificate says."""
+        for file in self.files:
+            stated = [name for name, _ in file.columns]
+            header = self.kind.header(file) or [name for name, _ in engine.columns(self._as_stored(file))]
+            # A type that the format does not have is not that of the file's values.
+            if list(header) != stated or any(self.kind.published_type(type_) != type_ for _, type_ in file.columns):
+                raise PrivacyViolation(
+                    f"{file.path.name} has other columns than its certificate says",
+                    hint="take the files and the certificate from one export",
+                )
+        return self.files
+
+    def _as_stored(self, file: ExportFile) -> exp.Query:
+        """All columns of a file in the types in which it has them."""
+        query = self.kind.read(file).copy()
+        query.set("expressions", [exp.Star()])
+        return query
+
+    def _rows(self, engine: Engine, file: ExportFile, table: RecordedTable) -> exp.Query:
+        """The rows of a file as it has them: in another type, values that differ could become one class.
+
+        Sensitive values that are texts have the source's type, whose order they are in, and numbers of rows are
+        numbers: some formats have texts only. Raises PrivacyViolation for texts that are not that type's.
+        """
+        sensitive = {fold(a.name) for a in self.recorded.policy.all_having(Role.SENSITIVE)}
+        rows = self._as_stored(file).subquery("file")
+        stored = dict(engine.columns(exp.select(exp.Star()).from_(rows.copy())))
+        outputs: list[exp.Expr] = []
+        changed: list[exp.Expr] = []
+        for part in table.columns:
+            is_text = fold(part.source) in sensitive and stored[part.name] == "VARCHAR"
+            kind = self.recorded.types.get(fold(part.source)) if is_text else None
+            kind = _KINDS.get(part.reading, None if kind == ENUM else kind)
+            outputs.append(alias(cast(column(part.name), kind), part.name) if kind else column(part.name))
+            if is_text and kind and _ONE_TEXT.fullmatch(kind):
+                changed.append(_is_changed(part.name, kind))
+        if changed and engine.rows(exp.select(literal(1)).from_(rows.copy()).where(exp.or_(*changed)).limit(1)):
+            raise PrivacyViolation(
+                f"{file.path.name} has values of another type than its certificate says",
+                hint="take the files and the certificate from one export",
+            )
+        return exp.select(*outputs).from_(rows)
+
+
+@dataclass(frozen=True)
+class ExportedTables:
+    """The rows of an export as temporary tables, by fragment, on the connection `engine` that read them."""
+
+    engine: Engine
+    scratch: Scratch
+    recorded: Recorded
+    tables: dict[str, exp.Table]
+
+    @cached_property
+    def values(self) -> dict[str, BucketValues]:
+        """Where the values of each sensitive attribute are, if they are in tables of their own, by bucket."""
+        values: dict[str, BucketValues] = {}
+        if len(self.tables) == 1:
+            return values
+        sensitive = [attribute.name for attribute in self.recorded.policy.having(Role.SENSITIVE)]
+        for fragment, table in zip(self.tables, self.recorded.tables, strict=True):
+            columns = [(part.name, part.source, part.reading) for part in table.columns]
+            values |= values_of_table(fragment, columns, sensitive)
+        return values
+
+    def rows(self, requirements: Sequence[SqlRequirement], indexes: Sequence[int]) -> list[RowsOfRequirements]:
+        """The rows that answer these requirements, in the classes that the tables show."""
+        policy = self.recorded.policy
+        readings = {
+            fragment: [(part.name, part.reading) for part in table.columns]
+            for fragment, table in zip(self.tables, self.recorded.tables, strict=True)
+        }
+        if policy.related:
+            names = tuple(a.name for a in policy.all_having(Role.SENSITIVE))
+            return PeopleColumns(policy, readings, names).rows(self.tables, requirements, indexes)
+        if self.values:
+            rows = bucket_rows(readings)
+            return list(rows_of_buckets(self.tables, requirements, indexes, self.values, rows=rows))
+        return self._rows_of_one(requirements, indexes)
+
+    def _rows_of_one(self, requirements: Sequence[SqlRequirement], indexes: Sequence[int]) -> list[RowsOfRequirements]:
+        ((source, table),) = zip(self.tables.values(), self.recorded.tables, strict=True)
+        policy = self.recorded.policy
+        others = {fold(a.name) for a in policy.attributes if a.role in _NO_KEYS}
+        buckets = [part.name for part in table.having(Reading.BUCKET)]
+        keys = buckets or [part.name for part in table.columns if fold(part.source) not in others]
+        sensitive = {
+            attribute.name: column(part.name)
+            for attribute in policy.having(Role.SENSITIVE)
+            for part in table.columns
+            if fold(part.source) == fold(attribute.name)
+        }
+        types = dict(self.engine.columns(exp.select(exp.Star()).from_(source.copy())))
+        typed = [(name, types[name]) for name in keys]
+        return rows_of_each(requirements, indexes, typed, lambda names: rows_of(source, names, sensitive))
+
+
+def files_of(certificate: Certificate, data: Sequence[Path]) -> tuple[ExportFile, ...]:
+    """The data files, or the folders of a partition, with the tables of a certificate. Raises ValueError for others."""
+    partition = certificate.partitioned_by
+    paths = data if partition is None else folders(data, partition)
+    csv = COMMAS
+    if certificate.csv is not None:
+        csv = CsvFields(certificate.csv.delimiter, certificate.csv.quote)
+        if csv.why_not:
+            raise ValueError(csv.why_not[1])
+    return tuple(
+        ExportFile(path, table.name, tuple((part.name, part.type) for part in table.columns), partition, csv)
+        for path, table in zip(paths, certificate.all_tables, strict=True)
+    )
+
+
+def folders(files: Sequence[Path], partition: Sequence[str]) -> tuple[Path, ...]:
+    """The folder of each table that is partitioned by these columns, in the order of its files."""
+    return tuple(dict.fromkeys(file.parents[len(partition)] for file in files))
+
+
+def _policy(certificate: Certificate) -> Policy:
+    (statement,) = parse_script(certificate.policy.statement)
+    if not isinstance(statement, CreatePolicy):
+        raise ValueError("no policy")
+    if certificate.policy.source == "query":
+        # The query is not in a certificate, and its place holds no name.
+        return replace(statement.policy, source=Source(query=""))
+    return statement.policy
+
+
+def _typed(columns: Sequence[RecordedColumn], rows: exp.Query, types: dict[str, str]) -> RecordedTable:
+    """The table with the source's values in the source's types, which a format may not hold."""
+    outputs: list[exp.Expr] = []
+    for part in columns:
+        kind = types.get(fold(_valued(part)))
+        as_it_is = kind is None or kind == ENUM or part.reading not in _VALUES
+        typed = cast(column(part.name), kind or "VARCHAR")
+        outputs.append(column(part.name) if as_it_is else alias(typed, part.name))
+    return RecordedTable(columns, exp.select(*outputs).from_(rows.subquery("file")))
+
+
+def _valued(part: RecordedColumn) -> str:
+    """The source's column whose values a column has."""
+    return part.source.removesuffix(f"_{_ENDS[part.reading]}") if part.reading in _ENDS else part.source
+
+
+def _is_changed(name: str, kind: str) -> exp.Expr:
+    """The condition that a text is not the text of a value of this type."""
+    text, expected = column(name), as_text(cast(column(name), kind))
+    if kind.startswith("DECIMAL"):
+        return exp.NEQ(this=_without_last_zeros(text), expression=_without_last_zeros(expected))
+    return exp.NEQ(this=text, expression=expected)
+
+
+def _without_last_zeros(text: exp.Expr) -> exp.Expr:
+    """A number as text without the zeros at its end: PostgreSQL writes 0.5 where a DECIMAL(10,2) has 0.50."""
+    return f.built_in("regexp_replace", text, literal(r"(\.[0-9]*[1-9])0+$|\.0+$"), literal(r"\1"))
