@@ -8,11 +8,10 @@ from fractions import Fraction
 from sqlanon.catalog._constraints import validate_constraints
 from sqlanon.catalog._related_tables import validate_related
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Requirement, Role
+from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.syntax.render import name_text
-
-__all__ = ["validate"]
 
 # What fits the catalog's columns.
 _MOST_LEVELS = 2**31 - 1
@@ -31,10 +30,9 @@ def validate(policy: Policy) -> None:
     """
     if not policy.name:
         raise PolicyError("a policy needs a name")
-    if (policy.source.name is None) == (policy.source.query is None):
-        raise _wrong(policy, "it needs one source", "name a table or a view, or give a query, and not both")
-    if policy.against is not None and (policy.against.name is None) == (policy.against.query is None):
-        raise _wrong(policy, "AGAINST needs one public table", "name a table or a view, or give a query, and not both")
+    _require_one(policy, policy.source, "it needs one source")
+    if policy.against is not None:
+        _require_one(policy, policy.against, "AGAINST needs one public table")
     _require_unique(policy, (a.name for a in policy.attributes))
     if policy.related:
         validate_related(policy)
@@ -42,6 +40,17 @@ def validate(policy: Policy) -> None:
         _validate_pivot(policy, policy.pivot)
     if policy.joined is not None:
         _validate_joined(policy, policy.joined)
+    _validate_attributes(policy)
+    _validate_requirements(policy)
+    validate_constraints(policy)
+
+
+def _require_one(policy: Policy, source: Source, problem: str) -> None:
+    if (source.name is None) == (source.query is None):
+        raise _wrong(policy, problem, "name a table or a view, or give a query, and not both")
+
+
+def _validate_attributes(policy: Policy) -> None:
     for attribute in policy.all_attributes:
         _validate_attribute(policy, attribute)
     # Where something is CONFIDENTIAL, that is what a release must satisfy.
@@ -56,6 +65,9 @@ def validate(policy: Policy) -> None:
         raise _wrong(
             policy, f"{' and '.join(entities)} are each an ENTITY", "keep one; make the others IDENTIFIER or drop them"
         )
+
+
+def _validate_requirements(policy: Policy) -> None:
     if not policy.requirements and not policy.confidential:
         raise _wrong(policy, "it requires nothing", "add REQUIRE k_anonymity(k => 5), or another model")
     for requirement in policy.requirements:
@@ -65,7 +77,6 @@ def validate(policy: Policy) -> None:
         if requirement.subject in subjects[:index]:
             hint = f"keep one {requirement.model}(...), with the stricter of each number"
             raise _wrong(policy, f"{requirement.model} is required twice", hint)
-    validate_constraints(policy)
 
 
 def _validate_pivot(policy: Policy, pivot: Pivot) -> None:
@@ -136,16 +147,24 @@ def _validate_attribute(policy: Policy, attribute: Attribute) -> None:
         if attribute.weight != 1:
             raise _wrong(policy, f"{name} is {role} and cannot have a weight", "WEIGHT belongs to QUASI IDENTIFIER")
     if attribute.pseudonym is not None:
-        if attribute.role not in _WITH_PSEUDONYM:
-            raise _wrong(
-                policy, f"{name} is {role} and cannot be a pseudonym", "PSEUDONYM belongs to IDENTIFIER and ENTITY"
-            )
-        if attribute.pseudonym.key_variable == "":
-            raise _wrong(
-                policy, f"the key of {name} has no name", "name the environment variable that holds the key, or none"
-            )
+        _validate_pseudonym(policy, attribute, attribute.pseudonym, role)
     _validate_levels(policy, attribute)
     _validate_weight(policy, attribute)
+
+
+def _validate_pseudonym(policy: Policy, attribute: Attribute, pseudonym: Pseudonym, role: str) -> None:
+    if attribute.role not in _WITH_PSEUDONYM:
+        raise _wrong(
+            policy,
+            f"{attribute.name} is {role} and cannot be a pseudonym",
+            "PSEUDONYM belongs to IDENTIFIER and ENTITY",
+        )
+    if pseudonym.key_variable == "":
+        raise _wrong(
+            policy,
+            f"the key of {attribute.name} has no name",
+            "name the environment variable that holds the key, or none",
+        )
 
 
 def _validate_levels(policy: Policy, attribute: Attribute) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import isclose
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
@@ -16,7 +15,7 @@ from sqlanon.export.claims import unlike_requirements
 from sqlanon.export.opening import received
 from sqlanon.export.paths import local_path
 from sqlanon.export.received import ExportedTables, ReceivedExport
-from sqlanon.export.requirement_entries import asked_by, asked_of_join
+from sqlanon.export.requirement_entries import asked_by, asked_of_join, is_alike
 from sqlanon.export.signature import public_key, signer_of
 from sqlanon.inputs.joins.requirements import JoinedRequirement, bind_joined, of_join
 from sqlanon.inputs.requirement_columns import guards_of
@@ -31,8 +30,6 @@ from sqlanon.sqlgen.classes.normal_relations import Background
 _IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset"))
 # A column of the policy that no file has, though others may know it, or must not learn it.
 _NOT_PUBLISHED = "not_published"
-# Sums of logarithms depend on the order of their rows.
-_SAME = 1e-9
 
 FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certificate"
 
@@ -149,7 +146,7 @@ def _of_structure(
     if not figures[measurement.question].in_files:
         return Evidence(measurement, FROM_CERTIFICATE)
     for said in stated.values():
-        if said.question == measurement.question and not _alike(said.achieved, measurement.achieved):
+        if said.question == measurement.question and not is_alike(said.achieved, measurement.achieved):
             raise _other_figure(path, measurement.question, measurement, said)
     return Evidence(measurement, FROM_FILES)
 
@@ -194,12 +191,6 @@ def _evidence(
     if index is None or index not in reached:
         return Evidence(said, FROM_CERTIFICATE)
     measurement = reached[index]
-    if not _alike(measurement.achieved, said.achieved):
+    if not is_alike(measurement.achieved, said.achieved):
         raise _other_figure(path, requirement, measurement, said)
     return Evidence(measurement, FROM_FILES)
-
-
-def _alike(first: float | None, second: float | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return first == second or isclose(first, second, rel_tol=_SAME, abs_tol=_SAME)

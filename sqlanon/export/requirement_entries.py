@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from math import isclose
 
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Scalar, Value
 from sqlanon.export.certificate_format import Argument, Arguments, JoinedWith, RequirementEntry, figure_of
 from sqlanon.inputs.joins.requirements import JoinedRequirement
 from sqlanon.questions.ask import BoundRequirement
+
+# Sums of logarithms depend on the order of their rows.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,13 @@ def _value(stated: Argument) -> Value:
 
 def _scalar(stated: bool | int | float | str) -> Scalar:
     return Decimal(repr(stated)) if isinstance(stated, float) else stated
+
+
+def is_alike(first: float | None, second: float | None) -> bool:
+    """Whether two figures are equal, but for the order in which numbers were added."""
+    if first is None or second is None:
+        return first is second
+    return first == second or isclose(first, second, rel_tol=_SAME, abs_tol=_SAME)
 
 
 def stated_moment(moment: datetime) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from math import isclose
 from pathlib import Path
 
 from sqlglot import exp
@@ -14,6 +13,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.export.formats.base import ExportFile, Format
+from sqlanon.export.requirement_entries import is_alike
 from sqlanon.export.snapshot import Frozen
 from sqlanon.inputs.item_lists import is_list
 from sqlanon.pipeline.check import measured
@@ -26,13 +26,9 @@ from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, parameter
 from sqlanon.sqlgen.classes.normal_relations import Background
 
-__all__ = ["Expected", "reopened", "require_together", "verify_file"]
-
 _LIMITS = "SELECT current_setting('memory_limit'), current_setting('threads')"
 # Types whose texts can be read back as the values they were. Of others the text itself is the value.
 _COMPOSITE = ("STRUCT", "MAP", "UNION", "VARIANT")
-# Sums of logarithms depend on the order of their rows.
-_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -122,17 +118,11 @@ def _require(requirement: BoundRequirement, reached: Measurement, expected: Meas
             f"the exported file would violate {requirement}: it reaches {reached.achieved}; nothing was exported",
             hint="values that compare as equal in the database are told apart in the file",
         )
-    if not _alike(reached.achieved, expected.achieved):
+    if not is_alike(reached.achieved, expected.achieved):
         raise InternalError(
             f"the exported file reaches {reached.achieved} in {requirement}, the snapshot {expected.achieved}; "
             "it was removed"
         )
-
-
-def _alike(first: float | None, second: float | None) -> bool:
-    if first is None or second is None:
-        return first is second
-    return isclose(first, second, rel_tol=_SAME, abs_tol=_SAME)
 
 
 def _typed(
@@ -142,23 +132,31 @@ def _typed(
 
     Quasi-identifiers stay as they are in the file, where equal values may be told apart.
     """
-    types = {b.column: b.published_type for b in answerable.bound.sensitive}
-    if answerable.values:
-        of_table = [(name, where) for name, where in answerable.values.items() if where.table == fragment]
-        # Numbers of rows that are texts in the format are added up.
-        types = {where.value: types[name] for name, where in of_table} | {
-            where.count: "BIGINT" for _, where in of_table if where.count is not None
-        }
-    lists: dict[str, str] = {}
-    if any(requirement.of_itemsets for requirement in answerable.requirements):
-        # Their items are counted: a format that has texts only has lists as texts.
-        lists = {b.column: b.published_type for b in answerable.bound.quasi_identifiers if is_list(b.published_type)}
+    types, lists = _types(answerable, fragment), _lists(answerable)
     outputs: list[exp.Expr] = []
     for name, kind in columns:
         type_ = lists.get(name) or types.get(name, kind)
         as_is = type_ == kind or (name not in lists and (type_.endswith("]") or type_.startswith(_COMPOSITE)))
         outputs.append(alias(column(name) if as_is else cast(column(name), type_), name))
     return exp.select(*outputs).from_(rows.subquery("read"))
+
+
+def _types(answerable: AnswerableRequirements, fragment: str | None) -> dict[str, str]:
+    """The types of a table's sensitive columns; of a table of values, those of the values and their numbers."""
+    types = {b.column: b.published_type for b in answerable.bound.sensitive}
+    if not answerable.values:
+        return types
+    of_table = [(name, where) for name, where in answerable.values.items() if where.table == fragment]
+    # Numbers of rows that are texts in the format are added up.
+    counts = {where.count: "BIGINT" for _, where in of_table if where.count is not None}
+    return {where.value: types[name] for name, where in of_table} | counts
+
+
+def _lists(answerable: AnswerableRequirements) -> dict[str, str]:
+    """The types of the lists whose items are counted: a format that has texts only has lists as texts."""
+    if not any(requirement.of_itemsets for requirement in answerable.requirements):
+        return {}
+    return {b.column: b.published_type for b in answerable.bound.quasi_identifiers if is_list(b.published_type)}
 
 
 def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:

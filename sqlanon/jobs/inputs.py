@@ -139,19 +139,27 @@ class _Inputs:
         foreign = [a for a in policy.all_attributes if fold(a.hierarchy or "") not in self._own_hierarchies]
         stored = hierarchies_of(self._engine, replace(policy, attributes=tuple(foreign), related=()))
         yield [fingerprint(policy, list(stored.values()))]
-        pseudonyms = (attribute.pseudonym for attribute in policy.all_attributes)
-        for variable in (pseudonym.key_variable for pseudonym in pseudonyms if pseudonym is not None):
-            if variable is not None:
-                yield [key_check(key_of(policy.name, variable, "pseudonyms"))]
-        for source in filter(None, (*policy.sources, policy.against)):
+        for variable in _key_variables(policy):
+            yield [key_check(key_of(policy.name, variable, "pseudonyms"))]
+        for source in (*policy.sources, *([policy.against] if policy.against else ()), *self._of_requirements(policy)):
             yield self._rows(source)
+
+    def _of_requirements(self, policy: Policy) -> Iterator[Source]:
+        """The tables that requirements name."""
         for requirement in policy.requirements:
             for _, value in requirement.arguments:
                 if isinstance(value, QualifiedName) and find_relation(self._engine, value):
-                    yield self._rows(Source(name=value))
+                    yield Source(name=value)
 
     def _rows(self, source: Source) -> list[str]:
         """The columns of a table or a query, with their types, and the fingerprint of its rows."""
         bound = bind_source(self._engine, source, self._scratch, copy=False)
         rows = exp.select(exp.Star()).from_(relation(bound.relation))
         return [*(f"{name} {kind}" for name, kind in bound.columns), fingerprint_of(self._engine, rows)]
+
+
+def _key_variables(policy: Policy) -> Iterator[str]:
+    """The environment variables that hold the keys of a policy's pseudonyms."""
+    for attribute in policy.all_attributes:
+        if attribute.pseudonym is not None and attribute.pseudonym.key_variable is not None:
+            yield attribute.pseudonym.key_variable

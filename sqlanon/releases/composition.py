@@ -22,6 +22,7 @@ from sqlanon.errors import SqlanonError
 from sqlanon.releases.lineage import sources_of
 
 _SHOWN = 10
+_KINDS = {"table": "", "view": "live"}
 _CURRENT_SCHEMA = "SELECT system.main.current_schema()"
 
 
@@ -104,16 +105,22 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
 def _named(releases_of_name: Sequence[KnownRelease]) -> str:
     """Names releases of one name, of which at most one stands. Others were exported, or are in a ledger."""
     last_release = releases_of_name[-1]
-    about = [f"{len(releases_of_name)} of this name"] if len(releases_of_name) > 1 else []
+    about = [
+        f"{len(releases_of_name)} of this name" if len(releases_of_name) > 1 else "",
+        _given_away(releases_of_name),
+        "" if last_release.stands else "gone since",
+        _KINDS.get(last_release.kind, "a stream"),
+        "" if last_release.series is None else f"in the series {last_release.series}",
+        "its source is not known" if any(release.sources is None for release in releases_of_name) else "",
+    ]
+    details = ", ".join(filter(None, about))
+    return str(last_release.name) + (f" ({details})" if details else "")
+
+
+def _given_away(releases_of_name: Sequence[KnownRelease]) -> str:
+    """When one was exported for the last time; empty where none was, and the last one stands or is in a series."""
     exported = next((each.exported_at for each in reversed(releases_of_name) if each.exported_at), None)
-    if exported or not (last_release.stands or last_release.series):
-        about.append(f"exported {exported:%Y-%m-%d}" if exported else "given away")
-    if not last_release.stands:
-        about.append("gone since")
-    if last_release.kind != "table":
-        about.append("live" if last_release.kind == "view" else "a stream")
-    if last_release.series is not None:
-        about.append(f"in the series {last_release.series}")
-    if any(release.sources is None for release in releases_of_name):
-        about.append("its source is not known")
-    return str(last_release.name) + (f" ({', '.join(about)})" if about else "")
+    if exported:
+        return f"exported {exported:%Y-%m-%d}"
+    last_release = releases_of_name[-1]
+    return "" if last_release.stands or last_release.series else "given away"
