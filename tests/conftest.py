@@ -19,7 +19,6 @@ budget without sqlglot's compiled build, with the lowest versions, for Spark and
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -70,15 +69,6 @@ def pytest_collection() -> Iterator[object]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("duckdb.connect", refuse)
         return (yield)
-
-
-def pytest_collection_finish() -> None:
-    """Spares the garbage collector the items of all tests and the modules imported for them: none of them is garbage.
-
-    Without this, each full collection walks through them, a tenth of the processor time of a run.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

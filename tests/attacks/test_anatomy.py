@@ -182,6 +182,7 @@ def test_values_of_a_row_are_not_told_together(con: Connection) -> None:
     assert number(con, matched.format(both)) < CHANCE
 
 
+@pytest.mark.long
 def test_a_seed_of_the_session_does_not_decide_the_buckets(con: Connection) -> None:
     shown = []
     for name in ("first", "second"):

@@ -226,6 +226,7 @@ def test_every_column_that_a_view_reads_is_looked_at(name: str) -> None:
         assert sorted(map(repr, con.duckdb.execute("FROM v").fetchall())) == before
 
 
+@pytest.mark.long
 def test_a_public_table_is_looked_at_too() -> None:
     con = sqlanon.connect()
     con.execute(SOURCE)

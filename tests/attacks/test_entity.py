@@ -123,7 +123,7 @@ def test_rows_of_nobody_else_are_one_respondent() -> None:
         assert (row[3], row[10]) == (7, 1.0)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [

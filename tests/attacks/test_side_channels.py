@@ -179,7 +179,7 @@ def test_the_live_view_has_no_row_identifier(views: Any) -> None:
         assert "not found" in answer(views, f"SELECT rowid FROM live_{policy}")
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", EXTREMES)
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_extreme_values_raise_no_error_inside_the_body(kind: str, level: int) -> None:

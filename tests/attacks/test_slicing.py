@@ -188,6 +188,7 @@ def candidates(con: Connection, release: str) -> dict[int, set[str]]:
     return {person: {*diseases} for person, diseases in con.duckdb.execute(query).fetchall()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "least", "most"), [(6, 0.4, 0.65), (100, 0, 0)])
 def test_two_slicings_of_one_source_cut_each_other(wards: Connection, size: int, least: float, most: float) -> None:
     """As the documentation says: who is in both is left with what both buckets have, of small buckets often one value.

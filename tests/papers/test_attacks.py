@@ -108,6 +108,7 @@ LINKED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", [*LINKED, "live_a", "live_b"])
 def test_linkage_with_the_voters(hospital: Connection, target: str) -> None:
     hospital.execute("CREATE OR REPLACE TABLE voters (dob DATE, sex VARCHAR, zip VARCHAR, name VARCHAR)")

@@ -203,6 +203,7 @@ def tasks(draw: st.DrawFn, further: Sequence[str]) -> tuple[Case, list[tuple[str
 RANDOM = (", grouping => 'random', bucket_size => 3", ", grouping => 'random'")
 
 
+@pytest.mark.long
 @settings(max_examples=draws(3, long=15), deadline=None)
 @given(tasks(("",)))
 def test_buckets_are_those_of_mondrian_and_satisfy(task: tuple[Case, list[tuple[str, dict[str, Any]]]]) -> None:

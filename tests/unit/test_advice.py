@@ -28,7 +28,7 @@ def advice(con: Connection, call: str, policy: str = "p") -> list[str]:
     return [detail for stage, item, detail in rows if (stage, item) == ("advise", "advice")]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["granularity_loss", "discernibility", "non_uniform_entropy"])
 def test_what_it_says_is_what_create_reaches(con: Connection, loss: str) -> None:
     said = advice(con, f"generalization(suppression => 0, loss => '{loss}')")

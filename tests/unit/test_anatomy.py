@@ -326,7 +326,7 @@ def test_if_not_exists_makes_what_is_gone(released: Connection) -> None:
     assert all(row[-1] for row in released.execute("CHECK r").fetchall())
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
@@ -452,7 +452,7 @@ def test_enums_are_published_as_text(con: Connection) -> None:
     assert rows(con, "SELECT DISTINCT typeof(value) FROM r_sensitive") == [("VARCHAR",)]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "value"),
     [

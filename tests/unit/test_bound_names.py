@@ -69,7 +69,7 @@ def rows(con: Connection, query: str) -> list[tuple[object, ...]]:
     return sorted(con.duckdb.execute(query).fetchall())
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW", "frame"])
 @pytest.mark.parametrize("format_", READERS)
 def test_an_export_has_the_rows_of_the_release(con: Connection, kind: str, format_: str, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_the_search_path_changes_no_source(con: Connection) -> None:
     assert rows(con, "FROM memory.main.again") == rows(con, "FROM memory.main.released")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["memory.clinic,memory.main", "other.main,memory.main", "other.main", "memory.clinic"])
 @pytest.mark.parametrize("policy", ["named", "asked", "viewed"])
 def test_the_search_path_changes_no_live_view(con: Connection, policy: str, path: str) -> None:

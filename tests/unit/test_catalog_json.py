@@ -186,6 +186,7 @@ def test_source_names_come_back_as_they_were(name):
     assert read_source(write_source(name)) == name
 
 
+@pytest.mark.long
 @given(names)
 def test_source_names_may_be_quoted_as_in_sql(name):
     text = ".".join('"' + part.replace('"', '""') + '"' for part in name.parts)

@@ -80,6 +80,7 @@ def test_each_path_of_an_export_means_the_export(tmp_path: Path) -> None:
     assert checked(out) == checked(out / "certificate.json") == checked(out / "r.parquet")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
 def test_a_file_alone_has_its_certificate_inside(tmp_path: Path, kind: str) -> None:
     out = exported(tmp_path, kind=kind)
@@ -391,7 +392,7 @@ def test_texts_that_a_forged_type_would_merge_are_told_apart(tmp_path: Path) -> 
         checked(tmp_path / "out")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["", ".", "..", "/", "x/r.parquet", "../out/r.parquet", "r.parquet\0"])
 def test_a_file_of_another_place_is_not_read(tmp_path: Path, name: str) -> None:
     out = exported(tmp_path)

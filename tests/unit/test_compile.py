@@ -67,7 +67,7 @@ def parts_of(dialect: str) -> tuple[str, ...]:
     return ("levels", "regions", *(("buckets", "fragments") if DIALECTS[dialect].deal else ()))
 
 
-@pytest.mark.one_in(7)
+@pytest.mark.long
 @pytest.mark.parametrize(("dialect", "of"), [(dialect, of) for dialect in DIALECTS for of in parts_of(dialect)])
 def test_a_script_is_read_back_to_what_was_meant(releases: dict[str, Connection], dialect: str, of: str) -> None:
     """The words of a warehouse are read as its own by sqlglot, and mean, in DuckDB's words, what is on the list."""

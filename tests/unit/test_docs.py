@@ -109,6 +109,7 @@ def test_the_site_reads_every_block_of_code() -> None:
     assert unread.findall("```python spark\n```\n```sh\n```\n") == ["```python spark"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
 def test_the_first_rows_of_the_readme_are_a_class_of_its_release(page: str) -> None:
     """Each line has a row of the source and, behind an arrow, the row that is published in its place."""

@@ -58,7 +58,7 @@ def test_a_file_that_cannot_be_opened(tmp_path: Path, path: str) -> None:
         sqlanon.connect(tmp_path / path, read_only=path.startswith("missing"))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "statement",
     [
@@ -178,7 +178,7 @@ def test_an_error_in_the_query_of_a_policy_shows_no_value(query: str) -> None:
         assert raised, "nothing has failed"
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize("query", FAILING)
 def test_an_error_in_the_query_of_a_hierarchy_or_a_check_shows_no_value(query: str) -> None:
     connection = sqlanon.connect()

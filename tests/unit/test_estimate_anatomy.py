@@ -56,6 +56,7 @@ def test_two_sensitive_columns_are_independent(con: Connection) -> None:
     assert total == pytest.approx(sum(2 * (i % 6) for i in range(12)) / 6)
 
 
+@pytest.mark.long
 def test_sensitive_columns_alone_are_exact_and_of_two_tables_are_not(con: Connection) -> None:
     groups = asked(con, 'SELECT "value", count(*) FROM t GROUP BY "value"')
     assert groups == [(value, 6.0, 0.0, 6, 6) for value in (0, 10, 20, 30)]

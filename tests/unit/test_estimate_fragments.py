@@ -63,6 +63,7 @@ def test_three_fragments_that_nothing_links(con: Connection) -> None:
     assert (low, high) == (22 + 16 + 20 - 48, 16)
 
 
+@pytest.mark.long
 def test_one_fragment_is_exact_and_its_columns_are_known_together(con: Connection) -> None:
     for release in ("apart", "linked"):
         ((withheld,),) = con.duckdb.execute(f"SELECT count(*) - 24 FROM {release}_1").fetchall()
@@ -119,7 +120,7 @@ def test_one_table_is_exact(con: Connection) -> None:
     assert asked(con, "SELECT count(*) FROM t", "one") == [(24.0, 0.0, 24, 24)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["apart_1", "apart_2", "apart_3", "linked_1", "linked_2", "linked_3", "linked_association"]
 )

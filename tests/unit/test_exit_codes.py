@@ -209,7 +209,7 @@ def test_the_disk_is_full_while_something_is_committed(script: str, tmp_path: Pa
     assert FULL in said
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
 def test_the_disk_is_full_while_a_release_is_exported(file: Path, kind: str, tmp_path: Path) -> None:
     """Not CSV: where writing it fails, DuckDB 2.0.0 may wait for a lock that the same thread holds, and never ends."""

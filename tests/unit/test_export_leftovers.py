@@ -62,7 +62,7 @@ def hidden(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.long
 @pytest.mark.parametrize("target", ["out", "out.csv", "other/out"])
 def test_the_folders_of_killed_exports(con: sqlanon.Connection, tmp_path: Path, target: str) -> None:
     """However many, and whatever beside the target they were to become."""

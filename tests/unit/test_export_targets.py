@@ -67,7 +67,7 @@ def rows_of(con: sqlanon.Connection, query: str) -> list[str]:
     return sorted(map(repr, con.sql(f"SELECT COLUMNS(*)::VARCHAR FROM {query}").fetchall()))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize("format_", ["arrow", "sqlite"])
 def test_the_receiver_checks_them(con: sqlanon.Connection, tmp_path: Path, format_: str) -> None:
     """Tables of several files, too; and a changed byte is noticed."""

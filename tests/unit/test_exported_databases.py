@@ -129,7 +129,7 @@ def test_an_export_does_not_become_the_database_of_a_journal(con: sqlanon.Connec
     assert not path.exists()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("format_", "change"),
     [

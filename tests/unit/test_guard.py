@@ -170,6 +170,7 @@ def con() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
+@pytest.mark.long
 @pytest.mark.drawn
 @settings(max_examples=draws(10, long=120), deadline=None)
 @given(tables, st.lists(one, min_size=1, max_size=3), st.lists(st.integers(0, 6), max_size=40))

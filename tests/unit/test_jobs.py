@@ -121,7 +121,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHANGES)
 def test_whatever_changes_is_noticed(done: Path, name: str) -> None:
     change(CHANGES[name])
@@ -137,7 +137,7 @@ def test_order_is_no_change(done: Path) -> None:
     assert outcome() == "unchanged"
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.long
 @pytest.mark.parametrize("how", ["gone", "certificate", "one byte", "certificate.md", "a file more", "older"])
 def test_files_are_looked_at(done: Path, how: str) -> None:
     data, certificate = done / "out" / "r.parquet", done / "out" / "certificate.json"
@@ -274,7 +274,7 @@ def test_a_policy_of_another_script_is_part_of_it(done: Path) -> None:
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 
-@pytest.mark.one_in(7)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "more",
     [

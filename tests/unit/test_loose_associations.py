@@ -327,6 +327,7 @@ def test_names_of_groups_and_a_source_with_more_columns() -> None:
     assert (made.association.placed, made.found.k) == (8, 4)
 
 
+@pytest.mark.long
 def test_an_unlucky_draw_is_followed_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
     con = connect()
     con.execute("CREATE TABLE t AS SELECT i % 8 AS a, i % 6 AS b, (i * 7) % 5 AS s FROM range(48) AS r(i)")

@@ -34,7 +34,7 @@ def test_every_loss_has_an_oracle() -> None:
 
 
 # With few bits a word, a key has several: then a class_id is a struct.
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.drawn
 @pytest.mark.parametrize("bits", [62, 5])
 @given(case=cases(), random=st.randoms(use_true_random=False))

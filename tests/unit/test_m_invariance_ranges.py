@@ -200,7 +200,7 @@ def test_counts_of_rows_are_those_of_people(begun: Connection) -> None:
     assert loss == pytest.approx(measured)
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "change",
     [

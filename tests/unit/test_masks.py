@@ -73,7 +73,7 @@ LINKS = pa.struct([("own", CODES), ("other", CODES), ("link", pa.list_(pa.int64(
 LAYOUTS = [{}, {"together": 1}, {"together": 1, "bits": 5}]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("queries", [1, 64, 130])
 @pytest.mark.parametrize("rows", [0, 1, 700, 9000])

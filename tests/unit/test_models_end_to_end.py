@@ -109,7 +109,7 @@ def test_a_changed_release_is_found_out(shared: Connection, name: str, made: tup
         assert checked(shared, view)[name][-1] is False
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @both_kinds
 def test_several_models_at_once(con: Connection, kind: str) -> None:
     policy(con, *TOGETHER)

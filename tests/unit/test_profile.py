@@ -440,7 +440,7 @@ def test_few_rows(rows: int) -> None:
     )
 
 
-@pytest.mark.one_in(11)
+@pytest.mark.long
 @pytest.mark.parametrize("column_type", TYPES)
 def test_every_type(column_type: str) -> None:
     con = sqlanon.connect()

@@ -42,7 +42,7 @@ def _without_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_without_scripts")
-@pytest.mark.one_in(8)
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_its_figures_are_those_of_the_statements(method: str) -> None:
     con = people(method)

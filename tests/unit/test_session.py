@@ -166,6 +166,7 @@ def signatures(text: str, name: str) -> dict[str, tuple[list[str], str]]:
     }
 
 
+@pytest.mark.long
 def test_methods_are_those_of_duckdbs_stubs(con: Connection) -> None:
     """An editor completes all of them, and each that returns DuckDB's connection is declared to return ours."""
     stubs = (Path(duckdb.__file__).parent.parent / "_duckdb-stubs" / "__init__.pyi").read_text()

@@ -392,7 +392,7 @@ def test_end_of_input_leaves(terminal: Terminal) -> None:
     assert terminal.close() == 0
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize("word", ["help", "HELP", "help;", ".help"])
 def test_a_newcomer_finds_help(word: str) -> None:
     done = piped(f"{word}\n")

@@ -128,7 +128,7 @@ CHANGES: dict[str, Callable[[Certificate], object]] = {
 }
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_is_changed_is_seen(folder: Path, change: str) -> None:
     export()

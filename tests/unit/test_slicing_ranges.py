@@ -130,7 +130,7 @@ def test_overlapping_columns_are_refused(eight: Connection) -> None:
         )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.long
 @pytest.mark.parametrize("grouping", ["mondrian", "random"])
 def test_an_empty_source_and_drawn_buckets(eight: Connection, grouping: str) -> None:
     call = f"slicing(l => 2, column_k => 3, grouping => '{grouping}') COLUMNS EACH"

@@ -45,7 +45,7 @@ def objects(con: Connection) -> list[str]:
     return sorted(name for (name,) in names if name not in ("people", "voters", "seen"))
 
 
-@pytest.mark.one_in(30)
+@pytest.mark.long
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize(("made", "part"), PARTS)
 def test_a_release_of_which_something_was_dropped_is_made_again(made: str, part: str, words: str) -> None:

@@ -173,7 +173,7 @@ PLACES = ("temp.main", "hospital.main", "hospital.ward", "clinic.main", "clinic.
 NAMES = ("t", "T", "main.t", "ward.t", "clinic.t", "hospital.t", "temp.t", "clinic.ward.t", "hospital.main.t")
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["hospital", "hospital.ward", "clinic", "clinic.ward", "hospital.ward,clinic.ward"])
 def test_a_name_means_what_duckdb_takes_it_for(path: str) -> None:
     """Wherever tables of that name stand, alone and in views and macros: as DuckDB's own plan says."""

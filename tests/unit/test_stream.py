@@ -172,6 +172,7 @@ def test_rows_that_vanish_are_counted_and_published_as_they_were_read(con: Conne
     assert [disease for _, disease in published(con)] == ["d1", "d2", "d3", "d4"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", [1, 4])
 def test_a_row_that_is_changed_after_it_was_read_is_not_published_twice(con: Connection, moment: int) -> None:
     begin(con)

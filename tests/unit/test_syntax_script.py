@@ -201,7 +201,7 @@ def test_incomplete(text: str) -> None:
     assert not is_complete(text)
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "unit",
     [

@@ -259,6 +259,7 @@ OF_PATIENTS = Policy(
 BANDS = {"bands": "INTERVALS (10, 20)"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [lambda frame: frame, pyarrow.Table.from_pandas])
 def test_a_policy_for_a_data_frame(kind: Any) -> None:
     frame = kind(patients())
