@@ -12,8 +12,8 @@ from sqlanon.domain.choice import Choice
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.pipeline import run
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import ExplainRelease
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.releases.explain_release import ExplainRelease
 
 __all__ = ["StageTimes", "timed_choice", "timed_search", "timed_statement"]
 

@@ -16,8 +16,8 @@ from sqlanon.api.policy import Policy
 from sqlanon.api.requirements import Requirement
 from sqlanon.api.text_arguments import hierarchy_argument, method_argument, requirement_arguments
 from sqlanon.catalog import releases
-from sqlanon.dispatch.run import run_statement
 from sqlanon.domain import policy as domain
+from sqlanon.domain.calls import MethodCall
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.values import QualifiedName, Source
@@ -30,8 +30,9 @@ from sqlanon.methods.registry import DEFAULT_OF_FRAMES
 from sqlanon.releases.restored_columns import AsReturned, Restoring
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.syntax._calls import MethodCall
-from sqlanon.syntax.statements import CreatePolicy, CreateRelease
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.run import run_statement
 
 _SOURCE = "data"
 _RELEASE = QualifiedName(("anonymized",))

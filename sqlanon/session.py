@@ -17,17 +17,17 @@ from sqlanon.engines.python_variables import called_beside_caller, caller_frames
 from sqlanon.engines.translated import in_use
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.inputs.data_frames import DataFrames
-from sqlanon.inputs.parameters import with_values
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.classes.normal_relations import literal_rows
-from sqlanon.syntax.parser import hint_for, parse_script
-from sqlanon.syntax.statements import CreatePolicy, DescribePolicy, PassThrough, Statement
+from sqlanon.statements.base import PassThrough, Statement
+from sqlanon.statements.parameters import with_values
+from sqlanon.statements.parser import hint_for, parse_script
 
 if TYPE_CHECKING:
     from sqlanon.api.policy import Policy
-    from sqlanon.dispatch.answer import Answer
     from sqlanon.engines.base import Engine
     from sqlanon.engines.connection_methods import DuckDBConnection, DuckDBRelation, DuckDBStatement, SparkSession
+    from sqlanon.statements.base import Answer
 
 __all__ = ["Connection", "Observer", "StatementEvent", "connect"]
 
@@ -228,12 +228,12 @@ class Connection(ConnectionMethods):
         """
         from sqlanon.api.arguments import one_name
         from sqlanon.api.policy import Policy
+        from sqlanon.statements.listings.describe_policy import DescribePolicy
+        from sqlanon.syntax.policy import policy_of
 
         with self._alone():
             *_, (_, _, text) = self._answer(DescribePolicy(one_name("name", name))).rows
-        (statement,) = parse_script(text)
-        assert isinstance(statement, CreatePolicy)
-        return Policy.of(statement.policy)
+        return Policy.of(policy_of(text))
 
     def page(self, statement: Statement, written: Callable[[Engine], str]) -> str:
         """What `written` makes of the database, where it finds the data frames of policies as a statement does."""
@@ -254,7 +254,7 @@ class Connection(ConnectionMethods):
 
     def _answer(self, statement: Statement, parameters: object = None) -> Answer:
         # What runs sqlanon's statements is imported for the first of them: a connection may run DuckDB's alone.
-        from sqlanon.dispatch.run import run_statement
+        from sqlanon.statements.run import run_statement
 
         frames = caller_frames()
         try:

@@ -11,7 +11,7 @@ from sqlanon.api.defined import Defined
 from sqlanon.domain.values import QualifiedName, Scalar, Source, Value
 from sqlanon.errors import UserError
 from sqlanon.inputs.parameters import plain_scalar
-from sqlanon.syntax.parser import query_text
+from sqlanon.syntax.query_text import query_text
 
 __all__ = [
     "Argument",

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from sqlanon.api.arguments import Argument, ValueKind, python_value, text_argument, values
 from sqlanon.api.defined import Defined
+from sqlanon.domain.calls import MethodCall
 from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
-from sqlanon.syntax import render
-from sqlanon.syntax.statements import MethodCall
+from sqlanon.syntax.texts import call_text
 
 __all__ = ["Method"]
 
@@ -53,7 +53,7 @@ class Method(Defined[MethodCall]):
 
     def sql(self) -> str:
         """The method as it stands after METHOD."""
-        return render.method(self._definition)
+        return call_text(self._definition)
 
     def __repr__(self) -> str:
         """The call that makes it."""

@@ -17,7 +17,7 @@ from sqlanon.catalog.validation import validate
 from sqlanon.domain import policy as domain
 from sqlanon.errors import UserError
 from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.syntax.statements import CreatePolicy
+from sqlanon.statements.policies.create_policy import CreatePolicy
 
 __all__ = ["Policy", "exclusive"]
 

@@ -11,8 +11,9 @@ from sqlanon.api.defined import Defined
 from sqlanon.api.method import Method
 from sqlanon.api.policy import Policy, exclusive
 from sqlanon.api.statement_text import statement_text
+from sqlanon.domain.calls import MethodCall
 from sqlanon.errors import UserError
-from sqlanon.syntax.statements import CreateRelease, MethodCall
+from sqlanon.statements.releases.create_release import CreateRelease
 
 __all__ = ["AnonymizedTable", "AnonymizedView"]
 

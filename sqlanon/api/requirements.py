@@ -11,7 +11,7 @@ from sqlanon.domain.policy import Requirement as Definition
 from sqlanon.inputs.joins.requirements import bind_joined, is_of_join
 from sqlanon.questions.ask import require_parameters
 from sqlanon.questions.load import questions_of
-from sqlanon.syntax import render
+from sqlanon.syntax.texts import call_text
 
 __all__ = ["Requirement"]
 
@@ -57,7 +57,7 @@ class Requirement(Defined[Definition]):
 
     def sql(self) -> str:
         """The requirement as it stands after REQUIRE."""
-        return render.requirement(self._definition)
+        return call_text(self._definition)
 
     def __repr__(self) -> str:
         """The call that makes it."""

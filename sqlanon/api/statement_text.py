@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sqlanon.errors import InternalError
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.render import to_sql
-from sqlanon.syntax.statements import Statement
+from sqlanon.statements.base import Statement
+from sqlanon.statements.parser import parse_script
 
 __all__ = ["statement_text"]
 
@@ -16,7 +15,7 @@ def statement_text(statement: Statement) -> str:
     It is read back before anybody runs it, so that no value of a program can become another part of a statement.
     Raises StatementError where a statement cannot say this, InternalError where it says something else.
     """
-    text = to_sql(statement)
+    text = statement.sql()
     if parse_script(text) != [statement]:
         raise InternalError("the text of a statement does not say what it was made of; nothing was done")
     return text

@@ -12,9 +12,12 @@ from sqlanon.api.arguments import described
 from sqlanon.api.method import Method
 from sqlanon.api.requirements import Requirement
 from sqlanon.domain import policy as domain
+from sqlanon.domain.calls import MethodCall
 from sqlanon.errors import UserError
-from sqlanon.syntax.endings import statement_ending
-from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, CreateRelease, MethodCall
+from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
+from sqlanon.statements.parser import statement_ending
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
 
 __all__ = ["hierarchy_argument", "method_argument", "requirement_arguments", "requirements_of_text"]
 

@@ -16,6 +16,7 @@ from sqlanon.attacks.known_people import KnownColumns, public_class_of
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.requests import AttackRequest
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -32,18 +33,6 @@ from sqlanon.sqlgen.cells.taxonomy import Taxonomy
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
-from sqlanon.syntax.statements import Attack
-
-ATTACKED = (
-    ("attack", "VARCHAR"),
-    ("attribute", "VARCHAR"),
-    ("targets", "BIGINT"),
-    ("succeeded", "BIGINT"),
-    ("highest", "DOUBLE"),
-    ("mean", "DOUBLE"),
-    ("bound", "DOUBLE"),
-    ("worst", "VARCHAR"),
-)
 
 # What attacks read beside the normal relations, made from the source.
 _OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class")
@@ -77,7 +66,7 @@ class AttackAnswer:
 
     @property
     def row(self) -> tuple[Any, ...]:
-        """The columns of ATTACKED."""
+        """A row of the answer of ATTACK."""
         named = "; ".join(attacked.name for attacked in self.worst)
         return *self.figures, named or (self.undefined and f"not defined: {self.undefined}")
 
@@ -113,23 +102,23 @@ class Target:
     made: Mapping[str, Callable[[BoundStatistic, Scratch], str]] = field(default_factory=dict)
 
 
-def attacked(engine: Engine, target: Target, statement: Attack, scratch: Scratch) -> list[AttackAnswer]:
+def attacked(engine: Engine, target: Target, request: AttackRequest, scratch: Scratch) -> list[AttackAnswer]:
     """An answer for each sensitive attribute and part of the attack.
 
     Raises UserError for an unknown attack; PolicyError for arguments that it does not take, an attribute that is not
     sensitive, and where it needs values or a hierarchy that the target does not have.
     """
-    files, values = attack_parts(statement.attack, statement.arguments)
-    attributes = _attributes(target, statement)
+    files, values = attack_parts(request.attack, request.arguments)
+    attributes = _attributes(target, request)
     statistics: list[BoundStatistic] = []
     for file in files:
         subjects = [(name,) for name in attributes] if file.of_sensitive_values else [()]
         statistics += [bind_attack(file, values, subject) for subject in subjects]
     if not statistics:
         raise PolicyError(
-            f"{statement.attack} is about sensitive values, and {target.called} has no sensitive attribute",
+            f"{request.attack} is about sensitive values, and {target.called} has no sensitive attribute",
             hint="name one: ATTACK table (age, zip) SENSITIVE disease WITH ...",
-            part=("attack", statement.attack),
+            part=("attack", request.attack),
         )
     using = {name: attributes[name] or target.sensitive[name] for name in attributes}
     background = background_of(engine, target.called, target.columns, statistics, using)
@@ -174,18 +163,18 @@ def _public_class(
     return public_class_of(engine, target.called, rows, target.known(), against, scratch)
 
 
-def _attributes(target: Target, statement: Attack) -> dict[str, str | None]:
+def _attributes(target: Target, request: AttackRequest) -> dict[str, str | None]:
     """The sensitive attributes that are attacked, each with the hierarchy that the statement names for it."""
-    using = {fold(name): hierarchy for name, hierarchy in statement.hierarchies}
+    using = {fold(name): hierarchy for name, hierarchy in request.hierarchies}
     known = {fold(name): name for name in target.sensitive}
-    for name in statement.sensitive:
+    for name in request.sensitive:
         if fold(name) not in known:
             raise PolicyError(
                 f"{target.called}: {name} is no sensitive attribute",
                 hint=nearest(name, list(known.values())) or f"these are: {', '.join(known.values()) or 'none'}",
                 part=("column", name),
             )
-    named = [known[fold(name)] for name in statement.sensitive] or list(known.values())
+    named = [known[fold(name)] for name in request.sensitive] or list(known.values())
     return {name: using.get(fold(name)) for name in named}
 
 

@@ -17,9 +17,11 @@ from sqlanon.attacks.worlds import PART, Published, label_name, worlds_of, world
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.calls import MethodCall
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
+from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
@@ -39,7 +41,6 @@ from sqlanon.sqlgen.cells.labels import generalized, level_name, published_value
 from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows, class_label
-from sqlanon.syntax.statements import CreateRelease, MethodCall
 
 # What a world has of its own; other relations are about respondents, other people or ranges.
 _OF_VALUES = {
@@ -133,8 +134,8 @@ def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratc
     return replace(made, published=table, count=count)
 
 
-def _statement(release: Release) -> CreateRelease:
-    return CreateRelease("table", release.name, release.policy, MethodCall(release.method, release.method_arguments))
+def _statement(release: Release) -> ReleaseRequest:
+    return ReleaseRequest("table", release.name, release.policy, MethodCall(release.method, release.method_arguments))
 
 
 def _labelled(policy: BoundPolicy, scratch: Scratch) -> exp.Select:

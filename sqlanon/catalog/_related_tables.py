@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.policy import Policy, RelatedTable, Role
 from sqlanon.errors import PolicyError
-from sqlanon.syntax.render import name_text
+from sqlanon.syntax.texts import name_text
 
 __all__ = ["validate_related"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from sqlglot import exp
@@ -14,8 +14,8 @@ from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["Measured", "counts", "delete", "exists", "listing", "load", "rewards", "save", "slopes"]
-
+# The end of the reason of a candidate that was made.
+_LACKING = " not defined of it"
 _PLAIN = ("number", "policy", "policy_fingerprint", "method", "arguments", "requirement", "statement", "reason")
 
 
@@ -37,6 +37,27 @@ class Measured:
     reason: str | None
     figures: tuple[tuple[str, float | None], ...]
     efficient: bool = False
+
+    @property
+    def called(self) -> str:
+        """The method with its arguments."""
+        return f"{self.method}({self.arguments})" if self.arguments else self.method
+
+    @property
+    def undefined_figures(self) -> tuple[str, ...] | None:
+        """The figures that are not defined of a candidate that was made; None for one that could not be made."""
+        if self.reason is not None and not self.reason.endswith(_LACKING):
+            return None
+        return tuple(name for name, value in self.figures if value is None)
+
+
+def lacking_text(values: Mapping[str, float | None], why: Mapping[str, str]) -> str | None:
+    """The reason of a candidate that was made and lacks some of its figures; None where it has all of them.
+
+    `why` says of some figures why they are not defined.
+    """
+    lacking = [f"{n} ({why[n]})" if n in why else n for n, value in values.items() if value is None]
+    return f"{', '.join(lacking)}{_LACKING}" if lacking else None
 
 
 def save(engine: Engine, frontier: str, candidates: Sequence[Measured]) -> None:

@@ -11,7 +11,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
-from sqlanon.syntax.render import name_text
+from sqlanon.syntax.texts import name_text
 
 # What fits the catalog's columns.
 _MOST_LEVELS = 2**31 - 1

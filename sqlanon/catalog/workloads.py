@@ -13,7 +13,7 @@ from sqlanon.errors import UserError
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending
 from sqlanon.sqlgen.build.names import column, identifier, relation
-from sqlanon.syntax.parser import query_text
+from sqlanon.syntax.query_text import query_text
 
 __all__ = ["counts", "delete", "exists", "forget_errors", "listing", "load", "save"]
 

@@ -13,8 +13,6 @@ from sqlanon import __version__
 from sqlanon.catalog import releases
 from sqlanon.dbt import ONE_AT_A_TIME, connection_of
 from sqlanon.dbt.model_policy import hierarchies_of_model, policy_of_model, require_known_keys
-from sqlanon.dispatch.answer import Answer
-from sqlanon.dispatch.run import run_statement
 from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -24,9 +22,13 @@ from sqlanon.errors import SqlanonError, UserError
 from sqlanon.inputs.catalog_entries import find_relation
 from sqlanon.inputs.source import own_object, qualified
 from sqlanon.sqlgen.build.ddl import drop_object
-from sqlanon.syntax.endings import statement_ending
-from sqlanon.syntax.parser import query_text
-from sqlanon.syntax.statements import CreatePolicy, CreateRelease, ExportRelease
+from sqlanon.statements.base import Answer
+from sqlanon.statements.parser import statement_ending
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.releases.export_release import ExportRelease
+from sqlanon.statements.run import run_statement
+from sqlanon.syntax.query_text import query_text
 
 __all__ = ["publish"]
 

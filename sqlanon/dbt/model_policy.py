@@ -15,8 +15,9 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.syntax.endings import statement_ending
-from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy
+from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
+from sqlanon.statements.parser import statement_ending
+from sqlanon.statements.policies.create_policy import CreatePolicy
 
 __all__ = ["hierarchies_of_model", "policy_of_model", "require_known_keys"]
 

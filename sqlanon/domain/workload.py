@@ -14,6 +14,17 @@ AGGREGATES = ("count", "sum", "avg")
 # The most quasi-identifiers that a query has predicates on, by default.
 FEW = 4
 _MOST_QUERIES = 100_000
+_WORKLOAD = "workload "
+
+
+def figure_of_workload(name: str) -> str:
+    """The name of the figure of a workload: no figure of a file has a space in its name."""
+    return _WORKLOAD + name
+
+
+def workload_of(figure: str) -> str | None:
+    """The workload of a figure, None for a figure of a file."""
+    return figure.removeprefix(_WORKLOAD) if figure.startswith(_WORKLOAD) else None
 
 
 @dataclass(frozen=True)

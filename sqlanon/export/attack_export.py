@@ -7,25 +7,24 @@ from sqlglot import exp
 from sqlanon.attacks.attacked import AttackAnswer, Target, attacked
 from sqlanon.attacks.known_people import known_columns
 from sqlanon.domain.policy import Role
+from sqlanon.domain.requests import AttackRequest
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import about
 from sqlanon.export.opening import received
 from sqlanon.export.received import ExportedTables, ReceivedExport
 from sqlanon.releases.people import people_in_no_class
-from sqlanon.syntax.statements import Attack
 
 
-def attack_export(engine: Engine, statement: Attack) -> list[AttackAnswer]:
-    """The answers of an attack for the files of an export.
+def attack_export(engine: Engine, path: str, request: AttackRequest) -> list[AttackAnswer]:
+    """The answers of an attack for the files of an export, by its path.
 
     Raises UserError where they cannot be read, and PrivacyViolation where they are not what the certificate says.
     """
-    path = statement.file or ""
     with about("path"):
         export = received(engine, path)
         export.require_consistent()
         with export.tables(engine) as exported:
-            return attacked(exported.engine, _target(export, exported), statement, exported.scratch)
+            return attacked(exported.engine, _target(export, exported), request, exported.scratch)
 
 
 def _target(export: ReceivedExport, exported: ExportedTables) -> Target:

@@ -57,7 +57,7 @@ from sqlanon.inputs.joins.requirements import JoinedRequirement
 from sqlanon.methods.base import EXPORTED
 from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.syntax import render
+from sqlanon.syntax.definitions import policy_text
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 # What a respondent is where the policy names none.
@@ -281,7 +281,7 @@ def _statement(policy: Policy) -> str:
     against = _unquoted(policy.against) if policy.against else None
     related = tuple(replace(table, source=_unquoted(table.source)) for table in policy.related)
     plain = replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against, related=related)
-    return render.policy(plain)
+    return policy_text(plain)
 
 
 def _unquoted(source: Source) -> Source:

@@ -6,32 +6,32 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sqlanon.domain.release import Release
+from sqlanon.domain.requests import ExportRequest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.export.layout import format_of
 from sqlanon.releases.content import has_fingerprint
-from sqlanon.syntax.statements import ExportRelease
 
 __all__ = ["copy_files", "require_copyable"]
 
 
-def require_copyable(statement: ExportRelease) -> None:
+def require_copyable(request: ExportRequest) -> None:
     """Raises UserError for what an export of files as they are cannot be."""
-    format_ = statement.format or format_of(statement.path)
+    format_ = request.format or format_of(request.path)
     if format_ != "parquet":
         raise UserError(
             f"a release on Spark is exported as the Parquet files that it is, and not as {format_}",
             hint="export it as parquet, and write another format of that: COPY (FROM 'out/*/*.parquet') TO 'out.csv'",
             part=("format",),
         )
-    if statement.report:
+    if request.report:
         raise UserError(
             "the report of a release reads its rows in DuckDB, and these are on Spark",
             hint="leave REPORT out",
         )
-    if statement.partition:
+    if request.partition:
         raise UserError("the files of a release on Spark are copied as they are", hint="leave PARTITION_BY out")
-    if statement.text:
+    if request.text:
         raise UserError("the files of a release on Spark are copied as they are", hint="leave TEXT out")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlanon.assess.estimate import Answered, estimate, require_parsed, source_names
 from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres_url import is_database_url
 from sqlanon.engines.temp_tables import Scratch
@@ -9,7 +10,6 @@ from sqlanon.errors import UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals
 from sqlanon.estimates.query.parse import parsed
 from sqlanon.export.opening import received
-from sqlanon.statements.estimate import Answered, estimate, require_parsed, source_names
 
 
 def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals = ()) -> Answered:

@@ -44,8 +44,8 @@ from sqlanon.sqlgen.classes.buckets import BucketValues, bucket_rows, rows_of_bu
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
 from sqlanon.sqlgen.release.region_rows import ENDS
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreatePolicy
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
 
 # Formats that any connection can read.
 READ = ("parquet", "csv")

@@ -20,6 +20,7 @@ from sqlanon.catalog.snapshot import types_of
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.domain.report import Measurement
+from sqlanon.domain.requests import ExportRequest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, SqlanonError, about
 from sqlanon.export.certificate import Evidence, Proof, certificate
@@ -44,7 +45,6 @@ from sqlanon.releases.joined import of_recorded
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.syntax.statements import ExportRelease
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -65,7 +65,7 @@ class Exported:
 def export_release(
     engine: Engine,
     release: Release,
-    statement: ExportRelease,
+    request: ExportRequest,
     appearing: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> list[Exported]:
     """Writes a snapshot, a file for each table, and its certificate, which are put in their place within `appearing`.
@@ -75,25 +75,25 @@ def export_release(
     outlast its rollback. Raises PrivacyViolation if the snapshot no longer meets its
     requirements or is not what was checked when it was made.
     """
-    require_format(statement)
+    require_format(request)
     with about("release"):
         require_frozen(release)
     with about("sign_key"):
-        key = None if statement.sign_key is None else signing_key(statement.sign_key)
+        key = None if request.sign_key is None else signing_key(request.sign_key)
     require_settled(engine)
     if engine.distributed:
-        require_copyable(statement)
-    destination = destination_of(statement, release, distributed=engine.distributed)
+        require_copyable(request)
+    destination = destination_of(request, release, distributed=engine.distributed)
     with about("path"), destination.errors():
         others, former = others_of(engine, release), destination.former()
         with destination.staged(engine) as staged:
             if engine.distributed:
                 tables = _copy(engine, release, staged, others, key)
             else:
-                tables = _write(engine, release, statement, destination.partition, staged, others, key)
+                tables = _write(engine, release, request, destination.partition, staged, others, key)
             with _remembered(engine, release, destination.format), appearing():
                 staged.put()
-    changed = changed_types(former, [written.file for written in tables], fixed=statement.text)
+    changed = changed_types(former, [written.file for written in tables], fixed=request.text)
     warnings = (warning(others), *changed, None if is_writable(engine) else _NOT_KEPT, *skipped_formats())
     said = "; ".join(filter(None, warnings)) or None
     return [
@@ -136,7 +136,7 @@ class _Written:
 def _write(
     engine: Engine,
     release: Release,
-    statement: ExportRelease,
+    request: ExportRequest,
     partition: tuple[str, ...] | None,
     staged: Staged,
     others: Sequence[KnownRelease],
@@ -150,7 +150,7 @@ def _write(
         with moments_in_utc(engine, types):
             partition = published_partition(engine, snapshot.tables, partition)
             tables = [
-                _as_asked(engine, snapshot, statement, _prepared(engine, kind, table, path, partition))
+                _as_asked(engine, snapshot, request, _prepared(engine, kind, table, path, partition))
                 for table, path in zip(snapshot.tables, staged.paths, strict=True)
             ]
             _require_as_made(release, tables)
@@ -169,10 +169,10 @@ def _write(
     return tables
 
 
-def _as_asked(engine: Engine, snapshot: Snapshot, statement: ExportRelease, written: _Written) -> _Written:
+def _as_asked(engine: Engine, snapshot: Snapshot, request: ExportRequest, written: _Written) -> _Written:
     """The rows in the types that the statement asks for, and the file with its characters."""
-    table, file = written.table, replace(written.file, csv=csv_fields(statement))
-    if not statement.text:
+    table, file = written.table, replace(written.file, csv=csv_fields(request))
+    if not request.text:
         return replace(written, file=file)
     columns, rows = as_text(file, written.rows, snapshot.release, snapshot.policy, table.fragment)
     fingerprint = fingerprint_of(engine, rows)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assess.check import check_release
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
@@ -22,7 +23,6 @@ from sqlanon.inputs.source import own_object
 from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
 from sqlanon.releases.content import has_fingerprint
 from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.statements.check import check_release
 
 __all__ = ["Frozen", "ReleasedTable", "Snapshot", "checked_snapshot"]
 

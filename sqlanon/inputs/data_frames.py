@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 from weakref import ref
 
 from sqlglot import exp, parse_one
@@ -27,16 +26,6 @@ from sqlanon.errors import PolicyError, UserError
 from sqlanon.sqlgen.build.names import identifier
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
-from sqlanon.syntax.statements import (
-    Attack,
-    CheckRelation,
-    CreateHierarchy,
-    CreatePolicy,
-    Estimate,
-    Profile,
-    ProposeHierarchy,
-    Statement,
-)
 
 _SETTINGS = (
     "SELECT system.main.current_setting('python_enable_replacements'), "
@@ -46,6 +35,23 @@ _SETTINGS = (
 Frames = dict[str, Any]
 
 
+class ReadsSources(Protocol):
+    """A statement, as far as it names tables that may be data frames.
+
+    The sources of one that `KEEPS_SOURCES` are stored with it, so it is run with other names for them.
+    """
+
+    @property
+    def KEEPS_SOURCES(self) -> bool: ...
+
+    def sources(self) -> Sequence[Source]: ...
+
+    def with_sources(self, renamed: Callable[[Source], Source]) -> Self: ...
+
+
+_Reads = TypeVar("_Reads", bound=ReadsSources)
+
+
 class DataFrames:
     """The data frames that policies were created on, through a connection or its cursors."""
 
@@ -53,7 +59,7 @@ class DataFrames:
         self._frames: dict[str, ref[Any]] = {}
 
     @contextmanager
-    def visible(self, engine: Engine, statement: Statement, callers: Sequence[FrameType]) -> Iterator[Statement]:
+    def visible(self, engine: Engine, statement: _Reads, callers: Sequence[FrameType]) -> Iterator[_Reads]:
         """The statement to run instead, for which the data frames that it needs are views until the block ends.
 
         They are those that it names, variables of the first of `callers`, and those of policies, unless a
@@ -64,10 +70,12 @@ class DataFrames:
             yield statement
             return
         frames = self._of_policies(callers)
-        if isinstance(statement, CreatePolicy):
-            statement = self._with_stored_names(engine, statement, callers, frames)
-        else:
-            frames |= _named(engine, _sources(statement), callers)
+        named = _named(engine, statement.sources(), callers)
+        if named and statement.KEEPS_SOURCES:
+            stored = {variable: self._stored_name(variable, frame) for variable, frame in named.items()}
+            statement = statement.with_sources(lambda source: _renamed(source, stored))
+            named = {stored[variable]: frame for variable, frame in named.items()}
+        frames |= named
         with registered_frames(engine.connection, frames):
             yield statement
 
@@ -82,21 +90,6 @@ class DataFrames:
             elif meant is None or meant is frame:
                 frames[name] = frame
         return frames
-
-    def _with_stored_names(
-        self, engine: Engine, statement: CreatePolicy, callers: Sequence[FrameType], frames: Frames
-    ) -> CreatePolicy:
-        """The policy on the stored names of its data frames, which `frames` then has."""
-        policy = statement.policy
-        named = _named(engine, list(filter(None, (*policy.sources, policy.against))), callers)
-        if not named:
-            return statement
-        stored = {variable: self._stored_name(variable, frame) for variable, frame in named.items()}
-        frames |= {stored[variable]: frame for variable, frame in named.items()}
-        against = policy.against and _renamed(policy.against, stored)
-        related = tuple(replace(table, source=_renamed(table.source, stored)) for table in policy.related)
-        of_frames = replace(policy, source=_renamed(policy.source, stored), against=against, related=related)
-        return replace(statement, policy=of_frames)
 
     def _stored_name(self, variable: str, frame: object) -> str:
         for name, reference in self._frames.items():
@@ -124,26 +117,7 @@ def frame_gone(name: QualifiedName) -> PolicyError:
     )
 
 
-def _sources(statement: Statement) -> list[Source]:
-    """What a statement reads that is no policy's."""
-    match statement:
-        case CheckRelation(source=source, against=against):
-            return [source, against] if against else [source]
-        case Attack(source=source, arguments=arguments):
-            tables = [Source(name=value) for _, value in arguments if isinstance(value, QualifiedName)]
-            return [source, *tables] if source else tables
-        case Profile(source=source):
-            return [source]
-        case ProposeHierarchy(table=table):
-            return [Source(name=table)]
-        case CreateHierarchy(definition=definition) if definition.query:
-            return [Source(query=definition.query)]
-        case Estimate(marginals=marginals):
-            return [Source(name=name) for _, name in marginals]
-    return []
-
-
-def _named(engine: Engine, sources: list[Source], callers: Sequence[FrameType]) -> Frames:
+def _named(engine: Engine, sources: Sequence[Source], callers: Sequence[FrameType]) -> Frames:
     """The data frames that these sources mean: variables with names that nothing in the database has."""
     names = dict.fromkeys(name for source in sources for name in _possible_names(source))
     if all(data_frame_named(name, callers) is None for name in names):

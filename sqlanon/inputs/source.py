@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -13,7 +14,7 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.statement_memo import current_database, session
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import EngineError, PolicyError, UserError, about
+from sqlanon.errors import EngineError, PolicyError, StatementError, UserError, about
 from sqlanon.inputs.catalog_entries import find_relation, find_source, require_same_meaning, source_entry
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.data_frames import frame_gone, stored_frames
@@ -22,8 +23,7 @@ from sqlanon.sqlgen.build.ddl import view_over
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import PassThrough
+from sqlanon.syntax.query_text import query_text
 
 # Functions whose answer a reader of a live view would choose, and with it the rows.
 _SESSION = frozenset(
@@ -161,8 +161,20 @@ def _of_session(engine: Engine, query: str) -> str | None:
 
 def _require_one_query(text: str) -> None:
     """Raises PolicyError unless the text is one query: it is run as it is, and a second statement would run too."""
-    if [type(statement) for statement in parse_script(text)] != [PassThrough]:
-        raise PolicyError("the query of the policy is not one query", hint="write one SELECT, and nothing after it")
+    try:
+        query_text(text)
+    except StatementError:
+        raise PolicyError(
+            "the query of the policy is not one query", hint="write one SELECT, and nothing after it"
+        ) from None
+
+
+def source_column(name: str, columns: Sequence[Column], source: str) -> Column:
+    """The column of a source that a statement names. Raises PolicyError if there is none."""
+    for known in columns:
+        if fold(known[0]) == fold(name):
+            return known
+    raise PolicyError(f"{source} has no column {name}", hint=nearest(name, [known for known, _ in columns]))
 
 
 def _columns(engine: Engine, kind: str, name: QualifiedName) -> tuple[tuple[Column, ...], bool]:

@@ -16,7 +16,8 @@ from sqlanon.export.formats.base import suffixes
 from sqlanon.export.layout import names_of_export
 from sqlanon.export.opening import export_at
 from sqlanon.export.paths import local_path
-from sqlanon.syntax.statements import ExportRelease, Statement
+from sqlanon.statements.base import Statement
+from sqlanon.statements.releases.export_release import ExportRelease
 
 _MOMENT = re.compile(r"\d{8}T\d{6}\.\d{6}Z")
 _UNFINISHED = ".unfinished-"

@@ -27,11 +27,17 @@ from sqlanon.releases.content import fingerprint_of
 from sqlanon.releases.own_series import own_series
 from sqlanon.series.keys import key_check, key_of
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.syntax import statements as s
+from sqlanon.statements.base import PassThrough, Statement
+from sqlanon.statements.checks.check_release import CheckRelease
+from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.releases.export_release import ExportRelease
+from sqlanon.statements.releases.refresh_release import RefreshRelease
 from sqlanon.syntax.script import first_keyword
 
 # Statements about a release: what they read is known if the script has made it itself.
-_OF_RELEASES = (s.CheckRelease, s.ExportRelease)
+_OF_RELEASES = (CheckRelease, ExportRelease)
 # What a policy has beside its sources that its own digest covers.
 _POLICY_FIELDS = frozenset(
     ("name", "source", "attributes", "requirements", "against", "confidential", "visible", "pivot", "related")
@@ -45,13 +51,13 @@ def script_digest(engine: Engine, text: str) -> str:
     return hashlib.sha256(f"{versions}\n{text}".encode()).hexdigest()
 
 
-def released_names(engine: Engine, statements: Sequence[s.Statement]) -> list[QualifiedName]:
+def released_names(engine: Engine, statements: Sequence[Statement]) -> list[QualifiedName]:
     """The full names of the releases that a script makes, each once."""
-    names = (each.name for each in statements if isinstance(each, s.CreateRelease | s.RefreshRelease))
+    names = (each.name for each in statements if isinstance(each, CreateRelease | RefreshRelease))
     return list(dict.fromkeys(qualified(engine, name) for name in names))
 
 
-def inputs_digest(engine: Engine, statements: Sequence[s.Statement]) -> str:
+def inputs_digest(engine: Engine, statements: Sequence[Statement]) -> str:
     """The SHA-256 of all that a script's statements read; empty where nobody can tell.
 
     That is so if there are others than those that make hierarchies, policies and releases, and check and export these:
@@ -81,33 +87,33 @@ class _Inputs:
         self._own_hierarchies: set[str] = set()
         self._own_releases: set[tuple[str, ...]] = set()
 
-    def parts(self, statements: Sequence[s.Statement]) -> Iterator[list[str]]:
+    def parts(self, statements: Sequence[Statement]) -> Iterator[list[str]]:
         for statement in statements:
             yield from self._of_statement(statement)
 
-    def _of_statement(self, statement: s.Statement) -> Iterator[list[str]]:
+    def _of_statement(self, statement: Statement) -> Iterator[list[str]]:
         match statement:
-            case s.CreateHierarchy(if_not_exists=True) | s.CreatePolicy(if_not_exists=True):
+            case CreateHierarchy(if_not_exists=True) | CreatePolicy(if_not_exists=True):
                 # What is there already may be another one.
                 raise _UnknownError
-            case s.CreateHierarchy(definition=definition):
+            case CreateHierarchy(definition=definition):
                 self._own_hierarchies.add(fold(definition.name))
                 if definition.query:
                     yield self._rows(Source(query=definition.query))
-            case s.CreatePolicy(policy=policy):
+            case CreatePolicy(policy=policy):
                 self._own_policies.add(fold(policy.name))
                 yield from self._of_policy(policy)
-            case s.CreateRelease(policy=name):
+            case CreateRelease(policy=name):
                 yield from self._of_release(statement.name, name, statement.series, statement.levels_from)
-            case s.RefreshRelease(name=name):
+            case RefreshRelease(name=name):
                 release = releases.load(self._engine, qualified(self._engine, name))
                 series = own_series(self._engine, release)
                 yield from self._of_release(name, release.policy, series, statement.levels_from)
-            case s.PassThrough(text=text):
+            case PassThrough(text=text):
                 if first_keyword(text) not in _TRANSACTION:
                     raise _UnknownError
             case _:
-                if isinstance(statement, s.ExportRelease) and statement.sign_key is not None:
+                if isinstance(statement, ExportRelease) and statement.sign_key is not None:
                     yield [key_fingerprint(signing_key(statement.sign_key))]
                 if not isinstance(statement, _OF_RELEASES) or self._name(statement.name) not in self._own_releases:
                     raise _UnknownError

@@ -23,7 +23,8 @@ from sqlanon.export.previous_export import file_hash
 from sqlanon.export.target import content_names
 from sqlanon.releases.content import has_checked_rows
 from sqlanon.releases.objects import require_own_columns
-from sqlanon.syntax.statements import ExportRelease, Statement
+from sqlanon.statements.base import Statement
+from sqlanon.statements.releases.export_release import ExportRelease
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from sqlanon.notebook.result import Result
 from sqlanon.report.page import report_page
 from sqlanon.report.policy_page import policy_page
 from sqlanon.session import Connection, StatementEvent, connect
-from sqlanon.syntax.labels import label
-from sqlanon.syntax.statements import CheckRelease, DescribePolicy, Statement
+from sqlanon.statements.base import Statement
+from sqlanon.statements.checks.check_release import CheckRelease
+from sqlanon.statements.listings.describe_policy import DescribePolicy
 from sqlanon.terminal.command_arguments import release_name
 
 __all__ = ["SqlanonMagics"]
@@ -119,7 +120,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
 
         def note(event: StatementEvent) -> None:
             if event.phase == "end" and (event.result is not None or event.remarks):
-                answer = Result(event.result, label(event.statement), event.remarks)
+                answer = Result(event.result, event.statement.label(), event.remarks)
                 show()
                 last.append(answer)
 

@@ -18,7 +18,7 @@ from sqlanon.releases.composition import others_than, warning
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
-from sqlanon.syntax import render
+from sqlanon.syntax.texts import call_text
 
 
 def explain_stage(chosen: Chosen) -> Explained:
@@ -71,7 +71,7 @@ def _required(bound: Bound) -> Iterator[tuple[str, str, str]]:
 def _series(series: Series) -> str:
     """What the series requires, which is measured of a release that is made, and not of one that is planned."""
     releases = f"{series.name}, {counted(len(series.releases), 'release')} so far"
-    required = ", ".join(map(render.requirement, series.requirements))
+    required = ", ".join(map(call_text, series.requirements))
     return f"{releases}; {required} is measured when the release is made" if required else releases
 
 

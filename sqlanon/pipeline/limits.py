@@ -8,11 +8,11 @@ from dataclasses import fields
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.policy import Policy
+from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.joins.requirements import bind_joined, of_classes, of_join
 from sqlanon.methods.limits import ON_DUCKDB, Limits
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.syntax.statements import CreateRelease
 
 _PUBLIC = ("public_class",)
 _GUARDING = ("guarding_node", "guarded")
@@ -20,7 +20,7 @@ _GUARDING = ("guarding_node", "guarded")
 
 def require_within(
     limits: Limits,
-    create: CreateRelease,
+    create: ReleaseRequest,
     policy: Policy,
     hierarchies: Mapping[str, StoredHierarchy],
     requirements: Sequence[BoundRequirement],
@@ -47,7 +47,7 @@ def require_within(
 
 
 def _used(
-    create: CreateRelease,
+    create: ReleaseRequest,
     policy: Policy,
     hierarchies: Mapping[str, StoredHierarchy],
     requirements: Sequence[BoundRequirement],
@@ -83,7 +83,7 @@ def _requirements_used(
         yield from ((ability, about) for ability, used in uses.items() if used)
 
 
-def _constraints_used(create: CreateRelease, policy: Policy) -> Iterator[tuple[str, dict[str, object]]]:
+def _constraints_used(create: ReleaseRequest, policy: Policy) -> Iterator[tuple[str, dict[str, object]]]:
     if policy.confidential:
         yield "confidential", {"set": f"({', '.join(policy.confidential[0])})"}
     else:
@@ -111,7 +111,7 @@ def _attributes_used(
             yield "max_level", column | {"level": attribute.max_level}
 
 
-def require_possible(create: CreateRelease, policy: Policy, requirements: Sequence[BoundRequirement]) -> None:
+def require_possible(create: ReleaseRequest, policy: Policy, requirements: Sequence[BoundRequirement]) -> None:
     """Raises PolicyError, with the reason, for what a release on Spark cannot be or have."""
     for source in (policy.source, *([policy.against] if policy.against else [])):
         if source.name and len(source.name.parts) == 1 and same_name(source.name.name, create.name.name):
@@ -129,7 +129,7 @@ def require_possible(create: CreateRelease, policy: Policy, requirements: Sequen
 
 
 def _refused(
-    create: CreateRelease, policy: Policy, requirements: Sequence[BoundRequirement]
+    create: ReleaseRequest, policy: Policy, requirements: Sequence[BoundRequirement]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """What is not possible, each with the part of the statement that asks for it."""
     if create.kind == "view":

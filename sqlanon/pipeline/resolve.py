@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
@@ -24,7 +25,6 @@ from sqlanon.releases.lineage import sources_of
 from sqlanon.series.admission import admitted
 from sqlanon.series.columns import require_same_columns
 from sqlanon.series.respondents import Respondents
-from sqlanon.syntax.statements import CreateRelease
 
 
 def resolve_stage(asked: Asked) -> Resolved:
@@ -61,7 +61,7 @@ def _policy(asked: Asked) -> Policy:
         return asked.policy or policies.load(asked.engine, asked.create.policy)
 
 
-def _named(create: CreateRelease, policy: Policy | None) -> CreateRelease:
+def _named(create: ReleaseRequest, policy: Policy | None) -> ReleaseRequest:
     """The statement with the method that it means, and the names of all its arguments.
 
     `policy` is that of a statement without a method, which means the one for the tables that the policy has.
@@ -72,7 +72,7 @@ def _named(create: CreateRelease, policy: Policy | None) -> CreateRelease:
     return replace(create, method=replace(create.method, name=name, arguments=arguments))
 
 
-def _promised(create: CreateRelease) -> tuple[Requirement, ...]:
+def _promised(create: ReleaseRequest) -> tuple[Requirement, ...]:
     return promised_by(create.method.name, create.method.arguments)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
+from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -23,7 +24,6 @@ from sqlanon.pipeline.publish import publish_stage
 from sqlanon.pipeline.remark import remark_plan, remark_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked, Encoded, KeptCells, Plan, Published
-from sqlanon.syntax.statements import CreateRelease
 
 _First = TypeVar("_First")
 _Last = TypeVar("_Last")
@@ -71,7 +71,7 @@ RELEASE = (
 )
 
 
-def explain(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> Plan:
+def explain(engine: Engine, statement: ReleaseRequest, progress: Watching | None = None) -> Plan:
     """A dry run: everything up to the SELECT of the release, with the reasons, and nothing published."""
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
@@ -79,7 +79,7 @@ def explain(engine: Engine, statement: CreateRelease, progress: Watching | None 
             return PLAN.run(Asked(engine, statement, scratch, progress, dry=True, leveled=leveled), progress)
 
 
-def create(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> Published | None:
+def create(engine: Engine, statement: ReleaseRequest, progress: Watching | None = None) -> Published | None:
     """Publishes a release, whole or not at all; None where IF NOT EXISTS found one."""
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
@@ -89,7 +89,7 @@ def create(engine: Engine, statement: CreateRelease, progress: Watching | None =
 
 
 def candidate(
-    engine: Engine, statement: CreateRelease, policy: Policy, shared_cells: KeptCells | None = None
+    engine: Engine, statement: ReleaseRequest, policy: Policy, shared_cells: KeptCells | None = None
 ) -> Release:
     """The release that the statement would publish by this policy, whatever the catalog has under its name.
 
@@ -103,7 +103,7 @@ def candidate(
 
 
 def encoded(
-    engine: Engine, statement: CreateRelease, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
+    engine: Engine, statement: ReleaseRequest, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
 ) -> Encoded:
     """What a release by this policy would be chosen from: the bound policy and its cells. Raises as the stages do."""
     return _ENCODED.run(Asked(engine, statement, scratch, policy=policy, shared_cells=shared_cells))

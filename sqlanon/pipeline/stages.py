@@ -16,6 +16,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, SourceRead
 from sqlanon.domain.report import PrivacyReport
+from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.series import Series
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
@@ -30,7 +31,6 @@ from sqlanon.series.respondents import Respondents
 from sqlanon.series.signatures import latest_signatures
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
-from sqlanon.syntax.statements import CreateRelease
 
 # Cells by the parts of a policy that they depend on, each with values that identify the rows of the source.
 KeptCells = dict[object, tuple[Sequence[Any], Cells]]
@@ -47,7 +47,7 @@ class Asked:
     """
 
     engine: Engine
-    create: CreateRelease
+    create: ReleaseRequest
     scratch: Scratch
     progress: Watching | None = None
     dry: bool = False
@@ -68,7 +68,7 @@ class Resolved:
     """
 
     asked: Asked
-    create: CreateRelease
+    create: ReleaseRequest
     options: Any
     policy: Policy
     hierarchies: Mapping[str, StoredHierarchy]
@@ -102,7 +102,7 @@ class Bound:
         return self.resolved.asked.scratch
 
     @property
-    def create(self) -> CreateRelease:
+    def create(self) -> ReleaseRequest:
         return self.resolved.create
 
     @property

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.calls import MethodCall
 from sqlanon.domain.release import Release
+from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.values import Value
 from sqlanon.errors import SqlanonError
 from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.arguments import Argument, arguments_of
-from sqlanon.syntax.render import to_sql
-from sqlanon.syntax.statements import CreateRelease, MethodCall
+from sqlanon.syntax.definitions import release_text
 
 
 def statement_again(release: Release, *, or_replace: bool = False, series: str | None = None) -> str:
@@ -20,12 +21,12 @@ def statement_again(release: Release, *, or_replace: bool = False, series: str |
 
     It makes the release by the policy as it is now, which may have changed.
     """
-    return to_sql(replace(create_again(release, or_replace=or_replace), series=series))
+    return release_text(replace(request_again(release, or_replace=or_replace), series=series))
 
 
-def create_again(release: Release, *, or_replace: bool = False) -> CreateRelease:
-    """The statement of `statement_again`, outside of any series."""
-    return CreateRelease(release.kind, release.name, release.policy, _method(release), or_replace)
+def request_again(release: Release, *, or_replace: bool = False) -> ReleaseRequest:
+    """The request of `statement_again`, outside of any series."""
+    return ReleaseRequest(release.kind, release.name, release.policy, _method(release), or_replace)
 
 
 def _method(release: Release) -> MethodCall:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlanon.catalog.frontiers import Measured
+from sqlanon.domain.workload import workload_of
 from sqlanon.report import charts as plots
 from sqlanon.report.charts import EFFICIENT, NOT_EFFICIENT, THIS_RELEASE, Charts
 from sqlanon.report.facts import Facts
 from sqlanon.report.markup import NOT_DEFINED, InPlaceOfNumber, Markup, paragraph, table, text
-from sqlanon.statements.candidates.figures import undefined_figures
-from sqlanon.statements.frontier import called_text
-from sqlanon.syntax import render
-from sqlanon.syntax._frontier_statements import workload_of
+from sqlanon.syntax.texts import call_text
 
 # Figures that depend on what they are asked with: anon.candidate has their names alone.
 _BY_ARGUMENTS = ("p_loss_above", "u_loss", "populations")
@@ -60,12 +58,12 @@ def _rows(candidates: Sequence[Measured]) -> list[_Row]:
             *(NOT_DEFINED if value is None else value for _, value in c.figures),
         )
         for c in candidates
-        if undefined_figures(c) is not None
+        if c.undefined_figures is not None
     ]
 
 
 def _row_of_release(facts: Facts, measured: Sequence[float | None]) -> _Row:
-    required = ", ".join(map(render.requirement, facts.policy.requirements)) or _NOTHING
+    required = ", ".join(map(call_text, facts.policy.requirements)) or _NOTHING
     figures = (_NOT_COMPARED if value is None else value for value in measured)
     return THIS_RELEASE, required, THIS_RELEASE, *figures
 
@@ -76,7 +74,7 @@ def _points(rows: Sequence[_Row]) -> list[tuple[str, float, float]]:
 
 
 def _called(candidate: Measured) -> str:
-    return f"{candidate.number}: {called_text(candidate)}"
+    return f"{candidate.number}: {candidate.called}"
 
 
 def _without_points(candidates: Sequence[Measured], names: Sequence[str]) -> Iterator[Markup]:
@@ -84,7 +82,7 @@ def _without_points(candidates: Sequence[Measured], names: Sequence[str]) -> Ite
     reasons: dict[str, list[str]] = {}
     count = not_drawn = 0
     for candidate in candidates:
-        undefined = undefined_figures(candidate)
+        undefined = candidate.undefined_figures
         if undefined == ():
             continue
         reasons.setdefault(_reason(candidate, undefined), []).append(_called(candidate))

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlanon.assess.attack import attack_release
+from sqlanon.assess.check import check_release, require_no_table
+from sqlanon.assess.measure_figures import measure_figures, of_whole_release
+from sqlanon.assess.measure_results import Results
 from sqlanon.attacks.attacked import AttackAnswer
-from sqlanon.catalog import frontiers, migrations, releases, workloads
-from sqlanon.catalog.digests import require_own_rows
+from sqlanon.catalog import frontiers, migrations, workloads
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
@@ -18,6 +21,7 @@ from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption, PrivacyReport
+from sqlanon.domain.requests import AttackRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
@@ -25,23 +29,19 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.estimates.query.parse import Aggregate, parsed
 from sqlanon.figures.class_figures import ClassFigure
+from sqlanon.inputs.preconditions import no_catalog, require_usual_session
 from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.inputs.source import own_object, qualified
+from sqlanon.inputs.source import own_object
 from sqlanon.methods.registry import assumed_of, promised_by
 from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.releases.classes import classes_of
 from sqlanon.releases.composition import others_of, warning
+from sqlanon.releases.loaded import load_release
 from sqlanon.report.class_values import WorstClass, class_sizes, worst_classes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file, reading
-from sqlanon.statements.attack import attack_release
-from sqlanon.statements.check import check_release
-from sqlanon.statements.measure_figures import measure_figures, of_whole_release
-from sqlanon.statements.measure_results import Results
-from sqlanon.statements.preconditions import prepared
-from sqlanon.syntax.statements import Attack, CheckRelease
 
 GRANULARITY_LOSS = "granularity_loss"
 
@@ -106,11 +106,12 @@ def facts_of(engine: Engine, name: QualifiedName) -> Facts:
     MEASURE's figures are recorded in the catalog, as those of the statement are.
     """
     with within_statement(engine):
-        prepared(engine, CheckRelease(name))
+        if not migrations.ready(engine):
+            require_no_table(engine, name)
+            raise no_catalog()
+        require_usual_session(engine)
         with migrations.known_to_be_ready(engine), engine.transaction():
-            release = releases.load(engine, qualified(engine, name))
-            require_own_rows(engine, release)
-            return _facts(engine, release)
+            return _facts(engine, load_release(engine, name))
 
 
 def _facts(engine: Engine, release: Release) -> Facts:
@@ -165,7 +166,7 @@ def _examples(engine: Engine, release: Release) -> dict[str, str]:
 
 def _attacked(engine: Engine, release: Release) -> Iterator[AttackAnswer]:
     for attack in _ATTACKS:
-        yield from attack_release(engine, release, Attack(attack, release=release.name))
+        yield from attack_release(engine, release, AttackRequest(attack))
 
 
 def _candidates(engine: Engine, release: Release) -> dict[str, list[Measured]]:

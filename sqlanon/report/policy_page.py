@@ -17,6 +17,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.bind_policy import bind, hierarchies_of
 from sqlanon.inputs.joins.requirements import bind_joined, of_join
 from sqlanon.inputs.pivot import source_rows
+from sqlanon.inputs.preconditions import no_catalog
 from sqlanon.inputs.related_tables import related_sources
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.report import charts as plots
@@ -27,9 +28,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import generalized, level_name, published_value, stored_labels
-from sqlanon.statements.preconditions import prepared
-from sqlanon.syntax import render
-from sqlanon.syntax.statements import DescribePolicy
+from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
 
 
 def policy_page(engine: Engine, name: str) -> str:
@@ -41,7 +40,8 @@ def policy_page(engine: Engine, name: str) -> str:
     """
     charts = Charts()
     with within_statement(engine):
-        prepared(engine, DescribePolicy(name))
+        if not migrations.ready(engine):
+            raise no_catalog()
         with migrations.known_to_be_ready(engine), engine.transaction(), Scratch(engine) as scratch:
             policy = policies.load(engine, name)
             drawn = list(_hierarchies(engine, policy, scratch, charts))
@@ -50,7 +50,7 @@ def policy_page(engine: Engine, name: str) -> str:
         section("columns", "Columns", *_columns(policy)),
         section("requirements", "What it requires", *_requirements(policy)),
         section("hierarchies", "How far values are generalized", *drawn),
-        section("statement", "The statement that makes it", _code(render.policy(policy))),
+        section("statement", "The statement that makes it", _code(policy_text(policy))),
     ]
     return document(f"The policy {policy.name}", parts, charts.data, charts.scripts)
 
@@ -61,7 +61,7 @@ def _columns(policy: Policy) -> Iterator[Markup]:
         yield table(
             f"Columns of {called}",
             ("column", "role", "hierarchy", "as the policy has it"),
-            [(a.name, a.role.value.replace("_", "-"), a.hierarchy, render.clauses(a)) for a in attributes],
+            [(a.name, a.role.value.replace("_", "-"), a.hierarchy, role_text(a)) for a in attributes],
         )
     if policy.related and policy.entity:
         linked = " and ".join(f"{part.key} of {part.name}" for part in policy.related)
@@ -94,7 +94,7 @@ def _hierarchies(engine: Engine, policy: Policy, scratch: Scratch, charts: Chart
         assert b.hierarchy is not None
         blocks = hierarchy_blocks(engine, b, rows, scratch)
         yield Markup(f"<h3>{text(b.column)} by {text(b.hierarchy.name)}</h3>")
-        yield _code(render.hierarchy(b.hierarchy))
+        yield _code(hierarchy_text(b.hierarchy))
         yield _plot(b, blocks, charts)
 
 

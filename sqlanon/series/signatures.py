@@ -11,7 +11,7 @@ from sqlanon.series.known_text import known_value
 from sqlanon.series.respondents import Respondents
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.build.sql_files import query_file, reading
-from sqlanon.syntax import render
+from sqlanon.syntax.texts import call_text
 
 
 def latest_signatures(respondents: Respondents) -> Signatures:
@@ -43,5 +43,5 @@ def latest_signatures(respondents: Respondents) -> Signatures:
             of_attribute,
         ),
         len(series.releases),
-        ", ".join(map(render.requirement, series.requirements)),
+        ", ".join(map(call_text, series.requirements)),
     )

@@ -7,9 +7,7 @@ from unicodedata import category, east_asian_width
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.errors import Position, may_have_password, without_passwords
-from sqlanon.syntax._lexer import Kind, Positions, Token, tokens
-
-__all__ = ["Parts"]
+from sqlanon.syntax.lexer import Kind, Positions, Token, tokens
 
 # Longer lines are cut around the place that is shown.
 _WIDEST = 110

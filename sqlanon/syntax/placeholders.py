@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from sqlanon.domain.values import Value, written
 
-__all__ = ["Placeholder", "Placeholders"]
-
 
 @dataclass(frozen=True)
 class Placeholder:

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from sqlanon.errors import Position
-from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of, tokens
-
-__all__ = ["Piece", "after_as", "first_keyword", "first_word", "is_complete", "quoted_texts", "split"]
+from sqlanon.syntax.lexer import Kind, Positions, Token, keyword_of, tokens
 
 
 @dataclass(frozen=True)

@@ -165,15 +165,14 @@ def verify(
 
     Exit code 0 if all of it holds, 1 if not.
     """
-    from sqlanon.syntax.render import to_sql
-    from sqlanon.syntax.statements import CheckExport
+    from sqlanon.statements.checks.check_export import CheckExport
     from sqlanon.terminal.presentation import Output
     from sqlanon.terminal.scripts import ScriptRun
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output), connected(":memory:") as connection:
         runner = ScriptRun(connection, output)
-        runner.run(to_sql(CheckExport(path, key)), "sqlanon verify", is_script=False)
+        runner.run(CheckExport(path, key).sql(), "sqlanon verify", is_script=False)
         raise typer.Exit(runner.exit_code)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from sqlanon.assess.measure_figures import COMPUTED, figure_names, measured_names
 from sqlanon.methods.registry import METHODS
 from sqlanon.questions.attacks import all_shapes, attack_names
 from sqlanon.questions.statistics import load_statistic
-from sqlanon.statements.measure_figures import COMPUTED, figure_names, measured_names
 from sqlanon.terminal.method_help import argument_completions, method_completions
 from sqlanon.terminal.model_help import MODELS
 

@@ -68,29 +68,26 @@ def export(
 
     With --read-only the database does not remember the export, so that later releases do not warn of it.
     """
-    from sqlanon.syntax.render import to_sql
-    from sqlanon.syntax.statements import ExportRelease
+    from sqlanon.statements.releases.export_release import ExportRelease
     from sqlanon.terminal.command_arguments import release_name
     from sqlanon.terminal.presentation import Output
     from sqlanon.terminal.scripts import ScriptRun
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
-        statement = to_sql(
-            ExportRelease(
-                release_name(name),
-                path,
-                format_,
-                replace,
-                with_report,
-                sign_key,
-                tuple(partition or ()),
-                dictionary,
-                as_text,
-                delimiter,
-                quote,
-            )
-        )
+        statement = ExportRelease(
+            release_name(name),
+            path,
+            format_,
+            replace,
+            with_report,
+            sign_key,
+            tuple(partition or ()),
+            dictionary,
+            as_text,
+            delimiter,
+            quote,
+        ).sql()
         with connected(existing(database), read_only=read_only) as connection:
             runner = ScriptRun(connection, output)
             runner.run(statement, "sqlanon export", is_script=False)

@@ -15,7 +15,10 @@ from typing import Any
 from sqlanon import assets
 from sqlanon.errors import InternalError, UserError
 from sqlanon.session import connect
-from sqlanon.syntax.statements import CreatePolicy, CreateRelease, ExportRelease, Statement
+from sqlanon.statements.base import Statement
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.terminal.datasets import adult_wheel, load_adult
 from sqlanon.terminal.presentation import Output, Rows, json_value
 from sqlanon.terminal.scripts import ScriptRun

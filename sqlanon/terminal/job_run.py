@@ -18,17 +18,14 @@ from sqlanon.jobs.archive import archived, remove_oldest
 from sqlanon.jobs.inputs import inputs_digest, released_names, script_digest
 from sqlanon.jobs.metrics import JobFigures
 from sqlanon.jobs.outputs import Outputs, outputs_of
-from sqlanon.syntax.labels import label
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import (
-    CheckExport,
-    CheckRelease,
-    CheckSeries,
-    CreateRelease,
-    ExportRelease,
-    RefreshRelease,
-    Statement,
-)
+from sqlanon.statements.base import Statement
+from sqlanon.statements.checks.check_export import CheckExport
+from sqlanon.statements.checks.check_release import CheckRelease
+from sqlanon.statements.checks.check_series import CheckSeries
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.releases.export_release import ExportRelease
+from sqlanon.statements.releases.refresh_release import RefreshRelease
 from sqlanon.terminal.databases import connected
 from sqlanon.terminal.job_log import LoggedOutput
 from sqlanon.terminal.scripts import ScriptRun, report
@@ -161,4 +158,4 @@ class _Steps:
         now = time.perf_counter()
         seconds, self._last = round(now - self._last, 3), now
         about = {"answer": rows.records()} if isinstance(statement, _OF_RELEASES) else {}
-        self._output.log.write(self._job, "statement", statement=label(statement), seconds=seconds, **about)
+        self._output.log.write(self._job, "statement", statement=statement.label(), seconds=seconds, **about)

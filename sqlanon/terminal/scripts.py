@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sqlanon.dispatch.statement_log import NOT_SATISFIED, outcome_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.translated import translated
 from sqlanon.errors import (
@@ -18,21 +17,18 @@ from sqlanon.errors import (
     UserError,
     not_encodable,
 )
-from sqlanon.syntax.labels import label
-from sqlanon.syntax.parser import UNPAIRED, hint_for
-from sqlanon.syntax.statements import (
-    Advise,
-    CheckRelation,
-    CreateRelease,
-    DropRelease,
-    ExplainRelease,
-    ExportRelease,
-    PassThrough,
-    Profile,
-    RefreshRelease,
-    Show,
-    Statement,
-)
+from sqlanon.statements.base import NOT_SATISFIED, PassThrough, Statement
+from sqlanon.statements.checks.check_relation import CheckRelation
+from sqlanon.statements.frontiers.advise import Advise
+from sqlanon.statements.listings.show import Show
+from sqlanon.statements.parser import hint_for
+from sqlanon.statements.policies.profile import Profile
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.releases.drop_release import DropRelease
+from sqlanon.statements.releases.explain_release import ExplainRelease
+from sqlanon.statements.releases.export_release import ExportRelease
+from sqlanon.statements.releases.refresh_release import RefreshRelease
+from sqlanon.syntax.wording import UNPAIRED
 from sqlanon.terminal.presentation import Output, Rows
 from sqlanon.terminal.presentation.proposals import show_advice, show_definitions, show_profile
 from sqlanon.terminal.progress import Watch
@@ -186,7 +182,7 @@ class ScriptRun:
         self._show(statement, rows, seconds)
         if is_sqlanons:
             self._warn(statement, rows)
-            outcome = outcome_of(statement, rows.columns, rows.rows)
+            outcome = statement.outcome(rows.columns, rows.rows)
             if outcome == NOT_SATISFIED:
                 self._not_satisfied(statement, rows)
         if isinstance(statement, CreateRelease | RefreshRelease):
@@ -194,7 +190,7 @@ class ScriptRun:
         elif isinstance(statement, ExportRelease | DropRelease):
             self._unexported.discard(fold(statement.name.name))
         if is_sqlanons:
-            self._output.status(f"{label(statement)}: {outcome} ({seconds:.2f} s)")
+            self._output.status(f"{statement.label()}: {outcome} ({seconds:.2f} s)")
 
     def _warn(self, statement: Statement, rows: Rows) -> None:
         """Prints the warnings and remarks of an answer on standard error, each once."""
@@ -250,7 +246,7 @@ class ScriptRun:
         verdicts = [record["satisfied"] for record in rows.records() if record.get("required") is not None]
         failed = sum(verdict is not True for verdict in verdicts)
         self.exit_code = self.exit_code or PrivacyViolation.exit_code
-        message = f"{label(statement)}: {failed} of {len(verdicts)} requirements are not met"
+        message = f"{statement.label()}: {failed} of {len(verdicts)} requirements are not met"
         self._output.error(PrivacyViolation(message, position=statement.position), self._script)
 
 
@@ -261,14 +257,14 @@ def _about(statement: Statement, script: str, seconds: float) -> dict[str, Any]:
         "script": script,
         "line": position.line if position else None,
         "column": position.column if position else None,
-        "statement": label(statement),
+        "statement": statement.label(),
         "seconds": round(seconds, 6),
     }
 
 
 def _says_only_that_it_is_done(statement: Statement, rows: Rows) -> bool:
     """Whether the result is one word for its outcome, or DuckDB's count of the rows that a statement wrote."""
-    counted = rows.columns == ("Count",) and label(statement) not in ("SELECT", "FROM", "WITH", "TABLE")
+    counted = rows.columns == ("Count",) and statement.label() not in ("SELECT", "FROM", "WITH", "TABLE")
     return rows.columns == _DONE or counted or (rows.columns == ("Success",) and not rows.rows)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import UserError
 from sqlanon.methods.registry import METHODS
-from sqlanon.syntax.parser import KEYWORDS
+from sqlanon.statements.registry import keywords
 from sqlanon.syntax.script import is_complete
 from sqlanon.terminal.command_arguments import read_script
 from sqlanon.terminal.completion import RELATED, STATEMENTS, StatementCompleter, database_names
@@ -219,7 +219,7 @@ def _session(names: Callable[[], list[str]]) -> PromptSession[str]:
         # Without a file, statements are remembered until the shell ends.
         history=StatementHistory(str(history_file() or os.devnull)),
         auto_suggest=AutoSuggestFromHistory(),
-        completer=StatementCompleter(KEYWORDS, names),
+        completer=StatementCompleter(keywords(), names),
         complete_while_typing=False,
         multiline=True,
         prompt_continuation=_CONTINUED,

@@ -17,8 +17,9 @@ from sqlanon.methods.limits import Limits, Refusal
 from sqlanon.methods.registry import METHODS
 from sqlanon.pipeline.resolve import resolve_stage
 from sqlanon.pipeline.stages import Asked
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreatePolicy, CreateRelease
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.warehouses.compiled import compiled
 from tests.support import methods
 from tests.support.database import rows, template

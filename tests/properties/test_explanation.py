@@ -17,8 +17,8 @@ from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.explain import explain_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import ExplainRelease
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.releases.explain_release import ExplainRelease
 from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import Node, recoded
 from tests.oracles.models import equal_t_closeness

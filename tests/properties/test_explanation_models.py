@@ -23,8 +23,8 @@ from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked
 from sqlanon.questions.header import Parameter
 from sqlanon.questions.load import load_question, question_names
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import ExplainRelease
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.releases.explain_release import ExplainRelease
 from tests.oracles.lattice import Node, nodes, recoded
 from tests.support.draws import draws
 from tests.support.models import search as models

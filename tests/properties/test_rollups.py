@@ -20,7 +20,7 @@ from sqlanon.methods.shared.lattice.sizes import sizes
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked
-from sqlanon.syntax.statements import CreateRelease
+from sqlanon.statements.releases.create_release import CreateRelease
 from tests.oracles.lattice import nodes
 from tests.support.draws import draws
 from tests.support.policies import BUDGET, Case, assert_optimal, cases, levels_of

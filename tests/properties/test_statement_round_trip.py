@@ -10,55 +10,48 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlanon.domain.calls import FigureCall, MethodCall
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseudonym, RelatedTable, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source, Value
-from sqlanon.syntax import render
-from sqlanon.syntax._frontier_statements import figure_of_workload, workload_of
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import (
-    SHOWN,
-    Advance,
-    Advise,
-    AlterPolicy,
-    Attack,
-    Bound,
-    CheckExport,
-    CheckJoined,
-    CheckRelation,
-    CheckRelease,
-    CheckSeries,
-    CreateHierarchy,
-    CreatePolicy,
-    CreateRelease,
-    CreateSeries,
-    CreateStream,
-    CreateWorkload,
-    DescribePolicy,
-    DropFrontier,
-    DropHierarchy,
-    DropPolicy,
-    DropRelease,
-    DropSeries,
-    DropStream,
-    DropWorkload,
-    Estimate,
-    ExplainRelease,
-    ExportRelease,
-    FigureCall,
-    Frontier,
-    Measure,
-    MeasureFigures,
-    MeasureTask,
-    MethodCall,
-    PassThrough,
-    Profile,
-    ProposeHierarchy,
-    RefreshRelease,
-    Show,
-    Statement,
-    Sweep,
-)
+from sqlanon.domain.workload import figure_of_workload, workload_of
+from sqlanon.statements.base import PassThrough, Statement
+from sqlanon.statements.checks.attack import Attack
+from sqlanon.statements.checks.check_export import CheckExport
+from sqlanon.statements.checks.check_joined import CheckJoined
+from sqlanon.statements.checks.check_relation import CheckRelation
+from sqlanon.statements.checks.check_release import CheckRelease
+from sqlanon.statements.checks.check_series import CheckSeries
+from sqlanon.statements.frontiers.advise import Advise, Bound
+from sqlanon.statements.frontiers.drop_frontier import DropFrontier
+from sqlanon.statements.frontiers.frontier import Frontier, Sweep
+from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
+from sqlanon.statements.hierarchies.drop_hierarchy import DropHierarchy
+from sqlanon.statements.hierarchies.propose_hierarchy import ProposeHierarchy
+from sqlanon.statements.listings.describe_policy import DescribePolicy
+from sqlanon.statements.listings.show import SHOWN, Show
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.alter_policy import AlterPolicy
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.policies.drop_policy import DropPolicy
+from sqlanon.statements.policies.profile import Profile
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.releases.drop_release import DropRelease
+from sqlanon.statements.releases.estimate import Estimate
+from sqlanon.statements.releases.explain_release import ExplainRelease
+from sqlanon.statements.releases.export_release import ExportRelease
+from sqlanon.statements.releases.refresh_release import RefreshRelease
+from sqlanon.statements.series.create_series import CreateSeries
+from sqlanon.statements.series.drop_series import DropSeries
+from sqlanon.statements.streams.advance import Advance
+from sqlanon.statements.streams.create_stream import CreateStream
+from sqlanon.statements.streams.drop_stream import DropStream
+from sqlanon.statements.workloads.create_workload import CreateWorkload
+from sqlanon.statements.workloads.drop_workload import DropWorkload
+from sqlanon.statements.workloads.measure import Measure
+from sqlanon.statements.workloads.measure_figures import MeasureFigures
+from sqlanon.statements.workloads.measure_task import MeasureTask
+from sqlanon.syntax.definitions import hierarchy_text, policy_text
 
 HOSTILE = [
     *('"', '""', "'", "a.b", "a;b", "--", "/*", "*/", "$$", "`", "\\", "\n", " ", "(", ")", "=>", "\0", "\ufeff"),
@@ -254,28 +247,28 @@ statements: st.SearchStrategy[Statement] = st.one_of(
 @settings(max_examples=600, deadline=None)
 @given(statements)
 def test_reads_back_what_it_writes(statement: Statement) -> None:
-    assert parse_script(render.to_sql(statement)) == [statement]
+    assert parse_script(statement.sql()) == [statement]
 
 
 @pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(st.lists(statements, max_size=5))
 def test_a_script_of_statements_reads_back(script: list[Statement]) -> None:
-    text = ";\n".join(render.to_sql(statement) for statement in script)
+    text = ";\n".join(statement.sql() for statement in script)
     read = parse_script(text)
     assert read == script
     # A Decimal that is whole, 0.0, is read as an int: equal, but not written the same way.
     for made, statement in zip(script, read, strict=True):
         assert statement.position is not None
         line = text.split("\n")[statement.position.line - 1]
-        assert render.to_sql(made).split("\n")[0] in line[statement.position.column - 1 :]
+        assert made.sql().split("\n")[0] in line[statement.position.column - 1 :]
 
 
 @pytest.mark.long
 @given(policies, definitions)
 def test_policies_and_hierarchies_can_be_written_alone(policy: Policy, definition: HierarchyDefinition) -> None:
-    assert parse_script(render.policy(policy)) == [CreatePolicy(policy)]
-    assert parse_script(render.hierarchy(definition)) == [CreateHierarchy(definition)]
+    assert parse_script(policy_text(policy)) == [CreatePolicy(policy)]
+    assert parse_script(hierarchy_text(definition)) == [CreateHierarchy(definition)]
 
 
 def test_types_survive() -> None:
@@ -285,7 +278,7 @@ def test_types_survive() -> None:
         (Attribute("a", Role.INSENSITIVE),),
         (Requirement("m", (("a", 4), ("b", Decimal(".5")), ("c", True), ("d", "4"), ("e", QualifiedName(("true",))))),),
     )
-    (statement,) = parse_script(render.policy(policy))
+    (statement,) = parse_script(policy_text(policy))
     assert isinstance(statement, CreatePolicy)
     read = dict(statement.policy.requirements[0].arguments)
     assert [type(value) for value in read.values()] == [int, Decimal, bool, str, QualifiedName]

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreatePolicy, CreateRelease
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
 from tests.support.draws import draws
 from tests.support.names import HOSTILE
 

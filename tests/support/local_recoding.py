@@ -19,7 +19,7 @@ from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked
 from sqlanon.sqlgen.sizes import sizes
-from sqlanon.syntax.parser import parse_script
+from sqlanon.statements.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.local_recoding import Class, Classes, Counts, Task
 from tests.oracles.models.support import Table

@@ -21,7 +21,7 @@ from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked, Encoded
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
-from sqlanon.syntax.statements import CreateRelease
+from sqlanon.statements.releases.create_release import CreateRelease
 from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import nodes
 from tests.support.losses import ORACLES

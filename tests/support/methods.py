@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sqlanon.methods import registry
 from sqlanon.methods.limits import Limits
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreateRelease
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.releases.create_release import CreateRelease
 
 __all__ = [
     "CALLS",

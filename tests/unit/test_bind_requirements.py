@@ -22,9 +22,9 @@ from sqlanon.inputs.source import bind_source
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.stages import Asked
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.statements.policy import create_policy
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreatePolicy, CreateRelease
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
 from tests.support.database import template
 
 SOURCE = """
@@ -74,7 +74,7 @@ def bound(engine, policy: Policy, scratch: Scratch) -> tuple[BoundPolicy, tuple[
 def refusal(engine, policy: Policy) -> PolicyError:
     """The error with which the policy is refused, of which nothing is kept."""
     with pytest.raises(PolicyError) as refused:
-        create_policy(engine, CreatePolicy(policy))
+        CreatePolicy(policy).run(engine, None)
     assert not policies.exists(engine, "hospital")
     assert refused.value.hint
     return refused.value
@@ -142,9 +142,8 @@ def test_some_need_a_hierarchy_of_the_sensitive_values(engine, required):
     assert "WARD SENSITIVE USING" in error.hint
     with pytest.raises(PolicyError, match="needs a hierarchy"):
         resolve_requirements(policy_of(required))
-    create_policy(
-        engine, CreatePolicy(policy_of(required, ROLES.replace("WARD SENSITIVE", "ward SENSITIVE USING wards")))
-    )
+    roles = ROLES.replace("WARD SENSITIVE", "ward SENSITIVE USING wards")
+    CreatePolicy(policy_of(required, roles)).run(engine, None)
     assert policies.exists(engine, "hospital")
 
 
@@ -177,13 +176,13 @@ def test_values_without_an_order_have_no_ordered_distance(engine, column):
     roles = f"age QUASI IDENTIFIER, {column} SENSITIVE"
     error = refusal(engine, policy_of("t_closeness(t => 0.2, distance => 'ordered')", roles))
     assert f"{column} holds" in error.message
-    create_policy(engine, CreatePolicy(policy_of("t_closeness(t => 0.2)", roles)))
+    CreatePolicy(policy_of("t_closeness(t => 0.2)", roles)).run(engine, None)
 
 
 @pytest.mark.parametrize("column", ["bill", "verdict", "ward", "patient"])
 def test_single_values_have_an_order(engine, column):
     required = "t_closeness(t => 0.2, distance => 'ordered')"
-    create_policy(engine, CreatePolicy(policy_of(required, f"age QUASI IDENTIFIER, {column} SENSITIVE")))
+    CreatePolicy(policy_of(required, f"age QUASI IDENTIFIER, {column} SENSITIVE")).run(engine, None)
 
 
 # ---- the public table
@@ -241,11 +240,11 @@ def test_a_public_table_that_nothing_is_asked_about_is_refused(engine):
 def test_the_public_table_has_to_fit(engine, against, problem, hint):
     policy = policy_of("k_map(k => 2)", against=against)
     if problem is None:
-        create_policy(engine, CreatePolicy(policy))
+        CreatePolicy(policy).run(engine, None)
         assert policies.load(engine, "hospital") == policy
         return
     with pytest.raises(PolicyError) as refused:
-        create_policy(engine, CreatePolicy(policy))
+        CreatePolicy(policy).run(engine, None)
     assert problem in refused.value.message
     assert hint is None or hint in refused.value.hint
 
@@ -436,7 +435,7 @@ def test_hostile_names(engine, name):
         quoted,
         quoted,
     )
-    create_policy(engine, CreatePolicy(policy))
+    CreatePolicy(policy).run(engine, None)
     stored = policies.load(engine, "hospital")
     ranges, *others = stored.requirements
     # The table that a requirement reads is kept with its schema.

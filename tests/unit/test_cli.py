@@ -20,8 +20,7 @@ import pytest
 import sqlanon
 from sqlanon import session
 from sqlanon.export import formats
-from sqlanon.syntax.labels import label
-from sqlanon.syntax.parser import parse_script
+from sqlanon.statements.parser import parse_script
 from sqlanon.terminal.command_arguments import release_name
 from sqlanon.terminal.data_commands import FORMATS
 from tests.support.command_line import PATIENTS, RELEASE, SQLANON, environment, in_terminal, invoke, run_script
@@ -437,7 +436,7 @@ def test_the_name_of_a_release_on_the_command_line(typed: str, parts: tuple[str,
 
 def test_labels() -> None:
     script = "/* SELECT */ insert into t values (1); (SELECT 1); EXPORT r TO 'x'; DROP ANONYMIZED VIEW s.v;"
-    assert [label(statement) for statement in parse_script(script)] == [
+    assert [statement.label() for statement in parse_script(script)] == [
         "INSERT",
         "SELECT",
         "EXPORT r",

@@ -16,9 +16,9 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError, StatementError
 from sqlanon.session import connect
-from sqlanon.syntax import render
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreatePolicy
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.syntax.definitions import policy_text
 
 COLUMNS = """ssn IDENTIFIER, dob QUASI IDENTIFIER, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER, disease SENSITIVE,
     treatment SENSITIVE"""
@@ -71,7 +71,7 @@ def test_they_are_columns_too() -> None:
 
 
 def test_the_text_of_a_policy_names_them() -> None:
-    text = render.policy(CLINIC)
+    text = policy_text(CLINIC)
     assert text.endswith(
         '\n) CONFIDENTIAL ("ssn"), ("dob", "sex", "zip", "disease"), ("disease", "treatment") '
         'VISIBLE ("sex", "treatment")'

@@ -7,7 +7,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.errors import InternalError, Position, PrivacyViolation, SqlanonError, UserError
-from sqlanon.syntax.parser import parse_script
+from sqlanon.statements.parser import parse_script
 from sqlanon.terminal.scripts import as_sqlanon_error
 from tests.support.database import template
 

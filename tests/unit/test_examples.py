@@ -10,8 +10,10 @@ import pytest
 
 from sqlanon import assets
 from sqlanon.session import connect
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, PassThrough
+from sqlanon.statements.base import PassThrough
+from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.terminal.datasets import load_adult
 
 HIERARCHIES = {

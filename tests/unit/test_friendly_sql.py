@@ -9,8 +9,12 @@ import pytest
 
 from sqlanon import Connection, PolicyError, StatementError, connect
 from sqlanon.domain.values import UNNAMED, QualifiedName, Source
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CheckRelation, CheckRelease, CreatePolicy, CreateRelease, ExportRelease
+from sqlanon.statements.checks.check_relation import CheckRelation
+from sqlanon.statements.checks.check_release import CheckRelease
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.releases.export_release import ExportRelease
 
 
 @pytest.fixture

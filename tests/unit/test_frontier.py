@@ -14,9 +14,9 @@ import sqlanon
 from sqlanon import Connection, PolicyError, UserError
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import Position, StatementError
-from sqlanon.statements.frontier import make_frontier
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import Frontier
+from sqlanon.statements.frontiers._candidates import make_frontier
+from sqlanon.statements.frontiers.frontier import Frontier
+from sqlanon.statements.parser import parse_script
 from tests.support.database import template
 
 SETUP = """
@@ -296,7 +296,7 @@ def test_a_figure_of_several_statistics_is_that_which_takes_the_arguments(con: C
 KILLED = """
 import os, sys
 import sqlanon
-from sqlanon.statements import frontier
+from sqlanon.statements.frontiers import _candidates as frontier
 con = sqlanon.connect(sys.argv[1], config={"threads": 1})
 before = frontier._measure
 def ends(engine, release, figures, values):
@@ -377,7 +377,9 @@ def test_rows_that_are_the_same_at_the_end_are_compared(con: Connection) -> None
 @pytest.fixture
 def any_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Candidates are made of rows that change meanwhile, too."""
-    monkeypatch.setattr("sqlanon.statements.frontier.require_same_rows", lambda engine, policy, before: None)
+    monkeypatch.setattr(
+        "sqlanon.statements.frontiers._candidates.require_same_rows", lambda engine, policy, before: None
+    )
 
 
 @pytest.mark.long
@@ -396,10 +398,10 @@ def test_a_source_that_changes_meanwhile_is_looked_at_again() -> None:
 
     (statement,) = parse_script(POPULATIONS)
     assert isinstance(statement, Frontier)
-    columns, answer = make_frontier(DuckDBEngine(connection.duckdb), statement, change)
-    names = [name for name, _ in columns]
+    made = make_frontier(DuckDBEngine(connection.duckdb), statement, change)
+    names = [name for name, _ in made.columns]
     assert changed
-    for k, row in zip((2, 8), answer[3:5], strict=True):
+    for k, row in zip((2, 8), made.rows[3:5], strict=True):
         assert row[names.index("u_loss")] == pytest.approx(_u_loss(connection, k), abs=1e-12)
 
 
@@ -408,8 +410,8 @@ def made_with(connection: Connection, statement: str, watching: Any = None) -> t
     texts: list[str] = []
     (frontier,) = parse_script(statement)
     assert isinstance(frontier, Frontier)
-    columns, answer = make_frontier(DuckDBEngine(connection.duckdb, texts.append), frontier, watching)
-    return [dict(zip([name for name, _ in columns], row, strict=True)) for row in answer], texts
+    made = make_frontier(DuckDBEngine(connection.duckdb, texts.append), frontier, watching)
+    return [dict(zip([name for name, _ in made.columns], row, strict=True)) for row in made.rows], texts
 
 
 def encodings(texts: list[str]) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sqlanon import Connection, PolicyError, UserError, connect
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreatePolicy
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
 from tests.support.database import template
 
 POLICY = "CREATE POLICY p ON t (a QUASI IDENTIFIER USING tens, s SENSITIVE) REQUIRE k_anonymity(k => 3)"

@@ -20,8 +20,8 @@ from sqlanon.engines.translated import translated
 from sqlanon.errors import may_have_password, without_passwords
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.kept_queries import require_no_password
-from sqlanon.syntax.labels import label
-from sqlanon.syntax.parser import KEYWORDS, hint_for, parse_script
+from sqlanon.statements.parser import hint_for, parse_script
+from sqlanon.statements.registry import keywords
 from sqlanon.terminal.completion import StatementCompleter
 from sqlanon.terminal.history import may_hold_secret
 
@@ -107,7 +107,7 @@ FILLINGS = (
     *("a.", ":a@", "a://", "://@", "pwd ", "pwd\n", "; ", "\nCHECK", "/*", "--", "$a", "METHOD ", "ANONYMIZED STREAM "),
     *("ENUM(", "ENUM('a''a'", 'database "', 'unrecognized configuration parameter "sqlanon: ', '; run x" '),
 )
-COMPLETER = StatementCompleter(KEYWORDS, lambda: ["age"])
+COMPLETER = StatementCompleter(keywords(), lambda: ["age"])
 ERRORS = {
     duckdb.BinderException: 'Binder Error: "',
     duckdb.CatalogException: 'Catalog Error: unrecognized configuration parameter "sqlanon: ',
@@ -127,7 +127,7 @@ def completions(text: str) -> None:
 def labels(text: str) -> None:
     with suppress(SqlanonError):
         for statement in parse_script(text):
-            label(statement)
+            statement.label()
 
 
 def errors(text: str) -> None:
@@ -198,7 +198,9 @@ def test_an_error_about_a_long_name_or_text(
 
 def test_each_statement_is_among_them() -> None:
     tried = (*STATEMENTS, "SHOW ")
-    lacking = [word for word in KEYWORDS if not any(s.startswith(word) for s in tried) and not word.startswith("SHOW ")]
+    lacking = [
+        word for word in keywords() if not any(s.startswith(word) for s in tried) and not word.startswith("SHOW ")
+    ]
     assert lacking == []
 
 

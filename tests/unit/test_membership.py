@@ -9,11 +9,11 @@ import pytest
 from sqlglot import exp
 
 from sqlanon import Connection, PolicyError, StatementError, UserError
+from sqlanon.assess.measure_figures import figure_names
 from sqlanon.domain.reading import Reading
 from sqlanon.figures.membership import sizes
 from sqlanon.releases.estimable import RecordedColumn, RecordedTable
 from sqlanon.releases.membership import matching_of
-from sqlanon.statements.measure_figures import figure_names
 from sqlanon.terminal.completion import STATEMENTS
 from tests.support.database import rows, template
 from tests.support.membership import measured

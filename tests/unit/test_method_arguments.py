@@ -23,8 +23,8 @@ from sqlanon.methods.shared.arguments import (
     parsed,
     required,
 )
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreateRelease
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.releases.create_release import CreateRelease
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.classes.guard import kept_classes
 from sqlanon.sqlgen.classes.normal_relations import relations_of
 from sqlanon.sqlgen.classes.rows import rows_of
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreatePolicy
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
 from tests.support.database import template
 from tests.support.reports import page_of
 

@@ -23,9 +23,9 @@ from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.questions.load import load_question, question_names
 from sqlanon.releases.lineage import sources_of
 from sqlanon.report.policy_page import policy_page
-from sqlanon.syntax import render
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreatePolicy
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.syntax.definitions import policy_text
 from tests.support.database import new_database, template
 from tests.support.names import HOSTILE, quoted
 
@@ -80,7 +80,7 @@ def test_a_policy_on_two_tables_is_read_and_written_back(con: Connection) -> Non
             ),
         ),
     )
-    assert parsed(render.policy(policy)) == policy
+    assert parsed(policy_text(policy)) == policy
     con.execute(created(VISITS, K))
     engine = DuckDBEngine(con.duckdb)
     assert policies.load(engine, "CLINIC") == policy
@@ -359,7 +359,7 @@ def test_any_name_and_any_type(name: str) -> None:
     con.execute(f"ALTER TABLE {other} RENAME COLUMN {key} TO {quoted(name + 'v')}")
     con.execute(text)
     policy = policies.load(DuckDBEngine(con.duckdb), name)
-    assert parsed(render.policy(policy)) == policy
+    assert parsed(policy_text(policy)) == policy
     con.execute(f"INSERT INTO {other} VALUES ('nobody', 1)")
     with pytest.raises(DataError, match="1 row of"):
         con.execute(text.replace("CREATE", "CREATE OR REPLACE", 1))

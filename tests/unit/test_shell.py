@@ -19,13 +19,14 @@ from prompt_toolkit.document import Document
 
 import sqlanon
 from sqlanon import PolicyError
+from sqlanon.assess.measure_figures import figure_names
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.questions.attacks import attack_names
 from sqlanon.questions.load import model_names, questions_of
 from sqlanon.session import connect
-from sqlanon.statements.measure_figures import figure_names
-from sqlanon.syntax.parser import KEYWORDS, parse_script
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.registry import keywords
 from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names, quoted
 from sqlanon.terminal.history import StatementHistory, history_file
 from sqlanon.terminal.model_help import model_described
@@ -135,7 +136,7 @@ def test_help_on_a_frontier_says_how_to_choose_from_it() -> None:
 
 
 def test_every_statement_has_help() -> None:
-    assert all(any(keyword.startswith(name) for name in STATEMENTS) for keyword in KEYWORDS)
+    assert all(any(keyword.startswith(name) for name in STATEMENTS) for keyword in keywords())
 
 
 @pytest.mark.parametrize("form", [form for name, form in STATEMENTS.items() if name.startswith("DROP")])
@@ -144,7 +145,7 @@ def test_the_short_forms_are_the_parsers_own(form: str) -> None:
 
 
 def completions(text: str, names: list[str] | None = None) -> list[str]:
-    completer = StatementCompleter(KEYWORDS, lambda: names or [])
+    completer = StatementCompleter(keywords(), lambda: names or [])
     return [c.text for c in completer.get_completions(Document(text), CompleteEvent())]
 
 
@@ -189,7 +190,7 @@ def test_completion_of_methods_and_their_arguments() -> None:
 
 
 def test_a_completed_argument_says_what_it_is_for() -> None:
-    completer = StatementCompleter(KEYWORDS, list)
+    completer = StatementCompleter(keywords(), list)
     typed = Document("EXPLAIN ANONYMIZED TABLE t AS POLICY p METHOD generalization(time")
     (found,) = completer.get_completions(typed, CompleteEvent())
     assert found.display_meta_text == arguments_of(find_method("generalization").OPTIONS)["time_limit"].help
@@ -212,7 +213,7 @@ def test_help_on_methods() -> None:
 
 
 def test_the_method_of_a_stream_is_completed() -> None:
-    completer = StatementCompleter(KEYWORDS, list)
+    completer = StatementCompleter(keywords(), list)
     head = "CREATE ANONYMIZED STREAM s AS POLICY p ORDER BY arrived METHOD "
     for typed, expected in (("st", {"stream", "STREAM", "STREAMS"}), ("stream(k => 3, ", {"delay => ", "reuse => "})):
         found = {each.text for each in completer.get_completions(Document(head + typed), CompleteEvent())}

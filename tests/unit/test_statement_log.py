@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, PrivacyViolation, SqlanonError, UserError, connect
-from sqlanon.dispatch.run import run_statement
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.syntax.statements import CheckExport
+from sqlanon.statements.checks.check_export import CheckExport
+from sqlanon.statements.run import run_statement
 
 MADE = """
     CREATE TABLE patients AS SELECT 30 + i % 4 AS age, 'secret-' || i % 3 AS disease FROM range(40) r(i);

@@ -21,9 +21,9 @@ from sqlanon import (
     StatementError,
     UserError,
 )
-from sqlanon.dispatch.run import run_statement
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.syntax.parser import hint_for, parse_script
+from sqlanon.statements.parser import hint_for, parse_script
+from sqlanon.statements.run import run_statement
 from tests.support.database import template
 
 SETUP = """

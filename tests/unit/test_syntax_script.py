@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.errors import Position
-from sqlanon.syntax._lexer import Kind, tokens
-from sqlanon.syntax._reserved import RESERVED
-from sqlanon.syntax.parser import parse_script
+from sqlanon.statements.base import PassThrough
+from sqlanon.statements.parser import parse_script
+from sqlanon.syntax.lexer import Kind, tokens
+from sqlanon.syntax.reserved import RESERVED
 from sqlanon.syntax.script import is_complete, split
-from sqlanon.syntax.statements import PassThrough
 
 # Statements that DuckDB runs one after the other, and that are easily cut, dropped or misread.
 ODD = [

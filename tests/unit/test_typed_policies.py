@@ -32,8 +32,8 @@ from sqlanon import (
     XyAnonymity,
     XyLinkability,
 )
-from sqlanon.syntax.parser import parse_script
-from sqlanon.syntax.statements import CreatePolicy
+from sqlanon.statements.parser import parse_script
+from sqlanon.statements.policies.create_policy import CreatePolicy
 from tests.support.names import HOSTILE, quoted
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "statements" / "create-policy.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import fold
 from sqlanon.errors import UserError
 from sqlanon.estimates.query.parse import AggregateQuery, parsed
-from sqlanon.syntax.parser import query_text
+from sqlanon.syntax.query_text import query_text
 
 # Texts, and whole numbers that no comparison rounds.
 _CONSTANT = r"(?:'(?:[^']|'')*'|-?[0-9]{1,18}(?![\w.]))"

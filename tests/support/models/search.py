@@ -23,7 +23,7 @@ from sqlanon.pipeline.stages import Asked
 from sqlanon.questions.header import Parameter
 from sqlanon.questions.load import load_question
 from sqlanon.sqlgen.sizes import sizes
-from sqlanon.syntax.parser import parse_script
+from sqlanon.statements.parser import parse_script
 from tests.oracles.granularity_loss import granularity_loss
 from tests.oracles.lattice import nodes, recoded
 from tests.oracles.models.support import Table

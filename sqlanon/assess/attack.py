@@ -1,0 +1,105 @@
+"""What an adversary learns from a release, by the attacks of the literature.
+
+An attack publishes nothing. Its answer is the owner's: for each sensitive attribute how many targets were tried and how
+many succeeded, how sure the adversary is, what a satisfied requirement promises, and in which classes it is worst.
+"""
+
+from __future__ import annotations
+
+from sqlanon.attacks.attacked import AttackAnswer, Target, attacked
+from sqlanon.attacks.composition import ComposedRelease, composed_respondent
+from sqlanon.attacks.definetti import believed_row
+from sqlanon.attacks.known_people import known_columns
+from sqlanon.attacks.minimality import dealt_row
+from sqlanon.attacks.order import ordered_class
+from sqlanon.catalog import releases
+from sqlanon.catalog.digests import require_own_rows
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.release import Release
+from sqlanon.domain.requests import AttackRequest
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError, about
+from sqlanon.inputs.requirements import resolve_requirements
+from sqlanon.inputs.source import own_object, qualified
+from sqlanon.methods.registry import promised_by
+from sqlanon.questions.attacks import attack_parts, bind_attack
+from sqlanon.questions.statistics import BoundStatistic
+from sqlanon.releases.classes import classes_of
+from sqlanon.releases.content import has_checked_rows
+from sqlanon.releases.objects import require_own_columns
+from sqlanon.releases.recorded import recorded
+from sqlanon.releases.unreadable import unreadable
+from sqlanon.series.row_columns import is_keyed, shown_columns
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.classes.rows import Rows
+
+
+def attack_release(engine: Engine, release: Release, request: AttackRequest) -> list[AttackAnswer]:
+    """The answers of an attack for a release as it is now. Raises as `attacked` and `classes_of` do."""
+    require_own_columns(engine, release)
+    try:
+        with engine.transaction(), Scratch(engine) as scratch:
+            return attacked(engine, _released(engine, release), request, scratch)
+    except EngineError as error:
+        raise unreadable(engine, release, error) from None
+
+
+def _released(engine: Engine, release: Release) -> Target:
+    classes, policy = classes_of(engine, release), policy_of(release)
+    names = tuple(attribute.name for attribute in policy.quasi_identifiers)
+    sensitive = tuple(b.column for b in classes.bound.sensitive)
+    promised = promised_by(release.method, release.method_arguments)
+    sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
+    return Target(
+        called=str(release.name),
+        columns=classes.columns,
+        sensitive={b.column: b.attribute.hierarchy for b in classes.bound.sensitive},
+        rows=lambda statistics: classes.rows(sources, statistics),
+        known=lambda: known_columns(recorded(engine, release, {*map(fold, names)}), names),
+        against=policy.against,
+        made={
+            "believed_row": lambda statistic, scratch: believed_row(engine, release, classes, statistic, scratch),
+            "dealt_row": lambda statistic, scratch: dealt_row(engine, release, statistic, scratch),
+            "composed_respondent": lambda statistic, scratch: _composed(engine, release, statistic, scratch),
+            "ordered_class": lambda statistic, scratch: ordered_class(
+                engine, _composed_release(engine, release), statistic, scratch
+            ),
+        },
+        # Rows that nobody checked keep no promise.
+        requirements=resolve_requirements(policy, sensitive, promised) if has_checked_rows(engine, release) else (),
+    )
+
+
+def _composed(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
+    """The table of the respondents of a release and of the one that the attack names, as each other's later."""
+    name = dict(statistic.arguments)["with"]
+    assert isinstance(name, QualifiedName)
+    with about("attack", "composition", "with"):
+        other = releases.load(engine, qualified(engine, name))
+    require_own_rows(engine, other)
+    require_own_columns(engine, other)
+    each = [_composed_release(engine, part) for part in (other, release)]
+    return composed_respondent(engine, each, statistic, scratch)
+
+
+def _composed_release(engine: Engine, release: Release) -> ComposedRelease:
+    target = _released(engine, release)
+
+    def rows(attribute: str) -> Rows:
+        named = {fold(name): name for name in target.sensitive}
+        if fold(attribute) not in named or any(made.fragment is not None for made in release.published):
+            raise PolicyError(
+                f"{release.name} does not show classes of rows with {attribute}", part=("attack", "composition")
+            )
+        homogeneity, values = attack_parts("homogeneity", ())
+        (part,) = target.rows([bind_attack(homogeneity[0], values, (named[fold(attribute)],))])
+        return part.rows
+
+    beside = shown_columns(release, target.columns)
+    policy = policy_of(release)
+    keyed = {fold(each.name) for each in policy.attributes if is_keyed(each)}
+    tokens = tuple((name, kind) for name, kind in target.columns if fold(name) in keyed)
+    return ComposedRelease(target.called, policy, rows, target.known, beside, tokens)

@@ -1,0 +1,191 @@
+"""A release against the requirements that it was made for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.attacks.unbounded import unbounded
+from sqlanon.catalog import releases
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import CatalogError, EngineError, PrivacyViolation, UserError
+from sqlanon.inputs.catalog_entries import find_relation, require_unhidden
+from sqlanon.inputs.requirements import resolve_requirements
+from sqlanon.inputs.source import own_object
+from sqlanon.methods.base import PublishedTables
+from sqlanon.methods.registry import promised_by, verified
+from sqlanon.pipeline.check import measured, reported
+from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
+from sqlanon.releases.companion_views import content_view, report_view
+from sqlanon.releases.content import has_checked_rows, has_fingerprint
+from sqlanon.releases.joined import joined_measurements
+from sqlanon.releases.loaded import load_release
+from sqlanon.releases.objects import require_own_columns
+from sqlanon.releases.unreadable import unreadable
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.streams.loaded import find_stream
+
+
+def check_release(engine: Engine, release: Release) -> PrivacyReport:
+    """Recomputes every requirement from the release as it is now.
+
+    Some are about what no released row shows: the respondents, guarding nodes, the public
+    table. A snapshot must then have the rows that were checked when it was made, and that
+    check's result stands; a live view must show the rows that its own query gives, and
+    that query's report counts. Raises PrivacyViolation if they have others, or if the
+    object is another than the one that was released; UserError if it is gone.
+    """
+    require_own_columns(engine, release)
+    if release.kind == "view":
+        policy = policy_of(release)
+        for source in filter(None, (policy.source, policy.against)):
+            require_unhidden(engine, source)
+    try:
+        answerable = answerable_by(engine, release)
+        structure = _of_structure(engine, release, answerable)
+        hidden = (
+            _of_view(engine, release, answerable)
+            if release.kind == "view"
+            else _of_snapshot(engine, release, answerable)
+        )
+        answered = _answered(engine, release, answerable)
+        of_join = joined_measurements(engine, release)
+    except EngineError as error:
+        raise unreadable(engine, release, error) from None
+    measurements = hidden | answered
+    return PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure, *of_join))
+
+
+def attacks_beyond(engine: Engine, release: Release, measurements: Sequence[Measurement]) -> tuple[str, ...]:
+    """What is said of the attacks on a release that what it was required, or its method promises, does not bound."""
+    policy = policy_of(release)
+    requirements = resolve_requirements(policy, promised=promised_by(release.method, release.method_arguments))
+    sensitive = [attribute.name for attribute in policy.having(Role.SENSITIVE)]
+    return unbounded(engine, requirements, measurements, sensitive)
+
+
+def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHECK") -> None:
+    """Raises UserError for a table or view that is no release, and says how the statement is asked of it."""
+    table = find_relation(engine, name)
+    if table is None:
+        return
+    kind, full = table
+    columns = ", ".join(column for column, _ in engine.columns(exp.select(exp.Star()).from_(relation(full))))
+    raise UserError(
+        f"{name} is a {kind}, not a release",
+        hint=f"name the columns by which respondents could be found: {statement} {name} (...); it has {columns}",
+        part=("release",),
+    )
+
+
+def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -> Release:
+    """The release of this name; of a table that is no release the error says how the statement is asked of it."""
+    try:
+        return load_release(engine, name)
+    except CatalogError:
+        raise
+    except UserError:
+        # There is no such release.
+        if find_stream(engine, name):
+            raise
+        require_no_table(engine, name, statement)
+        raise
+
+
+def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequirements) -> tuple[Measurement, ...]:
+    """What is measured of the structure that the method promises, besides the requirements of classes.
+
+    The tables of a release of several have to fit together, and to be those that were released.
+    """
+    several = any(made.fragment is not None for made in release.published)
+    published = PublishedTables(
+        engine=engine,
+        policy=policy_of(release),
+        tables={made.fragment or "": relation(own_object(engine, made.name)) for made in release.published},
+        values=answerable.values,
+        suppressed=release.suppressed_rows,
+        recorded=releases.measurements(engine, release),
+    )
+    structure = verified(release.method, release.method_arguments, published)
+    if structure.misfit is not None:
+        raise PrivacyViolation(
+            f"the tables of {release.name} do not fit together any more: {structure.misfit}", hint="create it again"
+        )
+    if several:
+        _require_released(engine, release)
+    return structure.measurements
+
+
+def _answered(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
+    """What is measured of the requirements that the released rows answer, by their index."""
+    sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
+    measurements: dict[int, Measurement] = {}
+    for part in answerable.rows_of_requirements(sources):
+        requirements = answerable.requirements_at(part.indexes)
+        reached = measured(engine, requirements, part.rows, answerable.background(part.indexes))
+        measurements |= dict(zip(part.indexes, reached, strict=True))
+    return measurements
+
+
+def _require_released(engine: Engine, release: Release) -> None:
+    if not has_checked_rows(engine, release):
+        raise PrivacyViolation(
+            f"the tables of {release.name} do not have the rows any more that were checked when they were made",
+            hint="create it again",
+        )
+
+
+def _of_snapshot(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
+    """What was measured when the snapshot was made, of the requirements that its rows alone cannot answer."""
+    if not answerable.hidden:
+        return {}
+    if not has_checked_rows(engine, release):
+        raise PrivacyViolation(
+            f"{release.name} is not as it was when {_seen(answerable)} were counted, so nothing can be said of it",
+            hint="create it again",
+        )
+    recorded = releases.measurements(engine, release)
+    measurements: dict[int, Measurement] = {}
+    for index in answerable.hidden:
+        requirement = answerable.requirements[index]
+        same = (requirement.question_name, ", ".join(requirement.attributes) or None, requirement.required)
+        known = next((m for m in recorded if (m.question, m.attribute, m.required) == same), None)
+        if known is None:
+            raise CatalogError(
+                f"release {release.name}: nothing is recorded of what it comes to in {requirement}",
+                hint="rows of anon.measurement were removed: create the release again",
+            )
+        recorded.remove(known)
+        measurements[index] = known
+    return measurements
+
+
+def _seen(answerable: AnswerableRequirements) -> str:
+    whose = {"respondents": "its respondents", "guarding nodes": "its guarding nodes", "public table": "public rows"}
+    return " and ".join(whose[part] for part in dict.fromkeys(answerable.hidden.values()))
+
+
+def _of_view(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
+    """What the live view's own query comes to in the requirements that its rows alone cannot answer."""
+    if not answerable.hidden:
+        return {}
+    report, content = (own_object(engine, view(release.release_id)) for view in (report_view, content_view))
+    if find_relation(engine, report) is None or find_relation(engine, content) is None:
+        raise UserError(
+            f"the views are gone by which {release.name} is checked, {report.name} and {content.name} in schema anon",
+            hint="create it again with CREATE OR REPLACE ANONYMIZED VIEW",
+        )
+    [(expected,)] = engine.rows(exp.select(exp.Star()).from_(relation(content)))
+    if not has_fingerprint(engine, [release.name], expected):
+        raise PrivacyViolation(
+            f"{release.name} shows other rows than those for which {_seen(answerable)} are counted",
+            hint="create it again",
+        )
+    rows = exp.select(exp.Star()).from_(relation(report))
+    return reported(engine, rows, {index: answerable.requirements[index] for index in answerable.hidden})

@@ -1,0 +1,146 @@
+"""ESTIMATE: what a query on the source comes to, from the release alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import variable_of
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError, StatementError, UserError
+from sqlanon.estimates.counted_rows import CountedRelease
+from sqlanon.estimates.labels.marginal_tables import Marginals, with_marginals
+from sqlanon.estimates.query.parse import AggregateQuery, Lookup, parsed
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.estimates.single.answers import Answer as Rows
+from sqlanon.estimates.single.answers import answered
+from sqlanon.estimates.single.estimate import combined
+from sqlanon.inputs.catalog_entries import find_relation
+from sqlanon.inputs.collation import require_binary_text
+from sqlanon.inputs.source import require_not_source
+from sqlanon.releases.estimable import published
+from sqlanon.releases.objects import require_own_columns
+from sqlanon.releases.recorded import recorded
+from sqlanon.sqlgen.build.names import relation
+
+Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
+
+
+def estimate_release(engine: Engine, release: Release, text: str, marginals: Marginals = ()) -> Answered:
+    """Estimates a query from a release in this database: its rows, and what the catalog records of it.
+
+    `marginals` are tables of how frequent the values of generalized columns are.
+
+    Raises PolicyError for whatever of the query the release cannot answer, and where a
+    hierarchy is not any more the one that the release was made with.
+    """
+    query = parsed(text)
+    require_parsed(engine, text)
+    with engine.transaction(), Scratch(engine) as scratch:
+        counted = CountedRelease(engine, source_columns([query]), scratch)
+        model = counted.of(readable(engine, release, [query]))
+        return estimate(engine, query, model, scratch, policy_of(release), marginals)
+
+
+def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> ReleaseModel:
+    """A release in this database as these queries read it; raises PolicyError as `estimate_release` does."""
+    require_own_columns(engine, release)
+    known = recorded(engine, release, source_columns(queries))
+    return published(known, [*source_names(known.policy), release.name.name])
+
+
+def estimate(
+    engine: Engine,
+    query: AggregateQuery,
+    release: ReleaseModel,
+    scratch: Scratch,
+    policy: Policy,
+    marginals: Marginals = (),
+) -> Answered:
+    """Estimates a query from a release, wherever its rows are."""
+    require_same_source(query, release.name, release.names)
+    require_binary_text(engine, query.source, (), called=release.name)
+    try:
+        rows = _answer(engine, query, with_marginals(engine, release, marginals, policy, scratch), scratch, policy)
+        return tuple(engine.columns(rows.query())), engine.rows(rows.as_texts())
+    except EngineError as error:
+        raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
+
+
+def answer_alone(
+    engine: Engine, release: Release, query: AggregateQuery, counted: CountedRelease, scratch: Scratch
+) -> Rows:
+    """What one query of a workload comes to, as a table of this connection, in a transaction that is open already.
+
+    Raises PolicyError for what the release cannot answer.
+    """
+    try:
+        model = counted.of(readable(engine, release, [query]))
+        return _answer(engine, query, model, scratch, policy_of(release))
+    except EngineError as error:
+        raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
+
+
+def require_parsed(engine: Engine, text: str) -> None:
+    """Raises StatementError for a query that DuckDB would not read: nobody could ask it of the source."""
+    ((message,),) = engine.rows(read("sql", "estimates", "parse.sql"), [text])
+    if message is not None:
+        raise StatementError(f"the query cannot be read: {str(message).splitlines()[0]}", hint="write one SELECT")
+
+
+def require_same_source(query: AggregateQuery, release: str, names: Sequence[str]) -> None:
+    """Raises PolicyError if the query reads another table than what the release was made of."""
+    if fold(query.source.name) not in map(fold, names):
+        raise PolicyError(
+            f"the query reads {query.source}, and the release {release} was made of {names[0]}",
+            hint=f"write FROM {names[0]}",
+        )
+
+
+def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, scratch: Scratch, policy: Policy) -> Rows:
+    lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
+    combinations = combined(engine, query, release, lookups, scratch)
+    return answered(engine, query, combinations, release.withheld, scratch)
+
+
+def source_names(policy: Policy) -> list[str]:
+    """The names by which a query may call a policy's source: a query has that of the policy, a data frame its own."""
+    table = [policy.source.name.name] if policy.source.name else []
+    variables = filter(None, map(variable_of, table))
+    return [*variables, *table, policy.name]
+
+
+def source_columns(queries: Sequence[AggregateQuery]) -> set[str]:
+    """The columns that queries name, by their folded names: those of the source, and of tables that they join."""
+    # Queries of a workload that differ in constants alone are one object.
+    different = {id(query): query for query in queries}.values()
+    return {name for query in different for name in _columns_of(query)}
+
+
+def _columns_of(query: AggregateQuery) -> set[str]:
+    parts = [query.where, *(lookup.on for lookup in query.lookups), *(group.expression for group in query.groups)]
+    parts += [aggregate.argument for aggregate in query.aggregates]
+    return {fold(part.name) for tree in parts if tree is not None for part in tree.find_all(exp.Column)}
+
+
+def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
+    """A joined table with its columns. Raises PolicyError if it does not have the key, or is the source itself."""
+    joined_object = find_relation(engine, lookup.table)
+    if joined_object is None:
+        raise PolicyError(f"there is no table or view {lookup.table} to join")
+    table = relation(joined_object[1])
+    require_not_source(engine, lookup.table, table, policy)
+    typed = engine.columns(exp.select(exp.Star()).from_(table.copy()))
+    require_binary_text(engine, joined_object[1], typed, called=str(lookup.table))
+    columns = [name for name, _ in typed]
+    if fold(lookup.key) not in map(fold, columns):
+        raise PolicyError(f"{lookup.table} has no column {lookup.key}")
+    return table, columns

@@ -1,0 +1,195 @@
+"""MEASURE release [WITH FIGURES]: what a release gives away and what it loses, without a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlanon.catalog import releases
+from sqlanon.domain.calls import FigureCall
+from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.numbers import without_noise
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import UNNAMED, Value
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError, PolicyError, UserError, about
+from sqlanon.figures.class_figures import ClassFigure, class_figures, reads_more, why_not
+from sqlanon.figures.granularity_loss import granularity_loss
+from sqlanon.figures.level_losses import non_uniform_entropy, precision
+from sqlanon.figures.membership import membership
+from sqlanon.figures.u_loss import u_loss, u_loss_of_policy
+from sqlanon.inputs.session_settings import is_writable
+from sqlanon.questions.statistics import Statistic, load_statistic, readable_statistics, statistic_names
+from sqlanon.releases.people import people_in_no_class, shows_people
+
+Computed = Callable[[Engine, Release, Mapping[str, Value], Scratch], Sequence[ClassFigure]]
+
+
+def _membership(
+    engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
+) -> list[ClassFigure]:
+    """The figures of membership, which has no arguments."""
+    if arguments:
+        with about("figures", "membership"):
+            raise UserError("membership takes no arguments", hint="write membership")
+    return [ClassFigure(name, None, value) for name, value in membership(engine, release, scratch)]
+
+
+# What takes more than a query over the classes, by its name.
+COMPUTED: Mapping[str, Computed] = {
+    "granularity_loss": granularity_loss,
+    "membership": _membership,
+    "non_uniform_entropy": non_uniform_entropy,
+    "precision": precision,
+    "u_loss": u_loss,
+}
+
+# Of those, what is computed from rows with numbers, which rows on another engine have not.
+_OF_NUMBERED_ROWS = ("membership", "u_loss")
+
+# Of those, what can be begun for all releases of a policy, from its source.
+OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {
+    "u_loss": u_loss_of_policy,
+}
+
+
+def figure_names() -> tuple[str, ...]:
+    """The names that figures are asked for by."""
+    return (*statistic_names("figures"), *COMPUTED)
+
+
+def measured_names() -> tuple[str, ...]:
+    """Those of them that can be measured of a release: others compare with a table beside it, and are CHECK's."""
+    of_classes = (file.name for file in readable_statistics("figures") if not reads_more(file))
+    return (*of_classes, *COMPUTED)
+
+
+def of_whole_release(figures: Sequence[ClassFigure], name: str) -> float | None:
+    """A figure of a release among those that were measured of it: the worst of its attributes where only they have it.
+
+    None where one of them is not defined, which could be any number.
+    """
+    measured = [figure for figure in figures if figure.name == name]
+    values = [figure.value for figure in measured if figure.attribute is None] or [f.value for f in measured]
+    return None if None in values else max((value for value in values if value is not None), default=None)
+
+
+def measure_figures(
+    engine: Engine,
+    release: Release,
+    calls: Sequence[FigureCall],
+    computed: Mapping[str, Computed] = COMPUTED,
+    remark: Callable[[str], None] = lambda _: None,
+) -> list[ClassFigure]:
+    """The figures of these names, each with its value, which `anon.release_figure` then has if it can be written.
+
+    All without a name. `computed` has what takes more than a query over the classes.
+
+    Raises UserError for an unknown name, and PolicyError for what cannot be measured of the release. Where all are
+    asked for, what cannot be measured is left out, which `remark` is called with, and what needs an argument.
+    """
+    for call in calls:
+        _require_known(call)
+    with engine.transaction(), Scratch(engine) as scratch:
+        measured = (
+            _measured(engine, release, calls, scratch, computed) if calls else _all(engine, release, scratch, remark)
+        )
+        figures = [replace(figure, value=without_noise(figure.value)) for figure in measured]
+        remember(engine, release, figures)
+    return figures
+
+
+def remember(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -> None:
+    """Records figures in the place of those of their names, unless the database is open for reading only."""
+    if is_writable(engine):
+        recorded = [(figure.name, figure.attribute, figure.value) for figure in figures if figure.recorded]
+        releases.save_figures(engine, release, recorded)
+
+
+def _require_known(call: FigureCall) -> None:
+    if call.name in figure_names():
+        return
+    hint = nearest(call.name, figure_names()) or f"there are: {', '.join(figure_names())}"
+    for file in readable_statistics("figures"):
+        if call.name in file.columns:
+            hint = f"it is one of {file.name}: write {file.name}"
+            break
+    raise UserError(f"there are no figures {call.name!r}", hint=hint, part=("figures", call.name))
+
+
+def _measured(
+    engine: Engine,
+    release: Release,
+    calls: Sequence[FigureCall],
+    scratch: Scratch,
+    computed: Mapping[str, Computed] = COMPUTED,
+) -> Iterator[ClassFigure]:
+    """The figures in the order in which they were asked for, those of classes in one go."""
+    if shows_people(release):
+        raise people_in_no_class(release.name)
+    statistics = {call: load_statistic("figures", call.name) for call in calls if call.name not in COMPUTED}
+    of_classes: dict[FigureCall, list[ClassFigure]] = {}
+    if statistics:
+        requested = [(statistic, _named(statistic, call)) for call, statistic in statistics.items()]
+        of_classes = dict(zip(statistics, class_figures(engine, release, requested, scratch), strict=True))
+    for call in calls:
+        if call in of_classes:
+            yield from of_classes[call]
+        else:
+            _require_rows(engine, release, call.name)
+            yield from computed[call.name](engine, release, dict(call.arguments), scratch)
+
+
+def _require_rows(engine: Engine, release: Release, name: str) -> None:
+    """Raises PolicyError where a figure is computed from rows that lie on another engine."""
+    if engine.distributed and name in _OF_NUMBERED_ROWS:
+        raise PolicyError(
+            f"{name} of {release.name} cannot be measured: it gives numbers to rows, which are on Spark",
+            hint="measure a release of the same policy on DuckDB, from a table of the rows there",
+        )
+
+
+def _named(statistic: Statistic, call: FigureCall) -> dict[str, Value]:
+    """The arguments, the one without a name under that of the only parameter."""
+    arguments = dict(call.arguments)
+    names = [parameter.name for parameter in statistic.parameters]
+    if UNNAMED in arguments and len(names) == 1:
+        arguments[names[0]] = arguments.pop(UNNAMED)
+    elif UNNAMED in arguments:
+        with about("figures", call.name):
+            raise UserError(f"{call.name}: an argument lacks its name", hint=f"it takes: {', '.join(names) or 'none'}")
+    return arguments
+
+
+def _all(engine: Engine, release: Release, scratch: Scratch, remark: Callable[[str], None]) -> Iterator[ClassFigure]:
+    readable = readable_statistics("figures")
+    for name in sorted({*statistic_names("figures")} - {file.name for file in readable}):
+        remark(f"{name} is not measured: sql/figures/{name}.sql is broken")
+    calls = [FigureCall(file.name) for file in readable if _by_itself(file, release)]
+    try:
+        yield from _measured(engine, release, calls, scratch)
+    except PolicyError as error:
+        # Rows that are in no classes have no figures of them.
+        remark(f"figures of classes are not measured: {error.message}")
+    if shows_people(release):
+        return
+    for name, computed in COMPUTED.items():
+        try:
+            _require_rows(engine, release, name)
+            figures = computed(engine, release, {}, scratch)
+        except PolicyError as error:
+            reason = error.message.removeprefix(f"{name} of {release.name} cannot be measured: ")
+            remark(f"{name} is not measured: {reason}")
+            continue
+        except DataError as error:
+            # Values that the release shows have left the source since.
+            remark(f"{name} is not measured: {error.message}; the source has changed since the release was made")
+            continue
+        yield from figures
+
+
+def _by_itself(statistic: Statistic, release: Release) -> bool:
+    """Whether a statistic can be measured of a release without being told anything."""
+    return why_not(statistic, release) is None and all(p.default is not None for p in statistic.parameters)

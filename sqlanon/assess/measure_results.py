@@ -1,0 +1,79 @@
+"""The results of a workload's queries while they are measured, in temporary tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import SqlanonError, UserError
+from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
+from sqlanon.sqlgen.build.expressions import cast, insert, into
+from sqlanon.sqlgen.build.names import alias, column, relation
+
+# The most rows that one INSERT adds.
+_INSERTED = 200
+_KINDS = {
+    **{"query_id": "BIGINT", "groups": "VARCHAR", "result": "VARCHAR", "room": "BIGINT"},
+    **{"kept": "BOOLEAN", "counts": "BOOLEAN"},
+}
+
+_T = TypeVar("_T")
+
+
+class Results:
+    """A temporary table of results. `kept` is a column that is true for the rows of a query that does not have it."""
+
+    def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
+        empty = [alias(cast(exp.null(), _KINDS.get(name, "DOUBLE")), name) for name in names]
+        self.table = scratch.growing_table(name, exp.select(*empty).where(exp.false()))
+        self._engine, self._names = engine, names
+        self._target = into(relation(self.table), names)
+
+    def add(self, query: exp.Query) -> None:
+        """The rows of a query that has the table's columns."""
+        columns = [alias(exp.true(), name) if name == "kept" else column(name) for name in self._names]
+        rows = exp.select(*columns).from_(query.subquery("results", copy=False))
+        self._engine.run(insert(self._target.copy(), rows))
+
+    def forget(self, numbers: Collection[int]) -> None:
+        """Takes the rows of some queries out again."""
+        among = column("query_id").isin(*numbers)
+        self._engine.run(exp.delete(relation(self.table), where=among))
+
+    def add_rows(self, rows: Iterable[Sequence[object]]) -> None:
+        for batch in batches(rows, _INSERTED):
+            values = [exp.Tuple(expressions=[exp.Placeholder() for _ in self._names]) for _ in batch]
+            rows_of_values = insert(self._target.copy(), exp.Values(expressions=values))
+            self._engine.run(rows_of_values, [value for row in batch for value in row])
+
+
+def results_of(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:
+    """A row for each aggregate of a query's row, in which an aggregate has `width` columns and a group one.
+
+    Each of the rows ends with the values that follow the groups and aggregates in the query's row.
+    """
+    values = iter(row)
+    parts = [(item, [next(values) for _ in range(width if isinstance(item, Aggregate) else 1)]) for item in query.items]
+    rest = list(values)
+    groups = json.dumps([part[0] for item, part in parts if not isinstance(item, Aggregate)])
+    for item, part in parts:
+        if isinstance(item, Aggregate):
+            yield number, groups, item.name, *part, *rest
+
+
+def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    """The items in lists of `size`, of which the last may be shorter."""
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
+def named(workload: str, number: int | str, error: SqlanonError) -> UserError:
+    """The error of a query of a workload."""
+    return UserError(f"workload {workload}, query {number}: {error.message}", hint=error.hint)

@@ -1,1 +1,0 @@
-"""Runs each statement, and returns the rows that it answers with."""

@@ -1,0 +1,65 @@
+"""Requests of statements to the packages below: the parts of a statement that make, write or attack a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.values import QualifiedName, Value
+
+# Of a statement without METHOD.
+_DEFAULT = MethodCall()
+
+
+@dataclass(frozen=True)
+class ReleaseRequest:
+    """A release to be made: its kind ('view' or 'table'), name, policy and method.
+
+    `levels_from` names the release whose levels are kept, `series` the series that the release joins.
+    """
+
+    kind: str
+    name: QualifiedName
+    policy: str
+    method: MethodCall = _DEFAULT
+    or_replace: bool = False
+    if_not_exists: bool = False
+    series: str | None = None
+    levels_from: QualifiedName | None = None
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """A release to be written to a path, in a format and with options.
+
+    Without a format it is that of the path's suffix, and Parquet where the path names a folder. `sign_key` names the
+    environment variable with the private key that signs the certificate. Of the columns `partition` each combination of
+    values has files of its own. With a `dictionary`, a file says what each column is. With `text` quasi-identifiers are
+    text, whatever their levels. `delimiter` and `quote` are those of a CSV file; None for the comma and double quote.
+    """
+
+    name: QualifiedName
+    path: str
+    format: str | None = None
+    replace: bool = False
+    report: bool = False
+    sign_key: str | None = None
+    partition: tuple[str, ...] = ()
+    dictionary: bool = False
+    text: bool = False
+    delimiter: str | None = None
+    quote: str | None = None
+
+
+@dataclass(frozen=True)
+class AttackRequest:
+    """An attack by its name, with its arguments.
+
+    Without `sensitive` all sensitive attributes of a release are attacked; `hierarchies` are those columns of
+    `sensitive` with USING, each with its hierarchy.
+    """
+
+    attack: str
+    arguments: tuple[tuple[str, Value], ...] = ()
+    sensitive: tuple[str, ...] = ()
+    hierarchies: tuple[tuple[str, str], ...] = ()

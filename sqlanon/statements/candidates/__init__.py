@@ -1,1 +1,0 @@
-"""The candidates of a frontier: which there are, what they have in common, and what they are measured by."""

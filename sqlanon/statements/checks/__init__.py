@@ -1,0 +1,1 @@
+"""What releases, exports and tables guarantee, and what attacks learn from them."""

@@ -1,0 +1,50 @@
+"""CHECK release JOINED WITH RELEASE other: what somebody learns who joins two releases on what both show.
+
+Wang and Fung, Anonymizing sequential releases (2006). The join is never made: rows of each release are counted by the
+shared columns, at the coarser of the two levels, and by X and Y, and the counts are multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import Measurement
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.inputs.joins.measured import measured, owners
+from sqlanon.inputs.joins.requirements import bind_joined
+from sqlanon.inputs.joins.side import Side, require_same_hierarchy
+from sqlanon.releases.joined import side_of
+from sqlanon.statements.checks.check_joined import CheckJoined
+
+
+def check_joined(engine: Engine, second: Release, first: Release, statement: CheckJoined) -> list[Measurement]:
+    """What is reached of each requirement by the join of two releases, each a table or view of its own.
+
+    Raises UserError for an unknown requirement or column; PolicyError for releases that share no such column, or whose
+    labels cannot be compared, and for X and Y of one release.
+    """
+    shared = [fold(name) for name in statement.columns]
+    with engine.transaction(), Scratch(engine) as scratch:
+        sides = [side_of(engine, release, scratch) for release in (second, first)]
+        for side in sides:
+            for name in shared:
+                side.require_comparable(name)
+        levels = {name: level for name in shared if (level := _coarser_level(engine, sides, name)) is not None}
+        requirements = bind_joined(statement.requirements)
+        owner_lists = [owners(r, [side.name for side in sides], [side.columns for side in sides]) for r in requirements]
+        counted = [partial(side.counted, levels) for side in sides]
+        return list(measured(engine, requirements, owner_lists, counted, len(levels)))
+
+
+def _coarser_level(engine: Engine, sides: Sequence[Side], name: str) -> int | None:
+    """The level at which a column of both is compared; None where one of them shows `*`, which matches everything."""
+    if any(side.is_hidden(name) for side in sides):
+        return None
+    levels = [side.level(name) for side in sides]
+    if max(levels):
+        require_same_hierarchy(engine, sides, name)
+    return max(levels)

@@ -1,0 +1,39 @@
+"""The answer and the outcome of every CHECK."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+from typing import ClassVar
+
+from sqlanon.domain.report import Measurement
+from sqlanon.statements.base import NOT_SATISFIED, Answer, Columns, Statement
+
+CHECKED: Columns = (
+    ("release", "VARCHAR"),
+    ("question", "VARCHAR"),
+    ("attribute", "VARCHAR"),
+    ("required", "DOUBLE"),
+    ("achieved", "DOUBLE"),
+    ("satisfied", "BOOLEAN"),
+)
+
+
+@dataclass(frozen=True)
+class Check(Statement, abstract=True):
+    """A CHECK of whatever it is about."""
+
+    # Whether it may be satisfied where nothing is required.
+    MAY_REQUIRE_NOTHING: ClassVar[bool] = False
+
+    def outcome(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+        """`satisfied` if each row with something required is; rows without anything required do not count."""
+        required, satisfied = columns.index("required"), columns.index("satisfied")
+        verdicts = [row[satisfied] is True for row in rows if row[required] is not None]
+        is_satisfied = all(verdicts) and (bool(verdicts) or self.MAY_REQUIRE_NOTHING)
+        return "satisfied" if is_satisfied else NOT_SATISFIED
+
+
+def checked(name: str, measurements: Iterable[Measurement], remarks: tuple[str, ...] = ()) -> Answer:
+    """A row for each measurement of what is called by this name."""
+    return Answer(CHECKED, tuple((name, *astuple(measurement)) for measurement in measurements), remarks)

@@ -1,0 +1,179 @@
+"""CHECK of a relation against requirements, or under every model.
+
+How easily respondents are found again is among the figures of the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy, PublicTable
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.engines.base import Engine, TooManyRows
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.estimates.counted_rows import counted_table, number_column
+from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
+from sqlanon.inputs.item_lists import list_column, most_items, require_countable
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.inputs.requirements import bind_requirements, is_nested
+from sqlanon.inputs.source import BoundSource, bind_source
+from sqlanon.inputs.taxonomies import listed_taxonomy
+from sqlanon.pipeline.check import measured
+from sqlanon.questions.arguments import with_names
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.every_model import SensitiveColumn, every_model, figure_name
+from sqlanon.questions.statistics import bind_statistic, load_statistic
+from sqlanon.releases.classes import rows_of_each, rows_with_keys
+from sqlanon.releases.statistics import statistics_of
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.sqlgen.classes.rows import Rows, class_label
+from sqlanon.statements.checks.check_relation import CheckRelation
+
+# ROWS is a keyword of SQL.
+_NAMES = {"row_count": "rows"}
+
+
+def check_relation(engine: Engine, statement: CheckRelation) -> tuple[PrivacyReport, tuple[BoundRequirement, ...]]:
+    """Measures requirements on any table, view or query, with the statement's columns as quasi-identifiers.
+
+    Returns the requirements, too. Without any it measures what the table comes to under every model, and how easily
+    respondents are found. Raises PolicyError for a column, a hierarchy, a table of ranges or a public table that
+    does not fit, and where they cannot answer a requirement.
+    """
+    policy = _policy(statement)
+    with engine.transaction(), Scratch(engine) as scratch:
+        source = bind_source(engine, policy.source, scratch)
+        policy = replace(policy, requirements=_requirements(policy, source))
+        public = public_source(engine, policy, scratch)
+        bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="", public=public)
+        bound, requirements = bind_requirements(engine, bound, source, scratch)
+        try:
+            taxonomies = {b.column: listed_taxonomy(engine, bound, b, requirements, scratch) for b in bound.sensitive}
+            background = Background(
+                taxonomies=taxonomies,
+                ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in bound.ranges},
+                guards=guards_of(requirements),
+                public_class=_public_class(bound, bound.public) if bound.public else None,
+            )
+            rows_in = checked_rows(engine, bound, scratch)
+            if not statement.requirements:
+                rows = rows_in([b.column for b in bound.quasi_identifiers])
+                report = PrivacyReport(check_figures(engine, requirements, rows, background, scratch))
+            else:
+                report = PrivacyReport(_measured(engine, bound, requirements, background, rows_in))
+            return report, tuple(requirements)
+        except EngineError as error:
+            raise PolicyError(f"{statement.source.called} cannot be checked: {error.message}") from None
+
+
+def _measured(
+    engine: Engine,
+    bound: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    background: Background,
+    rows_in: Callable[[Sequence[str]], Rows],
+) -> tuple[Measurement, ...]:
+    """The measurements of a relation's requirements, in their order; `rows_in` has its rows in classes of columns."""
+    keys = [(b.column, b.published_type) for b in bound.quasi_identifiers]
+    parts = rows_of_each(requirements, range(len(requirements)), keys, rows_in)
+    measurements: dict[int, Measurement] = {}
+    for part in parts:
+        answered = [requirements[index] for index in part.indexes]
+        for requirement in answered:
+            if requirement.of_itemsets:
+                require_countable(
+                    engine, checked_columns(bound), list_column(requirement, keys), most_items(requirement)
+                )
+        measured_part = measured(engine, answered, part.rows, background.at(part.indexes))
+        measurements |= dict(zip(part.indexes, measured_part, strict=True))
+    return tuple(measurements[index] for index in sorted(measurements))
+
+
+def _policy(statement: CheckRelation) -> Policy:
+    """The policy that the statement stands for. A column named twice counts once."""
+    using = {fold(name): hierarchy for name, hierarchy in statement.hierarchies}
+    quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
+    sensitive = {fold(n): Attribute(n, Role.SENSITIVE, using.get(fold(n))) for n in statement.sensitive}
+    if both := [attribute.name for name, attribute in sensitive.items() if name in quasi]:
+        raise PolicyError(
+            f"{statement.source.called}: {both[0]} is named as a quasi-identifier and as SENSITIVE",
+            hint="a class has one value of a quasi-identifier: name the column once",
+        )
+    attributes = (*quasi.values(), *sensitive.values())
+    return Policy("", statement.source, attributes, statement.requirements, statement.against)
+
+
+def _requirements(policy: Policy, source: BoundSource) -> tuple[Requirement, ...]:
+    """What the statement requires; where it requires nothing, every model that can be asked."""
+    if policy.requirements:
+        return tuple(map(with_names, policy.requirements))
+    types = {fold(name): kind for name, kind in source.columns}
+    sensitive = [
+        SensitiveColumn(a.name, has_hierarchy=a.hierarchy is not None, is_nested=is_nested(types.get(fold(a.name), "")))
+        for a in policy.having(Role.SENSITIVE)
+    ]
+    return every_model(sensitive, has_public_table=policy.against is not None)
+
+
+def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
+    """The public table by class: class_id, n."""
+    pairs = list(zip(bound.quasi_identifiers, public.columns, strict=True))
+    values: dict[str, exp.Expr] = {
+        b.column: cast(column(public_column), b.published_type) for b, public_column in pairs
+    }
+    count = alias(f.count(), "n")
+    named = exp.select(alias(class_label(values), "class_id"), count).from_(relation(public.relation))
+    return named.group_by(*(value.copy() for value in values.values()))
+
+
+def check_figures(
+    engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background, scratch: Scratch
+) -> tuple[Measurement, ...]:
+    """The risks of linkage, then the figure of each requirement's model; nothing is required, nothing satisfied."""
+    names = ["linkage_risk"] if background.public_class is None else ["linkage_risk", "journalist_risk"]
+    risks = [bind_statistic(load_statistic("figures", name), {}) for name in names]
+    linkage = [
+        Measurement(_NAMES.get(name, name), None, None, None if value is None else float(value), None)
+        for (row,) in statistics_of(engine, risks, rows, background, scratch)
+        for name, value in row.items()
+    ]
+    models = [
+        replace(measurement, question=figure_name(requirement.question), required=None, satisfied=None)
+        for requirement, measurement in zip(requirements, measured(engine, requirements, rows, background), strict=True)
+    ]
+    return (*linkage, *models)
+
+
+def checked_columns(bound: BoundPolicy) -> exp.Subquery:
+    """The rows in the types in which a release would show them: an ENUM's values are compared as texts."""
+    columns = [alias(published_value(b), b.column) for b in bound.attributes]
+    others = [column(name) for name in bound.guarding]
+    return exp.select(*columns, *others).from_(relation(bound.relation)).subquery("checked")
+
+
+def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callable[[Sequence[str]], Rows]:
+    """What makes rows of `checked_columns` that are in the classes of some columns.
+
+    Where they lie on another engine, equal ones are counted there, unless these are more than may be collected.
+    """
+    rows: exp.Table | exp.Subquery = checked_columns(bound)
+    weight: exp.Column | None = None
+    if engine.distributed:
+        names = [*(b.column for b in bound.attributes), *bound.guarding]
+        number = number_column(names)
+        with suppress(TooManyRows):
+            rows = relation(counted_table(rows, list(dict.fromkeys(names)), number, scratch))
+            weight = column(number)
+    guards = {name: name for name in bound.guarding}
+    return lambda keys: replace(rows_with_keys(bound, rows.copy(), keys, guards), weight=weight)

@@ -1,0 +1,102 @@
+"""CHECK of a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import UserError
+from sqlanon.statements.base import Answer, Catalog
+from sqlanon.statements.checks._measured import CHECKED, Check, checked
+from sqlanon.statements.checks.check_export import CheckExport
+from sqlanon.statements.checks.check_joined import CheckJoined
+from sqlanon.statements.checks.check_relation import CheckRelation
+from sqlanon.statements.checks.check_series import CheckSeries
+from sqlanon.syntax.head import in_series, skip_kind
+from sqlanon.syntax.lexer import Kind, keyword_of
+from sqlanon.syntax.source import source
+from sqlanon.syntax.texts import qualified_text
+
+if TYPE_CHECKING:
+    from sqlanon.domain.watching import Watching
+    from sqlanon.engines.base import Engine
+    from sqlanon.syntax.reader import Reader
+
+
+@dataclass(frozen=True)
+class CheckRelease(Check):
+    """Measures a release, or a stream, in the requirements that it was made for."""
+
+    name: QualifiedName
+
+    OPENINGS = ("CHECK",)
+    EXAMPLES = ("CHECK hospital_2026",)
+    GRAMMAR = """
+check_release = CHECK [kind] qualified_name ;
+"""
+    CALCULATES = True
+    DISTRIBUTED = None
+    CATALOG = Catalog.READS
+    COLUMNS = CHECKED
+
+    @classmethod
+    def read(cls, reader: Reader) -> CheckRelease | CheckSeries | CheckJoined | CheckRelation | CheckExport:
+        """Reads CHECK of a release, of an export by its path, or of a source with its columns."""
+        reader.expect("CHECK")
+        skip_kind(reader)
+        if reader.sees("POLICY") and reader.peek(1).kind in (Kind.WORD, Kind.QUOTED):
+            hint = (
+                "CHECK asks a release or a table; DESCRIBE POLICY shows a policy, "
+                "EXPLAIN ANONYMIZED what it would publish"
+            )
+            raise reader.refused("a policy has no rows to check", hint=hint, token=reader.peek())
+        reader.mark("release")
+        reader.mark("source")
+        behind = reader.peek(1)
+        if reader.peek().kind is Kind.STRING and (behind.kind is Kind.END or keyword_of(behind) == "SIGNED"):
+            return CheckExport.after_check(reader)
+        checked_source = source(reader)
+        name = checked_source.name
+        if name and reader.peek().kind is Kind.END:
+            return cls(name)
+        if name and (series := in_series(reader)) is not None:
+            reader.end()
+            return CheckSeries(name, series)
+        if name and reader.sees("JOINED"):
+            return CheckJoined.after_release(reader, name)
+        return CheckRelation.after_source(reader, checked_source)
+
+    @classmethod
+    def form(cls) -> str:
+        return " or ".join((*cls.EXAMPLES, *CheckRelation.EXAMPLES))
+
+    def sql(self) -> str:
+        return f"CHECK {qualified_text(self.name)}"
+
+    def title(self) -> str:
+        return f"CHECK {self.name}"
+
+    def explain_lack(self, engine: Engine) -> None:
+        from sqlanon.assess.check import require_no_table
+
+        require_no_table(engine, self.name, "CHECK")
+
+    def run(self, engine: Engine, progress: Watching | None) -> Answer:
+        from sqlanon.assess.check import attacks_beyond, check_release, load_release_or_table
+        from sqlanon.methods.registry import assumed_of
+        from sqlanon.streams.loaded import find_stream
+
+        try:
+            release = load_release_or_table(engine, self.name, "CHECK")
+        except UserError:
+            from sqlanon.statements.streams._stream import check_stream
+
+            stream = find_stream(engine, self.name)
+            if stream is None:
+                raise
+            return checked(str(stream.name), check_stream(engine, stream))
+        measurements = check_release(engine, release).measurements
+        assumed = (measurement.stated for measurement in assumed_of(release))
+        remarks = attacks_beyond(engine, release, measurements)
+        return checked(str(release.name), (*measurements, *assumed), remarks)

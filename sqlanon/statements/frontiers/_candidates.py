@@ -1,0 +1,263 @@
+"""FRONTIER: candidates of a policy, made, measured and dropped one by one, of which only the figures stay."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from secrets import token_hex
+
+from sqlanon.catalog import frontiers, policies, workloads
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.frontiers import Measured, lacking_text
+from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.numbers import levelled
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.watching import Watching
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
+from sqlanon.inputs.bind_policy import hierarchies_of
+from sqlanon.inputs.item_lists import asks_of_items
+from sqlanon.inputs.related_tables import require_one_table
+from sqlanon.inputs.source import qualified
+from sqlanon.methods.registry import BASELINES, default_method
+from sqlanon.pipeline.run import candidate
+from sqlanon.pipeline.stages import KeptCells
+from sqlanon.questions.sole_parameter import always_satisfied
+from sqlanon.statements.base import Answer
+from sqlanon.statements.frontiers._cells import cells_of_candidates
+from sqlanon.statements.frontiers._figures import Figure, figure_of, workload_figure
+from sqlanon.statements.frontiers._source import require_same_rows, rows_of_source
+from sqlanon.statements.frontiers._sweep import Candidate, is_same_release, swept
+from sqlanon.statements.frontiers.frontier import Frontier
+from sqlanon.statements.policies.alter_policy import AlterPolicy
+from sqlanon.syntax.definitions import release_text
+from sqlanon.syntax.texts import arguments_text, call_text
+
+# The candidate whose quasi-identifiers are as they are: it is there to compare with, and nothing publishes it.
+INTACT = "intact"
+_HEAD = (("candidate", "BIGINT"), ("method", "VARCHAR"), ("requirement", "VARCHAR"))
+_TAIL = (("efficient", "BOOLEAN"), ("slope", "DOUBLE"), ("reward", "DOUBLE"), ("reason", "VARCHAR"))
+# More take longer than anybody waits.
+_MOST = 1000
+
+
+def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None = None) -> Answer:
+    """Measures every candidate and stores the figures, in the place of those of a former frontier of the name.
+
+    Returns a row for each candidate.
+
+    Each candidate is a release in a transaction of its own, which is rolled back. One that cannot be made has the
+    reason instead of figures. Raises UserError inside a transaction of the user's, for unknown figures, methods,
+    workloads, for a parameter that is nobody's or several models', and where rows of the source change meanwhile.
+    """
+    if engine.in_transaction():
+        raise UserError(
+            "FRONTIER makes each candidate in a transaction of its own", hint="COMMIT or ROLLBACK what was begun first"
+        )
+    with about("policy"):
+        policy = policies.load(engine, statement.policy)
+        require_one_table(policy, "FRONTIER", "its figures are of classes of rows")
+    if asks_of_items(policy):
+        raise PolicyError(
+            f"{policy} requires something of the items in lists, which METHOD itemsets alone can meet",
+            hint="EXPLAIN ANONYMIZED says what it would lose; require another k or m to compare",
+            part=("policy",),
+        )
+    figures = [figure_of(call) for call in statement.figures]
+    for workload in statement.workloads:
+        with about("workload"):
+            workloads.load(engine, workload)
+        figures.append(workload_figure(workload))
+    _require_distinct(figures)
+    swept_candidates = swept(policy, statement.methods, statement.sweep)
+    baselines = [
+        replace(other, named=any(is_same_release(each, other) for each in swept_candidates))
+        for other in _baselines(policy)
+    ]
+    compared = [_intact(policy), *baselines]
+    candidates = [each for each in swept_candidates if not any(is_same_release(each, other) for other in baselines)]
+    if len(candidates) > _MOST:
+        raise UserError(f"these are {len(candidates)} candidates", hint=f"sweep fewer values: at most {_MOST} are made")
+    mark = fingerprint(replace(policy, requirements=()), list(hierarchies_of(engine, policy).values()))
+    measured = []
+    total = len(candidates) + len(compared)
+    name = qualified(engine, QualifiedName((f"__sqlanon_frontier_{token_hex(8)}",)))
+    before = rows_of_source(engine, policy)
+    with _shared(engine) as scratch:
+        shared_cells = cells_of_candidates(engine, candidates, name, scratch)
+        making = _Making(engine, name, _prepared(engine, policy, figures, scratch), shared_cells)
+        for number, each in enumerate([*compared, *candidates]):
+            if progress:
+                progress("candidates", number, total, each.method.name)
+            measured.append(_measured(making, statement.name, each, number, mark))
+            # What has to be copied to be read is compared once, at the end.
+            if before.is_table or number == total - 1:
+                require_same_rows(engine, policy, before)
+    with engine.transaction():
+        frontiers.save(engine, statement.name, _levelled(measured))
+    return _answer(engine, statement.name)
+
+
+@dataclass(frozen=True)
+class _Making:
+    """What every candidate is made with: the name that it has meanwhile, the figures, and cells of several of them."""
+
+    engine: Engine
+    name: QualifiedName
+    figures: Sequence[Figure]
+    shared_cells: KeptCells
+
+
+@contextmanager
+def _shared(engine: Engine) -> Iterator[Scratch]:
+    """Where the tables are that all candidates have in common, as long as the block, whatever ends it."""
+    scratch = Scratch(engine)
+    try:
+        yield scratch
+    finally:
+        scratch.drop()
+
+
+def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure], scratch: Scratch) -> list[Figure]:
+    """The figures, with what all candidates have in common computed."""
+    with engine.transaction():
+        return [f.prepared(engine, policy, scratch) if f.prepared else f for f in figures]
+
+
+def _levelled(measured: Sequence[Measured]) -> list[Measured]:
+    """The candidates, with figures that differ by rounding alone made equal: else rounding says which are efficient."""
+    of_figure: dict[str, list[float]] = defaultdict(list)
+    for each in measured:
+        for name, value in each.figures:
+            of_figure[name] += [] if value is None else [value]
+    levels = {name: levelled(values) for name, values in of_figure.items()}
+    return [
+        replace(
+            each, figures=tuple((name, None if value is None else levels[name][value]) for name, value in each.figures)
+        )
+        for each in measured
+    ]
+
+
+def _measured(making: _Making, frontier: str, each: Candidate, number: int, mark: str) -> Measured:
+    """A candidate with its figures, and the statement that publishes it; `mark` is the policy's fingerprint."""
+    compares_only = each.intact or (each.baseline and not each.named)
+    if each.baseline and compares_only:
+        each = _without_requirements(each)
+    values, reason = _figures(making, each)
+    if reason and each.baseline:
+        # Where it cannot be published it is there to compare with.
+        each, compares_only = _without_requirements(each), True
+        values, reason = _figures(making, each)
+    return Measured(
+        number=number,
+        policy=each.policy.name,
+        policy_fingerprint=mark,
+        method=INTACT if each.intact else each.method.name,
+        arguments="" if each.intact else ", ".join(arguments_text(each.method.arguments)),
+        requirement="" if compares_only else ", ".join(map(call_text, each.policy.requirements)),
+        statement=None if compares_only or reason else _statement(frontier, each),
+        reason=reason,
+        figures=tuple(values.items()),
+    )
+
+
+def _answer(engine: Engine, frontier: str) -> Answer:
+    candidates = frontiers.load(engine, frontier)
+    slopes, rewards = frontiers.slopes(engine, frontier), frontiers.rewards(engine, frontier)
+    figures = tuple((name, "DOUBLE") for name, _ in candidates[0].figures)
+    rows = (
+        (
+            c.number,
+            c.called,
+            c.requirement,
+            *(value for _, value in c.figures),
+            c.efficient,
+            slopes.get(c.number),
+            rewards.get(c.number),
+            c.reason,
+        )
+        for c in candidates
+    )
+    return Answer((*_HEAD, *figures, *_TAIL), tuple(rows))
+
+
+def _statement(frontier: str, each: Candidate) -> str:
+    """What publishes a candidate, under the name of the frontier: two statements, for a policy has one requirement."""
+    name, policy = QualifiedName((frontier,)), each.policy
+    require = AlterPolicy(policy.name, "require", requirements=policy.requirements)
+    request = ReleaseRequest("table", name, policy.name, each.method)
+    texts = [*([require.sql()] if policy.requirements else []), release_text(request)]
+    return "".join(f"{text};\n" for text in texts).rstrip()
+
+
+def _require_distinct(figures: Sequence[Figure]) -> None:
+    names = [figure.name for figure in figures]
+    if twice := [name for name in names if names.count(name) > 1]:
+        with about("figures", twice[0]):
+            raise UserError(f"{twice[0]} is measured twice", hint=f"keep one {twice[0]}")
+
+
+def _intact(policy: Policy) -> Candidate:
+    """The release that changes nothing: no level has to be reached, and every row satisfies what is required."""
+    return _without_requirements(Candidate(MethodCall(default_method(policy)), policy, intact=True))
+
+
+def _baselines(policy: Policy) -> list[Candidate]:
+    """The releases from which nobody learns anything of a person; none without a sensitive attribute."""
+    if not any(policy.having(Role.SENSITIVE)):
+        return []
+    return [Candidate(MethodCall(name, arguments), policy, baseline=True) for name, arguments in BASELINES]
+
+
+def _without_requirements(each: Candidate) -> Candidate:
+    attributes = tuple(replace(attribute, min_level=None) for attribute in each.policy.attributes)
+    policy = replace(each.policy, requirements=(always_satisfied(),), against=None, joined=None, attributes=attributes)
+    return replace(each, policy=policy)
+
+
+@contextmanager
+def _rolled_back(engine: Engine) -> Iterator[None]:
+    """Everything inside is undone at its end."""
+    try:
+        with engine.transaction():
+            yield
+            raise _Undone
+    except _Undone:
+        pass
+
+
+class _Undone(Exception):
+    """Ends a transaction that is not to be committed."""
+
+
+def _figures(making: _Making, each: Candidate) -> tuple[dict[str, float | None], str | None]:
+    """The figures of a candidate, and why some are lacking, without its rows or its release."""
+    engine = making.engine
+    values: dict[str, float | None] = dict.fromkeys(figure.name for figure in making.figures)
+    create = ReleaseRequest("table", making.name, each.policy.name, each.method)
+    try:
+        with _rolled_back(engine):
+            release = candidate(engine, create, each.policy, making.shared_cells)
+            reason = _measure(engine, release, making.figures, values)
+    except (PolicyError, PrivacyViolation) as error:
+        return values, error.message.replace(str(making.name), "the candidate")
+    return values, reason
+
+
+def _measure(
+    engine: Engine, release: Release, figures: Sequence[Figure], values: dict[str, float | None]
+) -> str | None:
+    why: dict[str, str] = {}
+    for figure in figures:
+        reached = figure.measure(engine, release)
+        values[figure.name] = None if isinstance(reached, str) else reached
+        if isinstance(reached, str):
+            why[figure.name] = reached
+    return lacking_text(values, why)

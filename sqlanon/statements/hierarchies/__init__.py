@@ -1,0 +1,1 @@
+"""Hierarchies: made from a definition or from a column, and dropped."""

@@ -1,0 +1,166 @@
+"""Rows of SHOW and DESCRIBE POLICY."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from sqlanon.catalog import frontiers, hierarchies, migrations, policies, releases, series, streams, workloads
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.methods.shared.arguments import called
+from sqlanon.releases.objects import stands
+from sqlanon.statements.base import Columns
+from sqlanon.streams.checks import is_whole
+from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
+from sqlanon.syntax.texts import call_text
+
+Rows = tuple[tuple[Any, ...], ...]
+
+
+def show(engine: Engine, kind: str) -> tuple[Columns, Rows]:
+    """The columns with their types, and a row for each policy, hierarchy, release or whatever else is listed."""
+    columns, rows = _LISTINGS[kind]
+    return columns, tuple(rows(engine)) if migrations.ready(engine) else ()
+
+
+def parts(policy: Policy) -> Iterator[tuple[str, str | None, str]]:
+    """A row for each part of a policy: its source, its columns, its requirements, and the statement that makes it."""
+    yield "source", None, str(policy.source)
+    if policy.pivot:
+        yield "pivot", policy.pivot.item, f"VALUES {policy.pivot.rating}"
+    for attribute in policy.attributes:
+        yield "column", attribute.name, role_text(attribute)
+    for related in policy.related:
+        yield "related table", related.name, f"{related.source} ON ({related.key})"
+        for attribute in related.attributes:
+            yield "column", attribute.name, f"{role_text(attribute)}, of {related.name}"
+    for kind, sets in (("confidential", policy.confidential), ("visible", policy.visible)):
+        for columns in sets:
+            yield kind, None, ", ".join(columns)
+    if policy.against:
+        yield "against", None, str(policy.against)
+    if policy.joined:
+        yield "joined", None, str(policy.joined)
+    for requirement in policy.requirements:
+        yield "requirement", requirement.model, call_text(requirement)
+    yield "statement", None, policy_text(policy)
+
+
+def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    for name in policies.listing(engine):
+        try:
+            policy = policies.load(engine, name)
+        except UserError:
+            # Somebody wrote its rows by hand; DESCRIBE POLICY says what is wrong with them.
+            yield name, None, None, None, None
+            continue
+        yield (
+            policy.name,
+            ", ".join(map(str, policy.sources)),
+            _named(policy, Role.QUASI_IDENTIFIER),
+            _named(policy, Role.SENSITIVE),
+            ", ".join(map(call_text, policy.requirements)),
+        )
+
+
+def _named(policy: Policy, role: Role) -> str:
+    return ", ".join(attribute.name for attribute in policy.all_having(role))
+
+
+def _hierarchies(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    for name in hierarchies.listing(engine):
+        try:
+            stored = hierarchies.load(engine, name)
+        except UserError:
+            yield name, None, None, None
+            continue
+        yield name, stored.definition.kind, stored.height, hierarchy_text(stored.definition)
+
+
+def _releases(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    for name, release in releases.listing(engine):
+        if release is None:
+            # What its rows say may be anything.
+            yield str(name), None, None, None, None, None, None, "its catalog entry cannot be read"
+            continue
+        yield (
+            str(name),
+            release.kind,
+            release.policy,
+            called(release.method, dict(release.method_arguments)),
+            release.created_at.isoformat(sep=" ", timespec="seconds"),
+            release.released_rows,
+            release.suppressed_rows,
+            "there" if _is_whole(engine, release) else "dropped or changed",
+        )
+
+
+def _streams(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    for stream in streams.listing(engine):
+        figures = streams.figures(engine, stream)
+        state = "there" if is_whole(engine, stream) else "dropped or changed"
+        yield str(stream.name), stream.policy, stream.order_column, stream.k, str(stream.delay), *figures, state
+
+
+def _is_whole(engine: Engine, release: Release) -> bool:
+    return all(stands(engine, release, made) for made in release.published)
+
+
+_LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterable[tuple[Any, ...]]]]] = {
+    "policies": (
+        (
+            ("policy", "VARCHAR"),
+            ("source", "VARCHAR"),
+            ("quasi_identifiers", "VARCHAR"),
+            ("sensitive", "VARCHAR"),
+            ("requirements", "VARCHAR"),
+        ),
+        _policies,
+    ),
+    "hierarchies": (
+        (("hierarchy", "VARCHAR"), ("kind", "VARCHAR"), ("height", "BIGINT"), ("definition", "VARCHAR")),
+        _hierarchies,
+    ),
+    "releases": (
+        (
+            ("release", "VARCHAR"),
+            ("kind", "VARCHAR"),
+            ("policy", "VARCHAR"),
+            ("method", "VARCHAR"),
+            ("created_at", "VARCHAR"),
+            ("released_rows", "BIGINT"),
+            ("suppressed_rows", "BIGINT"),
+            ("state", "VARCHAR"),
+        ),
+        _releases,
+    ),
+    "workloads": ((("workload", "VARCHAR"), ("queries", "BIGINT")), workloads.counts),
+    "frontiers": (
+        (("frontier", "VARCHAR"), ("policy", "VARCHAR"), ("candidates", "BIGINT"), ("efficient", "BIGINT")),
+        frontiers.counts,
+    ),
+    "streams": (
+        (
+            ("stream", "VARCHAR"),
+            ("policy", "VARCHAR"),
+            ("ordered_by", "VARCHAR"),
+            ("k", "BIGINT"),
+            ("delay", "VARCHAR"),
+            ("batches", "BIGINT"),
+            ("read_rows", "BIGINT"),
+            ("released_rows", "BIGINT"),
+            ("reused_rows", "BIGINT"),
+            ("withheld_rows", "BIGINT"),
+            ("waiting_rows", "BIGINT"),
+            ("state", "VARCHAR"),
+        ),
+        _streams,
+    ),
+    "series": (
+        (("series", "VARCHAR"), ("policy", "VARCHAR"), ("releases", "BIGINT"), ("respondents", "BIGINT")),
+        series.counts,
+    ),
+}

@@ -1,0 +1,117 @@
+"""The logger `sqlanon`: a record for each statement, and at level DEBUG for each of its stages.
+
+No record has a value: neither a row, nor a query, nor the text of an error, which may quote what the user wrote.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.domain.watching import Watching
+from sqlanon.statements.base import NOT_SATISFIED, Statement
+
+if TYPE_CHECKING:
+    from sqlanon.statements.base import Answer
+
+LOGGER = logging.getLogger("sqlanon")
+# A program that sets up no logging prints nothing.
+LOGGER.addHandler(logging.NullHandler())
+
+# A query may have values in its text.
+_QUERY = Source(name=QualifiedName(("(query)",)))
+
+
+class StatementLog:
+    """Follows one statement: its stages as they begin, its answer or its error, and how long each takes."""
+
+    def __init__(self, statement: Statement, watching: Watching | None) -> None:
+        self._statement = statement
+        self._watching = watching
+        self._begun = self._stage_begun = time.perf_counter()
+        self._stage: str | None = None
+
+    @property
+    def watching(self) -> Watching | None:
+        """The observer to hand to what runs the statement; stages are followed where their records are wanted."""
+        return self._observe if LOGGER.isEnabledFor(logging.DEBUG) else self._watching
+
+    def answered(self, answer: Answer) -> None:
+        """Logs the end of a statement that did what it says; a CHECK that is not satisfied is a warning."""
+        self._end_stage("done")
+        outcome = self._statement.outcome([name for name, _ in answer.columns], answer.rows)
+        level = logging.WARNING if outcome == NOT_SATISFIED else logging.INFO
+        self._log(level, None, self._begun, outcome, rows=self._statement.released_rows(answer))
+
+    def failed(self, error: BaseException) -> None:
+        """Logs an error by its class."""
+        self._end_stage("failed", error)
+        self._log(logging.ERROR, None, self._begun, "failed", error)
+
+    def _observe(self, stage: str, done: int, total: int, detail: str | None = None) -> None:
+        if stage != self._stage:
+            self._end_stage("done")
+            self._stage, self._stage_begun = stage, time.perf_counter()
+        if self._watching:
+            self._watching(stage, done, total, detail)
+
+    def _end_stage(self, outcome: str, error: BaseException | None = None) -> None:
+        if self._stage is not None:
+            self._log(logging.DEBUG, self._stage, self._stage_begun, outcome, error)
+        self._stage = None
+
+    def _log(
+        self,
+        level: int,
+        stage: str | None,
+        begun: float,
+        outcome: str,
+        error: BaseException | None = None,
+        rows: int | None = None,
+    ) -> None:
+        if not LOGGER.isEnabledFor(level):
+            return
+        # A name may hold a line break, behind which a reader of the log would take the rest for a record.
+        name = "".join(map(_printable, _without_query(self._statement).label()))
+        extra = {
+            "kind": type(self._statement).__name__,
+            "statement": name,
+            "stage": stage,
+            "seconds": round(time.perf_counter() - begun, 6),
+            "rows": rows,
+            "outcome": outcome,
+            "error": type(error).__name__ if error else None,
+        }
+        part = f"{name}, {stage}" if stage else name
+        ended = f"{outcome}, {type(error).__name__}" if error else outcome
+        LOGGER.log(level, "%s: %s (%.2f s)", part, ended, extra["seconds"], extra=extra)
+
+
+@contextmanager
+def logged(statement: Statement, watching: Watching | None) -> Iterator[StatementLog]:
+    """Follows a statement, and logs an error that ends it."""
+    log = StatementLog(statement, watching)
+    try:
+        yield log
+    except BaseException as error:
+        log.failed(error)
+        raise
+
+
+def _without_query(statement: Statement) -> Statement:
+    """The statement with a name in place of each query that it is about."""
+    queries: dict[str, Any] = {
+        field.name: _QUERY
+        for field in fields(statement)
+        if isinstance(source := getattr(statement, field.name), Source) and source.query is not None
+    }
+    return replace(statement, **queries) if queries else statement
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,172 @@
+"""Scripts to statements: sqlanon's own become objects, everything else stays text for DuckDB.
+
+Which statements are sqlanon's is told by their first keywords alone, so that no
+statement of DuckDB's has to be understood here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from itertools import islice, pairwise, takewhile
+
+from sqlanon.domain.values import Value
+from sqlanon.errors import SqlanonError, UserError
+from sqlanon.statements import meant
+from sqlanon.statements.base import PassThrough, Statement
+from sqlanon.statements.meant import Meant
+from sqlanon.statements.registry import label_of, spellings_of, statements, statements_beginning
+from sqlanon.syntax.lexer import Kind, Positions, Token, keyword_of, tokens
+from sqlanon.syntax.parts import Parts
+from sqlanon.syntax.placeholders import Placeholder
+from sqlanon.syntax.reader import Reader
+from sqlanon.syntax.script import Piece, first_keyword, split
+from sqlanon.syntax.wording import shortened
+
+# How like one of our statements the first words of another have to be: CREATE ANONYMISED is, CREATE TABLE is not.
+_NEAR = 0.84
+# Statements of DuckDB's that begin like one of ours.
+_NOT_OURS = {("EXPORT", "DATABASE")}
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What begins with some keywords: its name in errors, and the statement, or the error where there is none."""
+
+    label: str
+    statement: type[Statement] | Meant
+
+
+class _Forms:
+    """The beginnings of some statements, by their keywords."""
+
+    def __init__(self, statements: Iterable[type[Statement]]) -> None:
+        openings: dict[str, type[Statement] | Meant] = dict(meant.OPENINGS)
+        # Ours only where a name stands behind them: SHOW release describes a table of that name.
+        self._before_name = {words: _Form(words, form) for words, form in meant.BEFORE_NAME.items()}
+        for statement in statements:
+            openings |= dict.fromkeys(statement.OPENINGS, statement)
+            for words, other in statement.OPENINGS_BEFORE_NAME.items():
+                self._before_name[words] = _Form(other.OPENINGS[0], other)
+        self._by_opening = {
+            words: _Form(label_of(opening), form)
+            for opening, form in openings.items()
+            for words in spellings_of(opening)
+        }
+        self.labels = list(dict.fromkeys(form.label for form in self._by_opening.values()))
+        self.most_keywords = max(map(len, self._by_opening))
+
+    def beginning(self, first: Sequence[Token]) -> _Form | None:
+        """Which of our statements these tokens begin; more of them than it has keywords do not matter."""
+        words = tuple(takewhile(bool, map(keyword_of, first)))
+        if len(first) > 2 and (form := self._before_name.get(" ".join(words[:2]))):
+            return form if first[2].kind in (Kind.WORD, Kind.QUOTED) else None
+        # The longest first: CREATE ANONYMIZED STREAM is a statement of its own.
+        openings = [words[:length] for length in range(len(words), 0, -1)]
+        if not _NOT_OURS.isdisjoint(openings):
+            return None
+        return next((self._by_opening[opening] for opening in openings if opening in self._by_opening), None)
+
+
+@cache
+def _all_forms() -> _Forms:
+    return _Forms(statements())
+
+
+@cache
+def _forms_of(keyword: str) -> _Forms:
+    """The forms of the statements that begin with a keyword."""
+    return _Forms(statements_beginning(keyword))
+
+
+def parse_script(text: str) -> list[Statement]:
+    """The statements of a script, each with its place in it.
+
+    Raises StatementError for one of our own that is not written correctly, before any
+    of the script has run. What is not ours is not looked at: DuckDB says what is wrong with it.
+    """
+    positions = Positions(text)
+    return [_parsed(text, positions, piece) for piece in split(text)]
+
+
+def _misread(text: str) -> str | None:
+    """A hint for a statement that DuckDB could not run: the one of ours that was meant, or that begins within it.
+
+    None where nothing in it is like one of ours.
+    """
+    forms = _all_forms()
+    every_token = list(tokens(text))
+    # A token that is never closed is the last one.
+    read = [token for token in every_token if token.kind is not Kind.OPEN]
+    for number, (before, token) in enumerate(pairwise(read), start=1):
+        _, line_break, indent = text[before.end : token.start].rpartition("\n")
+        following = every_token[number : number + forms.most_keywords]
+        if line_break and not indent.strip() and (form := forms.beginning(following)):
+            return f"if {form.label} begins another statement, put a semicolon before it"
+    words = " ".join(keyword_of(token) for token in read[:2])
+    if len(read) == 2 and keyword_of(read[0]) in ("DESCRIBE", "DESC"):
+        return f"if {shortened(read[1].text)} is a policy, write DESCRIBE POLICY {shortened(read[1].text)}"
+    if words == "SHOW POLICY":
+        return "SHOW POLICIES lists all, SHOW POLICY name describes one"
+    near = get_close_matches(words, [label for label in forms.labels if " " in label], n=1, cutoff=_NEAR)
+    near = near or get_close_matches(words.partition(" ")[0], [word for word in forms.labels if " " not in word], n=1)
+    return f"did you mean {near[0]}?" if near else None
+
+
+def hint_for(error: BaseException, script: str) -> str | None:
+    """Which of our statements was meant by the one of a script that DuckDB could not read; None for other errors.
+
+    Of several statements it is the one that begins with the word that DuckDB stumbles over.
+    """
+    if type(error).__name__ not in ("ParserException", "CatalogException"):
+        return None
+    pieces = [piece.text for piece in split(script)]
+    if len(pieces) > 1:
+        first = [next(tokens(text)).text for text in pieces]
+        pieces = [text for text, word in zip(pieces, first, strict=True) if f'near "{word}"' in str(error)]
+    return _misread(pieces[0]) if len(pieces) == 1 else None
+
+
+def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Statement:
+    """A statement of a script with the values that its placeholders stand for.
+
+    Raises StatementError for a value that cannot stand there.
+    """
+    assert statement.parts is not None
+    text, start, end = statement.parts.script, statement.parts.start, statement.parts.end
+    positions = Positions(text)
+    return _parsed(text, positions, Piece(text[start:end], start, positions.at(start)), values)
+
+
+def statement_ending(beginning: str, text: str, argument: str) -> Statement:
+    """The statement of which an argument is the end. Raises UserError, with the argument's name, where it is none."""
+    try:
+        parsed = parse_script(f"{beginning} {text}")
+    except SqlanonError as error:
+        raise UserError(f"{argument}: {error.message}", hint=error.hint) from None
+    if len(parsed) != 1:
+        raise UserError(f"{argument}: {text!r} is more than one statement")
+    if parsed[0].placeholders:
+        raise UserError(f"{argument}: {text!r} has a parameter", hint="write its value")
+    return parsed[0]
+
+
+def _parsed(
+    text: str, positions: Positions, piece: Piece, values: Mapping[Placeholder, Value] | None = None
+) -> Statement:
+    forms = _forms_of(first_keyword(piece.text) or "")
+    form = forms.beginning(list(islice(tokens(piece.text), forms.most_keywords)))
+    if form is None:
+        parts = Parts(text, positions, piece.start, piece.end)
+        parts.add_query(piece.start, piece.end)
+        return PassThrough(piece.text, position=piece.position, parts=parts)
+    example = "" if isinstance(form.statement, Meant) else form.statement.form()
+    reader = Reader(text, positions, piece.start, piece.end, label=form.label, form=example, values=values)
+    if isinstance(form.statement, Meant):
+        meant.refuse(reader, form.statement)
+    statement = form.statement.read(reader)
+    # None is left once they have values.
+    placeholders = tuple(dict.fromkeys(reader.placeholders.read)) if values is None else ()
+    return replace(statement, position=piece.position, parts=reader.parts, placeholders=placeholders)

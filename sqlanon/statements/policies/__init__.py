@@ -1,0 +1,1 @@
+"""Policies: made, changed and dropped, and proposed for a table."""

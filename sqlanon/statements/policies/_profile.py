@@ -1,0 +1,194 @@
+"""PROFILE: who can be found in a table, and a policy to begin with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.catalog import hierarchies, policies, releases
+from sqlanon.domain.counts import counted, per_cent
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
+from sqlanon.domain.values import QualifiedName, Source, variable_of
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, about
+from sqlanon.estimates.counted_rows import counted_source, number_column
+from sqlanon.inputs.source import BoundSource, bind_source, source_column
+from sqlanon.profiling.categories import Category, categories
+from sqlanon.profiling.combinations import Combinations, Search, count_alone, search
+from sqlanon.profiling.roles import Values, proposed_role, values_of
+from sqlanon.sqlgen.build import names
+from sqlanon.statements.policies._first_release import about_policy, about_release, first_release
+from sqlanon.statements.policies._proposal import ProposedColumn, numbered_name, proposed_columns, statements
+from sqlanon.statements.policies.profile import Profile
+from sqlanon.syntax.definitions import role_text
+
+# What no name of a policy has that is to be typed.
+_NO_WORD = re.compile(r"\W+")
+# How many sets of a size, and how many keys, are listed.
+_LISTED = 3
+_LISTED_KEYS = 10
+_NO_POLICY = "a policy needs a column by which people could be found: there is none"
+
+Row = tuple[Any, ...]
+
+
+def profile(engine: Engine, statement: Profile) -> list[Row]:
+    """What the data of a table say of its columns and of who can be found by them, and statements to begin with.
+
+    There is a row for each column, for the most telling sets of columns of each size, for the smallest sets that tell
+    nearly all rows apart, for each statement, and for the one that makes a first release.
+    Figures are of all rows; no value of the table is in them. Raises PolicyError for a source or a column that there is
+    not.
+    """
+    with engine.transaction(), Scratch(engine) as scratch:
+        source = _bound(engine, statement.source, scratch)
+        parts = list(_relations(engine, source, _columns(statement, source.columns), scratch))
+        values: list[Values] = []
+        recognized: dict[str, tuple[Category, str]] = {}
+        for part in parts:
+            alone = count_alone(engine, part.rows, [name for name, _ in part.columns])
+            values += values_of(engine, part.rows, part.columns, alone)
+            recognized |= categories(engine, part.values, part.columns)
+        roles = [(column_values, proposed_role(column_values, recognized)) for column_values in values]
+        taken = {fold(name) for name in hierarchies.listing(engine)}
+        name = numbered_name(_policy_name(statement.source), {fold(name) for name in policies.listing(engine)})
+        tables = {column: part.rows for part in parts for column, _ in part.columns}
+        proposed = proposed_columns(engine, tables, statement.source, roles, name, taken)
+        quasi = [c.values.counted for c in proposed if c.attribute.role is Role.QUASI_IDENTIFIER]
+        searched = search(scratch, source.relation, quasi) if quasi else None
+        return [
+            *(_of_column(column) for column in proposed),
+            *(_of_sets(searched) if searched else ()),
+            *(_to_run(engine, proposed, statement.source, name) if quasi else [_to_edit(name, None, _NO_POLICY)]),
+        ]
+
+
+def _bound(engine: Engine, source: Source, scratch: Scratch) -> BoundSource:
+    """The source with its columns. There is no policy yet, so an error speaks of the source alone."""
+    try:
+        return bind_source(engine, source, scratch, failed="the source cannot be read")
+    except PolicyError as error:
+        if source.query:
+            error.hint = error.hint or _readable(str(source.query))
+        raise
+
+
+def _readable(query: str) -> str:
+    """What to look at where a source that is no table cannot be read: a file, a function, or a query."""
+    path = "a path begins in the folder in which sqlanon runs"
+    if query.startswith("FROM '"):
+        return f"{path}; SHOW ALL TABLES lists the tables"
+    if query.startswith("FROM ") and query.endswith(")"):
+        return f"{path}; columns of a table are listed without quotes or in double quotes: PROFILE people (age, zip)"
+    return "the query has to run by itself"
+
+
+@dataclass(frozen=True)
+class _Relation:
+    """Columns that are read from one relation of `rows`, and one of some of their `values` that shows their form."""
+
+    columns: Sequence[Column]
+    rows: QualifiedName
+    values: QualifiedName
+
+
+def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], scratch: Scratch) -> Iterator[_Relation]:
+    """The relations of the columns: the source, or where its rows are elsewhere one for each, with its values counted.
+
+    Raises UserError for a column with more values than may be collected.
+    """
+    if not engine.distributed:
+        yield _Relation(columns, source.relation, source.relation)
+        return
+    for column in columns:
+        name, _ = column
+        counted = counted_source(names.relation(source.relation), [name], number_column([name]), scratch)
+        yield _Relation([column], QualifiedName((counted.rows,)), QualifiedName((counted.groups,)))
+
+
+def _columns(statement: Profile, columns: Sequence[Column]) -> list[Column]:
+    if not statement.columns:
+        return list(columns)
+    named = []
+    for name in statement.columns:
+        with about("columns", name):
+            named.append(source_column(name, columns, statement.source.called))
+    return list(dict.fromkeys(named))
+
+
+def _policy_name(source: Source) -> str:
+    if source.name is None:
+        return "proposed"
+    name = variable_of(source.name.name) or source.name.name
+    # Of a path, what its last part is called.
+    return _NO_WORD.sub("_", Path(name).stem).strip("_") or "proposed" if "/" in name else name
+
+
+def _of_column(column: ProposedColumn) -> Row:
+    values = column.values
+    missing = values.nulls / values.counted.rows if values.counted.rows else None
+    figures = (values.counted.distinction, values.counted.separation, values.counted.unique)
+    return "column", values.name, values.distinct, missing, *figures, role_text(column.attribute), column.why
+
+
+def _of_sets(searched: Search) -> Iterator[Row]:
+    for size, sets in enumerate(searched.by_size, 1):
+        telling = sorted(sets, key=lambda combination: (-combination.alone, combination.alike, combination.columns))[
+            :_LISTED
+        ]
+        mean = sum(combination.unique or 0 for combination in sets) / len(sets) if sets else 0
+        for number, combination in enumerate(telling, 1):
+            columns = counted(size, "column")
+            rank = f"rank {number} of {counted(len(sets), 'set')} of {columns}"
+            why = f"{rank}, whose mean of unique_rows is {per_cent(mean)}"
+            yield _of_set("columns", combination, why)
+    for key in sorted(
+        searched.keys, key=lambda combination: (len(combination.columns), -combination.alone, combination.columns)
+    )[:_LISTED_KEYS]:
+        yield _of_set("key", key, "tells nearly all rows apart, and no part of it does")
+    if searched.left_out:
+        left_out = counted(searched.left_out, "column")
+        yield "columns", None, None, None, None, None, None, None, f"{left_out} more are in none of these sets"
+
+
+def _of_set(part: str, combination: Combinations, why: str) -> Row:
+    return (
+        part,
+        ", ".join(combination.columns),
+        combination.values,
+        None,
+        combination.distinction,
+        combination.separation,
+        combination.unique,
+        None,
+        why,
+    )
+
+
+def _to_run(engine: Engine, proposed: Sequence[ProposedColumn], source: Source, policy: str) -> Iterator[Row]:
+    """The statements that make the hierarchies and the policy, and the one that makes a first release of it."""
+    *of_hierarchies, (_, of_policy) = statements(proposed, source, policy)
+    for hierarchy, text in of_hierarchies:
+        yield _to_edit(hierarchy, text, "edit it, then run it")
+    yield _to_edit(policy, of_policy, about_policy(proposed))
+    release = numbered_name(f"{policy}_release", _names_of_objects(engine))
+    text = first_release(proposed, policy, release)
+    yield "release", release, None, None, None, None, None, text, about_release(proposed)
+
+
+def _to_edit(made: str, text: str | None, why: str) -> Row:
+    return "statement", made, None, None, None, None, None, text, why
+
+
+def _names_of_objects(engine: Engine) -> set[str]:
+    """The names of tables, views and releases, in lower case: a release of several tables has none of its own name."""
+    tables = exp.select(names.column("table_name")).from_(names.relation(("information_schema", "tables")))
+    called = [name for (name,) in engine.rows(tables)]
+    return {fold(name) for name in [*called, *(release.name for release, _ in releases.listing(engine))]}

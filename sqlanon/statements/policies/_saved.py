@@ -1,0 +1,91 @@
+"""Policies that are changed, checked and stored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlanon.catalog import policies as catalog
+from sqlanon.domain.identifiers import nearest, same_name
+from sqlanon.domain.policy import Attribute, Policy, Requirement
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
+from sqlanon.inputs.catalog_entries import with_bound_names
+from sqlanon.inputs.joins.requirements import with_argument_names
+from sqlanon.inputs.related_tables import related_sources, require_of_respondents
+from sqlanon.inputs.requirements import bind_requirements, resolve_requirements, with_bound_relations
+from sqlanon.remarks.columns import rows_of_nobody
+from sqlanon.remarks.wording import of_nobody
+from sqlanon.statements.policies.alter_policy import AlterPolicy
+from sqlanon.syntax.texts import call_text
+
+
+def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
+    """Checks a policy against its sources and its hierarchies, and stores it; returns remarks on the source."""
+    with Scratch(engine) as scratch:
+        catalog.validate(policy)
+        resolve_requirements(policy)
+        source = policy_source(engine, policy, scratch, copy=False)
+        public = public_source(engine, policy, scratch, copy=False)
+        related = related_sources(engine, policy, scratch, copy=False)
+        bound = bind(policy, source, hierarchies_of(engine, policy), "", public, related)
+        require_of_respondents(engine, bound)
+        bind_requirements(engine, bound, source, scratch)
+        catalog.save(engine, with_bound_relations(engine, with_bound_names(engine, policy)))
+        return tuple(of_nobody(bound.entity.column, rows_of_nobody(engine, bound))) if bound.entity else ()
+
+
+def changed_policy(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:
+    """The policy after an ALTER POLICY.
+
+    Raises PolicyError where there is no such column, or where the name or the column is taken.
+    """
+    match statement.action:
+        case "rename":
+            if catalog.exists(engine, statement.new_name) and not same_name(statement.new_name, policy.name):
+                raise PolicyError(f"the policy {statement.new_name} exists already", hint="drop it first")
+            return replace(policy, name=statement.new_name)
+        case "require":
+            return replace(policy, requirements=tuple(map(with_argument_names, statement.requirements)))
+        case "add" if statement.requirements:
+            return replace(policy, requirements=_more_requirements(policy, statement))
+        case action:
+            return replace(policy, attributes=_attributes(policy, action, statement.attribute, statement.column))
+
+
+def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirement, ...]:
+    """The requirements of a policy and those that are added; PolicyError where one is there with other numbers."""
+    added = tuple(map(with_argument_names, statement.requirements))
+    for requirement in added:
+        for known in policy.requirements:
+            if known.subject == requirement.subject:
+                raise PolicyError(
+                    f"{policy} requires {call_text(known)} already",
+                    hint=f"ALTER POLICY {policy.name} REQUIRE takes the place of all requirements: name all that stay",
+                    part=("requirement", requirement.model),
+                )
+    return (*policy.requirements, *added)
+
+
+def _attributes(policy: Policy, action: str, attribute: Attribute | None, column: str) -> tuple[Attribute, ...]:
+    """The attributes of a policy after one was added, altered or dropped."""
+    name = attribute.name if attribute else column
+    for table in policy.related:
+        if any(same_name(known.name, name) for known in table.attributes):
+            raise PolicyError(
+                f"{name} is a column of {table.name}, and ALTER POLICY changes those of the source of {policy} alone",
+                hint=f"DESCRIBE POLICY {policy.name} answers with its statement: change it, and CREATE OR REPLACE",
+                part=("column", name),
+            )
+    is_there = any(same_name(known.name, name) for known in policy.attributes)
+    if is_there == (action == "add"):
+        raise PolicyError(
+            f"{policy} {'has' if is_there else 'does not name'} the column {name}" + (" already" if is_there else ""),
+            hint="write ALTER COLUMN" if is_there else nearest(name, [known.name for known in policy.attributes]),
+            part=("column", name),
+        )
+    if attribute and not is_there:
+        return (*policy.attributes, attribute)
+    changed = ((attribute,) if same_name(known.name, name) else (known,) for known in policy.attributes)
+    return tuple(known for pair in changed for known in pair if known is not None)

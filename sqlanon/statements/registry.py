@@ -1,0 +1,70 @@
+"""All statements, found by walking the folders of their subjects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from sqlanon.statements.base import Statement
+
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\] ?")
+
+
+# A module of a subject's folder has the statement that is called like it, `CreatePolicy` in `create_policy.py`, and
+# begins with the first keyword of the statement. One that begins with an underscore has what statements import when
+# they run.
+_MODULES = sorted(path for path in Path(__file__).parent.glob("*/*.py") if not path.stem.startswith("_"))
+
+
+@cache
+def statements() -> tuple[type[Statement], ...]:
+    """The classes of all statements, in the order of their folders and modules."""
+    return tuple(map(_statement_of, _MODULES))
+
+
+@cache
+def statements_beginning(keyword: str) -> tuple[type[Statement], ...]:
+    """The statements that begin with a keyword. Others are not imported: most scripts are DuckDB's alone."""
+    return tuple(_statement_of(path) for path in _MODULES if _first_keyword(path) == keyword)
+
+
+def _first_keyword(path: Path) -> str:
+    return path.stem.partition("_")[0].upper()
+
+
+def _statement_of(path: Path) -> type[Statement]:
+    """The statement of a module.
+
+    Raises AttributeError where the module has no class of its name, TypeError where the statement does not begin with
+    the first word of that name.
+    """
+    name = "".join(part.capitalize() for part in path.stem.split("_"))
+    cls: type[Statement] = getattr(import_module(f"{__package__}.{path.parent.name}.{path.stem}"), name)
+    if any(opening.split()[0] != _first_keyword(path) for opening in (*cls.OPENINGS, *cls.OPENINGS_BEFORE_NAME)):
+        raise TypeError(f"the statement {name} does not begin with {_first_keyword(path)}, as its module does")
+    return cls
+
+
+def label_of(opening: str) -> str:
+    """The opening without the keywords that may be left out: errors call the statement so."""
+    while (shorter := _OPTIONAL.sub("", opening)) != opening:
+        opening = shorter
+    return opening
+
+
+def spellings_of(opening: str) -> Iterator[tuple[str, ...]]:
+    """The opening with and without each of the keywords that may be left out."""
+    optional = _OPTIONAL.search(opening)
+    if optional is None:
+        yield tuple(opening.split())
+        return
+    for words in ("", f"{optional[1]} "):
+        yield from spellings_of(opening[: optional.start()] + words + opening[optional.end() :])
+
+
+def keywords() -> tuple[str, ...]:
+    """The keywords that statements begin with, for completion in a shell."""
+    return tuple(label_of(opening) + kind for cls in statements() for opening in cls.OPENINGS for kind in cls.KINDS)

@@ -1,0 +1,1 @@
+"""Releases: made, explained, made anew, dropped, exported and queried."""

@@ -1,0 +1,163 @@
+"""CREATE ANONYMIZED."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.statements.base import WARNING, Answer, Catalog, Columns, Statement, released_rows
+from sqlanon.syntax import values
+from sqlanon.syntax.definitions import release_text
+from sqlanon.syntax.head import if_not_exists, in_series, levels_from, policy_name, release_name
+from sqlanon.syntax.policy import sets
+
+if TYPE_CHECKING:
+    from sqlanon.domain.watching import Watching
+    from sqlanon.engines.base import Engine
+    from sqlanon.syntax.reader import Reader
+
+RELEASE_KINDS = ("VIEW", "TABLE")
+_METHOD_EXAMPLE = "generalization(suppression => 0.02)"
+
+_COUNTED: Columns = (
+    ("release", "VARCHAR"),
+    ("kind", "VARCHAR"),
+    ("source_rows", "BIGINT"),
+    ("released_rows", "BIGINT"),
+    ("suppressed_rows", "BIGINT"),
+)
+_REQUIRED: Columns = (
+    ("levels", "VARCHAR"),
+    ("requirement", "VARCHAR"),
+    ("attribute", "VARCHAR"),
+    ("required", "DOUBLE"),
+    ("achieved", "DOUBLE"),
+    ("satisfied", "BOOLEAN"),
+)
+# A line each.
+_REMARKS = ("remarks", "VARCHAR")
+
+
+@dataclass(frozen=True)
+class CreateRelease(Statement, ReleaseRequest):
+    """Makes a release of a policy by a method: a live view, or a snapshot.
+
+    `kind` is 'view' or 'table', `levels_from` the release whose levels are kept.
+    """
+
+    OPENINGS = ("CREATE [OR REPLACE] ANONYMIZED",)
+    KINDS = (" VIEW", " TABLE")
+    EXAMPLES = ("CREATE ANONYMIZED TABLE hospital_2026 AS POLICY hospital METHOD generalization(suppression => 0.02)",)
+    GRAMMAR = """
+create_release = CREATE [OR REPLACE] anonymized ;
+anonymized = ANONYMIZED ( VIEW | TABLE ) [IF NOT EXISTS] qualified_name AS POLICY name
+  [ METHOD call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] ]
+  [ LEVELS FROM RELEASE qualified_name ] [ IN SERIES name ] ;
+"""
+    CALCULATES = True
+    DISTRIBUTED = None
+    CATALOG = Catalog.READS
+    # The column between those says which loss it is.
+    COLUMNS = None
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        reader.expect("CREATE")
+        return cls.after_create(reader, reader.accept("OR", "REPLACE"), "STREAM")
+
+    @classmethod
+    def after_create(cls, reader: Reader, or_replace: bool, *also: str) -> Self:
+        """Reads ANONYMIZED VIEW|TABLE and the rest; `also` are other kinds that could stand there, for the message."""
+        reader.expect("ANONYMIZED")
+        kind = reader.choose(RELEASE_KINDS, *also).lower()
+        unless_there = if_not_exists(reader, or_replace)
+        name = release_name(reader)
+        reader.expect("AS", "POLICY")
+        policy = policy_name(reader)
+        method = _method(reader, kind) if reader.accept("METHOD") else MethodCall()
+        for keyword in ("COLUMNS", "FRAGMENTS"):
+            if reader.sees(keyword):
+                hint = f"write it behind the method: METHOD name(...) {keyword} (age, sex), (disease)"
+                raise reader.refused(f"{keyword} belongs to a METHOD", hint=hint, token=reader.peek())
+        levels = levels_from(reader)
+        series = in_series(reader)
+        further = ("IN SERIES",) if levels else ("METHOD", "LEVELS FROM RELEASE", "IN SERIES")
+        reader.end(*(() if series is not None else further))
+        return cls(kind, name, policy, method, or_replace, unless_there, series, levels)
+
+    def sql(self) -> str:
+        return release_text(self)
+
+    def title(self) -> str:
+        return f"CREATE ANONYMIZED {self.kind.upper()} {self.name}"
+
+    def released_rows(self, answer: Answer) -> int | None:
+        return released_rows(answer)
+
+    def run(self, engine: Engine, progress: Watching | None) -> Answer:
+        return created(engine, self, progress)
+
+
+def created(engine: Engine, request: ReleaseRequest, progress: Watching | None) -> Answer:
+    """Makes a release; a row for each requirement with the figures of the release."""
+    from sqlanon.catalog import releases
+    from sqlanon.domain.report import PrivacyReport
+    from sqlanon.pipeline import run
+    from sqlanon.pipeline.explain import printable
+    from sqlanon.releases.composition import others_among, others_of, warning
+    from sqlanon.releases.loaded import load_release
+
+    published = run.create(engine, request, progress)
+    if published is None:
+        release = load_release(engine, request.name)
+        # What requires nothing, such as the loss, is no requirement.
+        measured = releases.measurements(engine, release)
+        report = PrivacyReport(tuple(measurement for measurement in measured if measurement.satisfied is not None))
+        others = others_of(engine, release)
+    else:
+        release, report = published.release, published.report
+        others = others_among(engine, release, published.known)
+    head = (
+        str(release.name),
+        release.kind,
+        release.source_rows,
+        release.released_rows,
+        release.suppressed_rows,
+        release.loss,
+        release.levels,
+    )
+    said = warning(others)
+    remarks = "\n".join(map(printable, published.remarks)) if published and published.remarks else None
+    loss = (release.loss_name, "DOUBLE")
+    return Answer(
+        (*_COUNTED, loss, *_REQUIRED, WARNING, _REMARKS),
+        tuple((*head, *astuple(m), said, remarks) for m in report.measurements),
+    )
+
+
+def _method(reader: Reader, kind: str) -> MethodCall:
+    """The method behind METHOD, with its sets of columns."""
+    token = reader.peek()
+    name, arguments = values.call(reader, "a method", _METHOD_EXAMPLE, "method")
+    if name == "stream":
+        hint = "write CREATE ANONYMIZED STREAM name AS POLICY policy ORDER BY column METHOD stream(...)"
+        raise reader.refused(f"METHOD stream makes no {kind}", hint=hint, token=token)
+    method = MethodCall(name, arguments, sets=sets(reader, "FRAGMENTS"))
+    if not method.sets:
+        method = replace(method, each_apart=reader.accept("COLUMNS", "EACH"))
+    if not method.sets and not method.each_apart:
+        method = replace(method, columns=_columns(reader))
+    further = method.sets or method.columns or method.each_apart
+    if not reader.sees("IN") and not reader.sees("LEVELS"):
+        reader.end(*(() if further else ("FRAGMENTS", "COLUMNS")), "LEVELS FROM RELEASE", "IN SERIES")
+    return method
+
+
+def _columns(reader: Reader) -> tuple[tuple[str, ...], ...]:
+    """COLUMNS (column, ...), ...; nothing without the keyword."""
+    if reader.sees("COLUMNS") and reader.peek(1).text != "(":
+        reader.expect("COLUMNS")
+        raise reader.expected("EACH or '('", hint="write COLUMNS (age, sex), (disease), or COLUMNS EACH")
+    return sets(reader, "COLUMNS")

@@ -1,0 +1,74 @@
+"""REFRESH ANONYMIZED TABLE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import UserError
+from sqlanon.statements.base import Answer, Catalog, Statement, released_rows
+from sqlanon.statements.releases.create_release import created
+from sqlanon.syntax.head import levels_from, release_name
+from sqlanon.syntax.texts import levels_text, qualified_text
+
+if TYPE_CHECKING:
+    from sqlanon.domain.watching import Watching
+    from sqlanon.engines.base import Engine
+    from sqlanon.syntax.reader import Reader
+
+
+@dataclass(frozen=True)
+class RefreshRelease(Statement):
+    """Makes a snapshot anew from its source as it is now, by the policy, method and series of the release.
+
+    The policy is the one that the catalog has now. It fails for a live view, which is as its source is.
+    """
+
+    name: QualifiedName
+    levels_from: QualifiedName | None = None
+
+    OPENINGS = ("REFRESH ANONYMIZED",)
+    KINDS = (" TABLE",)
+    EXAMPLES = ("REFRESH ANONYMIZED TABLE hospital_2026",)
+    GRAMMAR = """
+refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ LEVELS FROM RELEASE qualified_name ] ;
+"""
+    CALCULATES = True
+    DISTRIBUTED = None
+    CATALOG = Catalog.READS
+    # Those of CREATE ANONYMIZED.
+    COLUMNS = None
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        reader.expect("REFRESH", "ANONYMIZED", "TABLE")
+        name = release_name(reader)
+        levels = levels_from(reader)
+        reader.end(*(() if levels else ("LEVELS FROM RELEASE",)))
+        return cls(name, levels)
+
+    def sql(self) -> str:
+        return f"REFRESH ANONYMIZED TABLE {qualified_text(self.name)}{levels_text(self.levels_from)}"
+
+    def title(self) -> str:
+        return f"REFRESH ANONYMIZED TABLE {self.name}"
+
+    def released_rows(self, answer: Answer) -> int | None:
+        return released_rows(answer)
+
+    def run(self, engine: Engine, progress: Watching | None) -> Answer:
+        from sqlanon.releases.loaded import load_release
+        from sqlanon.releases.original_statement import request_again
+        from sqlanon.releases.own_series import own_series
+
+        release = load_release(engine, self.name)
+        if release.kind == "view":
+            raise UserError(
+                f"{release.name} is a live view, which shows its source as it is",
+                hint="only a snapshot can be refreshed",
+                part=("release",),
+            )
+        request = request_again(release, or_replace=True)
+        request = replace(request, series=own_series(engine, release), levels_from=self.levels_from)
+        return created(engine, request, progress)

@@ -1,0 +1,1 @@
+"""Series of releases: begun and dropped."""

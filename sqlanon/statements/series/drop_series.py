@@ -1,0 +1,27 @@
+"""DROP SERIES."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.statements.base import DONE, Catalog
+from sqlanon.statements.named import DropNamed, KeptByName
+
+
+@dataclass(frozen=True)
+class DropSeries(DropNamed):
+    """Erases a series and its ledger; its releases stay."""
+
+    OPENINGS = ("DROP SERIES",)
+    EXAMPLES = ("DROP SERIES IF EXISTS monthly",)
+    GRAMMAR = "drop_series = DROP SERIES [IF EXISTS] name ;"
+    CALCULATES = False
+    DISTRIBUTED = None
+    CATALOG = Catalog.LISTS
+    COLUMNS = DONE
+    KIND = "series"
+
+    def kept(self) -> KeptByName:
+        from sqlanon.catalog import series
+
+        return series

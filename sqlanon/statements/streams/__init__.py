@@ -1,0 +1,1 @@
+"""Streams: begun, advanced and dropped."""

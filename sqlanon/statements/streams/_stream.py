@@ -1,0 +1,198 @@
+"""Streams that are begun, advanced, checked and dropped."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlanon.catalog import migrations, policies, releases
+from sqlanon.catalog import streams as catalog
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.counts import counted
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.stream import Batch, Stream
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.inputs.bind_policy import hierarchies_of
+from sqlanon.inputs.catalog_entries import find_relation
+from sqlanon.inputs.related_tables import require_one_table
+from sqlanon.inputs.source import own_object, qualified
+from sqlanon.releases.composition import others_than, warning
+from sqlanon.releases.lineage import sources_of
+from sqlanon.sqlgen.build.ddl import drop_object
+from sqlanon.statements.streams.advance import Advance
+from sqlanon.statements.streams.create_stream import CreateStream
+from sqlanon.statements.streams.drop_stream import DropStream
+from sqlanon.streams.advance import advanced
+from sqlanon.streams.axes import axes_of
+from sqlanon.streams.checks import STATE, has_own_rows, is_whole, measured, require_whole
+from sqlanon.streams.columns import Columns, bound_columns, require_admitted
+from sqlanon.streams.delays import require_interval
+from sqlanon.streams.loaded import find_stream
+from sqlanon.streams.options import options_of
+from sqlanon.streams.publishing import create_tables, published_columns
+
+
+def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | None, str | None]:
+    """Begins a stream, which publishes nothing yet; None where IF NOT EXISTS found one. The text is a warning.
+
+    Raises PolicyError for a policy and arguments that a stream cannot keep, UserError for a name that is taken.
+    """
+    options = options_of(statement.method.name, statement.method.arguments)
+    with engine.transaction(), Scratch(engine) as scratch:
+        migrations.install(engine)
+        name = qualified(engine, statement.name)
+        if catalog.find(engine, name) is not None:
+            if statement.if_not_exists:
+                return None, None
+            raise UserError(
+                f"the stream {name} exists already",
+                hint=f"write IF NOT EXISTS, or DROP ANONYMIZED STREAM {name} first, which drops what it has published",
+                part=("stream",),
+            )
+        if taken := find_relation(engine, own_object(engine, name)):
+            raise UserError(
+                f"there is a {taken[0]} {name} already", hint="choose another name for the stream", part=("stream",)
+            )
+        require_interval(engine, options.delay)
+        with about("policy"):
+            policy = policies.load(engine, statement.policy)
+            require_one_table(policy, "a stream", "each of its rows leaves when it is due")
+        hierarchies = hierarchies_of(engine, policy)
+        require_admitted(policy, options)
+        columns = bound_columns(engine, policy, hierarchies, statement.order_column, options.delay, scratch, copy=False)
+        stream = Stream(
+            stream_id=secrets.token_hex(16),
+            name=name,
+            policy=policy.name,
+            policy_fingerprint=_fingerprint(policy, hierarchies),
+            order_column=columns.order_column,
+            columns=columns.named,
+            published=published_columns(columns),
+            quasi_identifiers=tuple(b.column for b in columns.policy.quasi_identifiers),
+            k=options.k,
+            delay=options.delay,
+            reuse=options.reuse,
+            salt=secrets.token_hex(32),
+        )
+        read = sources_of(engine, policy)
+        warned = warning(others_than(engine, name, read))
+        create_tables(engine, stream, columns, axes_of(columns), scratch)
+        catalog.save(engine, stream, read)
+    return stream, warned
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """What an ADVANCE has done, and how many respondents the class with the fewest has; None without a class."""
+
+    stream: Stream
+    batch: Batch
+    fewest: int | None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a job should know beside the numbers."""
+        said: list[str] = []
+        if self.batch.late_rows:
+            said.append(
+                f"withheld for coming before what had been read: {counted(self.batch.late_rows, 'row')}; "
+                f"{self.stream.order_column} has to grow"
+            )
+        if unpublished := self.batch.withheld_rows - self.batch.late_rows:
+            said.append(
+                f"withheld: {counted(unpublished, 'row')}, for which no class of {self.stream.k} respondents was there "
+                "in time, or without a respondent, or with a value that a hierarchy lacks"
+            )
+        return tuple(said)
+
+
+def advance_stream(engine: Engine, statement: Advance) -> Advanced:
+    """Publishes what is due of a stream: all of it is one transaction.
+
+    Raises PolicyError where the policy or its source are others than when the stream was begun, UserError if there is
+    no such stream or its table is gone.
+    """
+    with engine.transaction(), Scratch(engine) as scratch:
+        with about("stream"):
+            name = qualified(engine, statement.name)
+            if catalog.find(engine, name) is None and releases.find(engine, name) is not None:
+                raise UserError(
+                    f"{name} is a release, not a stream",
+                    hint=f"REFRESH ANONYMIZED TABLE {name} makes a snapshot anew; a live view follows its source",
+                )
+            stream = catalog.load(engine, name)
+        columns = _columns(engine, stream, scratch)
+        _require_own_rows(engine, stream)
+        batch, fewest = advanced(engine, stream, columns, scratch, to_end=statement.to_end, until=statement.until)
+    return Advanced(stream, batch, fewest)
+
+
+def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
+    """The columns that a stream reads. Raises PolicyError if they, or its policy, are others than when it was begun."""
+    with about("stream"):
+        policy = policies.load(engine, stream.policy)
+        hierarchies = hierarchies_of(engine, policy)
+        if _fingerprint(policy, hierarchies) != stream.policy_fingerprint:
+            raise PolicyError(
+                f"{policy} or a hierarchy of it is another than when the {stream} was begun; nothing was done",
+                hint="put back what was changed, or begin another stream: what waits in this one is not published",
+            )
+        columns = bound_columns(engine, policy, hierarchies, stream.order_column, stream.delay, scratch)
+        if columns.named != stream.columns:
+            raise PolicyError(
+                f"the source {policy.source.called} has other columns, or of other types, than when the {stream} was "
+                "begun; nothing was done",
+                hint=f"it read {', '.join(f'{name} {kind}' for name, kind in stream.columns)}",
+            )
+    return columns
+
+
+def _fingerprint(policy: Policy, hierarchies: Mapping[str, StoredHierarchy]) -> str:
+    """That of a policy, whatever it is called."""
+    return fingerprint(replace(policy, name=""), list(hierarchies.values()))
+
+
+def _require_own_rows(engine: Engine, stream: Stream) -> None:
+    require_whole(engine, stream)
+    if not has_own_rows(engine, stream):
+        raise UserError(
+            f"{stream.name} does not have the rows that were published; nothing was done",
+            hint="put back what was changed, from a backup or by undoing the change",
+            part=("stream",),
+        )
+
+
+def check_stream(engine: Engine, stream: Stream) -> list[Measurement]:
+    """From how many respondents the rows with one label stem at the least, counted from what is published.
+
+    Raises PrivacyViolation if the table has other rows than were published.
+    """
+    with engine.transaction():
+        require_whole(engine, stream)
+        return [measured(engine, stream)]
+
+
+def drop_stream(engine: Engine, statement: DropStream) -> bool:
+    """Drops a stream with what it has published, and forgets what waits. False if IF EXISTS found none.
+
+    Another table that has taken its name since stays.
+    """
+    with engine.transaction():
+        stream = find_stream(engine, statement.name)
+        if stream is None:
+            if statement.if_exists:
+                return False
+            with about("stream"):
+                stream = catalog.load(engine, qualified(engine, statement.name))
+        if is_whole(engine, stream):
+            engine.run(drop_object("table", own_object(engine, stream.name)))
+        for purpose in STATE:
+            if find_relation(engine, own_object(engine, stream.table(purpose))):
+                engine.run(drop_object("table", own_object(engine, stream.table(purpose))))
+        catalog.delete(engine, stream)
+    return True

@@ -1,0 +1,1 @@
+"""Workloads: made and dropped, and releases measured by them, by figures and by tasks."""

@@ -1,0 +1,297 @@
+"""MEASURE: the queries of a workload on the source and on the release, and how far they are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assess.estimate import answer_alone, readable, require_parsed, require_same_source, source_columns
+from sqlanon.assess.measure_results import Results, named, results_of
+from sqlanon.catalog import workloads
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.release import Release
+from sqlanon.domain.watching import Watching
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError, UserError
+from sqlanon.estimates.batch.by_table_groups import figures_by_tables
+from sqlanon.estimates.batch.context import BatchContext
+from sqlanon.estimates.batch.on_buckets import BucketCounts
+from sqlanon.estimates.batch.on_release import ReleaseAggregates, kinds_of
+from sqlanon.estimates.batch.on_separate_tables import SeparateTableCounts
+from sqlanon.estimates.batch.one_scan import repeats
+from sqlanon.estimates.batch.satisfying_values import Constants, constants
+from sqlanon.estimates.counted_rows import CountedRelease
+from sqlanon.estimates.error import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, summary
+from sqlanon.estimates.query.conjunctions import Conjunctions, ConjunctiveAggregate
+from sqlanon.estimates.query.parse import Aggregate
+from sqlanon.estimates.query.templates import Templates, WorkloadQuery
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.figures.class_figures import ClassFigure
+from sqlanon.inputs.source import in_file, own_object
+from sqlanon.sqlgen.build.expressions import insert
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.statements.workloads._ask_source import AskSource, NotAnswered, Note
+
+# Fewer queries are asked one by one.
+_FEW = 2
+
+
+def workload_figures(
+    engine: Engine, release: Release, workload: str, progress: Watching | None = None
+) -> list[ClassFigure]:
+    """The summary of `measure` as figures of no attribute."""
+    return [ClassFigure(name, None, value) for name, value in measure(engine, release, workload, progress)]
+
+
+def measure(
+    engine: Engine, release: Release, workload: str, progress: Watching | None = None
+) -> list[tuple[str, float | None]]:
+    """Asks every query of the source and of the release, stores each error, and returns the summary.
+
+    What was measured with the workload before is replaced. What the release cannot answer is a result without an
+    estimate. Raises UserError, naming it, for a query that the source has no answer to.
+    """
+    measuring = _Measuring(engine, release, workload, progress)
+    queries, refused = measuring.read()
+    try:
+        with engine.transaction(), Scratch(engine) as scratch:
+            compared = constants(queries, scratch)
+            estimated = Results(engine, scratch, "estimated", ESTIMATED)
+            actual = Results(engine, scratch, "actual", ACTUAL)
+            room = Results(engine, scratch, "room", ROOM)
+            without_estimate = Results(engine, scratch, "refused", REFUSED)
+            counted = CountedRelease(engine, source_columns([query.query for query in queries]), scratch)
+            refused |= measuring.ask_release(queries, compared, counted, scratch, estimated, room)
+            without_estimate.add_rows((number,) for number in sorted(refused))
+            note = measuring.note("ask the source", len(queries))
+            AskSource(engine, policy_of(release), scratch, compared, note).ask(queries, actual)
+            workloads.forget_errors(engine, workload, release.release_id)
+            tables = {"actual": actual, "estimated": estimated, "room": room, "refused": without_estimate}
+            query = errors({name: results.table for name, results in tables.items()}, release.release_id, workload)
+            engine.run(insert(relation(("anon", "query_error")), query))
+            rows = engine.rows(
+                summary(release.release_id, workload, len({*refused, *(query.number for query in queries)}))
+            )
+    except NotAnswered as failed:
+        raise failed.user_error(engine, workload, policy_of(release)) from None
+    return [(str(figure), value) for figure, value in rows]
+
+
+@dataclass
+class _Measuring:
+    """One workload, asked of a release."""
+
+    engine: Engine
+    release: Release
+    workload: str
+    progress: Watching | None
+
+    def read(self) -> tuple[list[WorkloadQuery], set[int]]:
+        """The queries, and the numbers of the workload's other queries, which no release could answer."""
+        templates = Templates()
+        queries: list[WorkloadQuery] = []
+        refused: set[int] = set()
+        parsed_templates: set[str] = set()
+        names = readable(self.engine, self.release, []).names
+        for number, text in workloads.load(self.engine, self.workload, templates.one_query):
+            try:
+                query = _query_of(templates, number, text)
+                if query is None or not query.template or query.template not in parsed_templates:
+                    require_parsed(self.engine, text)
+                if query is None:
+                    refused.add(number)
+                    continue
+                parsed_templates.add(query.template)
+                require_same_source(query.query, str(self.release.name), names)
+            except UserError as error:
+                raise named(self.workload, number, error) from None
+            queries.append(query)
+        return queries, refused
+
+    def ask_release(
+        self,
+        queries: Sequence[WorkloadQuery],
+        compared: Constants,
+        counted: CountedRelease,
+        scratch: Scratch,
+        into: Results,
+        room: Results,
+    ) -> set[int]:
+        """Adds the estimate, spread, low and high of every query's results; returns the queries that are refused.
+
+        For queries with groups it adds to `room` how many rows the groups outside of the answer may have.
+        """
+        note = self.note("estimate", len(queries))
+        model = readable(self.engine, self.release, [])
+        answered: set[int] = set()
+        # Tables that are apart are joined by their rows one by one.
+        apart = model.separate_tables and not self.engine.distributed
+        if apart and len(queries) >= _FEW:
+            answered = self._tables_at_once(queries, model, compared, scratch, into)
+            left = [query for query in queries if query.number not in answered]
+            answered |= self._by_groups(left, model, scratch, into)
+        elif not model.separate_tables and model.counterfeits is None:
+            # What is added up over buckets has as many values as rows.
+            at_once = _AtOnce(
+                self,
+                Conjunctions(model, kinds := kinds_of(self.engine, model)),
+                kinds,
+                compared,
+                counted,
+                scratch,
+                into,
+            )
+            answered = at_once.ask(queries)
+            if len(model.bucketed) > 1 and not (model.exact or model.generalized or self.engine.distributed):
+                # The bucket of a row is that of all tables: each is a group that is linked to itself.
+                left = [query for query in queries if query.number not in answered]
+                answered |= self._by_groups(left, model, scratch, into)
+        refused: set[int] = set()
+        for done, query in enumerate([query for query in queries if query.number not in answered], start=len(answered)):
+            note(done)
+            if not self._ask_alone(query, counted, into, room):
+                refused.add(query.number)
+        return refused
+
+    def _ask_alone(self, workload_query: WorkloadQuery, counted: CountedRelease, into: Results, room: Results) -> bool:
+        """Adds the results of one query; False if it is refused."""
+        query = workload_query.whole()
+        with Scratch(self.engine) as scratch:
+            try:
+                rows = answer_alone(self.engine, self.release, query, counted, scratch)
+            except PolicyError:
+                return False
+            except UserError as error:
+                raise named(self.workload, workload_query.number, error) from None
+            answer = self.engine.rows(rows.all_groups())
+        into.add_rows(result for row in answer for result in results_of(workload_query.number, query, row, 4))
+        if query.groups:
+            counts = [(item.name, item.function == "count") for item in query.items if isinstance(item, Aggregate)]
+            room.add_rows((workload_query.number, name, is_count, rows.room) for name, is_count in counts)
+        return True
+
+    def _tables_at_once(
+        self,
+        queries: Sequence[WorkloadQuery],
+        model: ReleaseModel,
+        compared: Constants,
+        scratch: Scratch,
+        into: Results,
+    ) -> set[int]:
+        """Adds the figures of the conjunctions that separate tables answer together; returns the queries' numbers."""
+        conjunctions = Conjunctions(model, kinds := kinds_of(self.engine, model))
+        at_once = SeparateTableCounts(BatchContext(self.engine, kinds, compared, scratch), model)
+        conjunctive = [
+            (query, parts)
+            for query in queries
+            if (parts := conjunctions.of(query)) and all(map(at_once.answers, parts))
+        ]
+        self.note("estimate", len(queries))(0)
+        try:
+            figures = list(at_once.figures([(part, query.query) for query, parts in conjunctive for part in parts]))
+        except EngineError as error:
+            raise self.one_of([query for query, _ in conjunctive], error) from None
+        into.add_rows((part.number, "[]", part.result, *rest, True) for part, (_, *rest) in figures)
+        return {query.number for query, _ in conjunctive}
+
+    def _by_groups(
+        self, queries: Sequence[WorkloadQuery], model: ReleaseModel, scratch: Scratch, into: Results
+    ) -> set[int]:
+        """Adds the figures of the queries that groups of separate tables answer; returns the queries' numbers."""
+        whole = {query.number: query.whole() for query in queries}
+        self.note("estimate", len(queries))(0)
+        try:
+            figures = list(figures_by_tables(self.engine, model, whole, scratch))
+        except EngineError as error:
+            raise self.one_of(queries, error) from None
+        into.add_rows((number, "[]", whole[number].aggregates[0].name, *rest, True) for number, *rest in figures)
+        return {number for number, *_ in figures}
+
+    def one_of(self, batch: Sequence[WorkloadQuery], error: EngineError) -> UserError:
+        """The error, with the numbers of all queries of the batch.
+
+        It has ended the transaction, so the queries cannot be asked one by one to find which of them it is about.
+        """
+        first, last = min(query.number for query in batch), max(query.number for query in batch)
+        return named(self.workload, first if first == last else f"one of {first} to {last}", error)
+
+    def note(self, stage: str, total: int) -> Note:
+        """A function that reports how many of a stage's queries are done."""
+
+        def note(done: int) -> None:
+            if self.progress:
+                # A query may have several results.
+                self.progress(stage, min(done, total), total)
+
+        return note
+
+
+@dataclass
+class _AtOnce:
+    """Asks a release many queries together; where one of them is refused, each half of them by itself."""
+
+    of: _Measuring
+    conjunctions: Conjunctions
+    kinds: Mapping[str, str]
+    constants: Constants
+    counted: CountedRelease
+    scratch: Scratch
+    into: Results
+
+    def ask(self, queries: Sequence[WorkloadQuery]) -> set[int]:
+        """Adds the figures of the queries that can be asked together; returns the numbers of these."""
+        self._note = self.of.note("estimate", len(queries))
+        self._done = 0
+        return self._ask([(query, parts) for query in queries if (parts := self.conjunctions.of(query))])
+
+    def _ask(self, conjunctive: Sequence[tuple[WorkloadQuery, list[ConjunctiveAggregate]]]) -> set[int]:
+        if len(conjunctive) < _FEW:
+            return set()
+        before = self._done
+        self._note(self._done)
+        try:
+            for count, figures in self._figures(conjunctive):
+                self.into.add(figures)
+                self._done += count
+                self._note(self._done)
+        except EngineError as error:
+            raise self.of.one_of([query for query, _ in conjunctive], error) from None
+        except PolicyError:
+            self._done = before
+            self.into.forget([query.number for query, _ in conjunctive])
+            half = len(conjunctive) // 2
+            return self._ask(conjunctive[:half]) | self._ask(conjunctive[half:])
+        return {query.number for query, _ in conjunctive}
+
+    def _figures(
+        self, conjunctive: Sequence[tuple[WorkloadQuery, list[ConjunctiveAggregate]]]
+    ) -> Iterator[tuple[int, exp.Query]]:
+        engine, release = self.of.engine, self.of.release
+        model = self.counted.of(readable(engine, release, [query.query for query, _ in conjunctive]))
+        parts = [part for _, query_parts in conjunctive for part in query_parts]
+        counts = [part for part in parts if part.at_once(model)]
+        if model.counted is not None:
+            counts = []
+        elif counts and not model.bucketed:
+            names = {model.exact[name] for part in counts for name in part.condition.conditions}
+            if repeats(engine, model.rows.subquery("released"), sorted(names)):
+                counts = []
+        context = BatchContext(engine, self.kinds, self.constants, self.scratch)
+        if counts:
+            yield from BucketCounts(context, model, counts).figures()
+        identities = set(map(id, counts))
+        if others := [part for part in parts if id(part) not in identities]:
+            # The rows of a view are computed whenever they are read.
+            stored = release.kind == "table" and in_file(engine, own_object(engine, release.name))
+            yield from ReleaseAggregates(context, model, others, dictionaries=stored).figures()
+
+
+def _query_of(templates: Templates, number: int, text: str) -> WorkloadQuery | None:
+    """The query in a text, or None if no release could answer it. Raises StatementError if the text is no query."""
+    try:
+        return templates.query_of(number, text)
+    except PolicyError:
+        return None

@@ -1,0 +1,63 @@
+"""MEASURE by figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlanon.domain.calls import FigureCall
+from sqlanon.domain.values import QualifiedName
+from sqlanon.statements.base import Answer, Catalog, Columns, Statement
+from sqlanon.syntax.texts import figure_text, name_text, qualified_text
+
+if TYPE_CHECKING:
+    from sqlanon.domain.watching import Watching
+    from sqlanon.engines.base import Engine
+
+# The columns of figures of a release, each of all attributes or of one.
+FIGURES: Columns = (("release", "VARCHAR"), ("figure", "VARCHAR"), ("attribute", "VARCHAR"), ("value", "DOUBLE"))
+
+
+@dataclass(frozen=True)
+class MeasureFigures(Statement):
+    """Measures what a release gives away and what it loses, by all figures or by those named.
+
+    With a workload, its errors are figures, too; without figures there is no workload.
+    """
+
+    release: QualifiedName
+    figures: tuple[FigureCall, ...] = ()
+    workload: str | None = None
+
+    OPENINGS = ()
+    EXAMPLES = ("MEASURE hospital_2026 WITH FIGURES (membership)",)
+    GRAMMAR = """
+measure_figures = MEASURE [kind] qualified_name
+  [ [ WITH WORKLOAD name ] WITH FIGURES "(" figure_call {"," figure_call} [","] ")" ] ;
+"""
+    CALCULATES = True
+    DISTRIBUTED = None
+    CATALOG = Catalog.READS
+    COLUMNS = FIGURES
+
+    def sql(self) -> str:
+        workload = f" WITH WORKLOAD {name_text(self.workload)}" if self.workload is not None else ""
+        figures = f" WITH FIGURES ({', '.join(map(figure_text, self.figures))})" if self.figures else ""
+        return f"MEASURE {qualified_text(self.release)}{workload}{figures}"
+
+    def title(self) -> str:
+        return f"MEASURE {self.release}"
+
+    def run(self, engine: Engine, progress: Watching | None) -> Answer:
+        from sqlanon.assess.measure_figures import measure_figures
+        from sqlanon.releases.loaded import load_release
+
+        release = load_release(engine, self.release)
+        remarks: list[str] = []
+        figures = measure_figures(engine, release, self.figures, remark=remarks.append)
+        if self.workload is not None:
+            from sqlanon.statements.workloads._measure import workload_figures
+
+            figures = [*workload_figures(engine, release, self.workload, progress), *figures]
+        rows = tuple((str(release.name), f.name, f.attribute, f.value) for f in figures)
+        return Answer(self.COLUMNS, rows, tuple(remarks))

@@ -1,0 +1,157 @@
+"""The columns of a policy: each its role, and what goes with the role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Attribute, Pseudonym, Role
+from sqlanon.syntax import values
+from sqlanon.syntax.lexer import Kind, Token, keyword_of
+from sqlanon.syntax.reader import SEPARATORS, Reader
+from sqlanon.syntax.wording import either, nearest_phrase, shortened
+
+ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
+_CLAUSES = {
+    Role.IDENTIFIER: ("PSEUDONYM",),
+    Role.ENTITY: ("PSEUDONYM",),
+    Role.QUASI_IDENTIFIER: ("USING", "MIN LEVEL", "MAX LEVEL", "WEIGHT"),
+    Role.SENSITIVE: ("USING",),
+    Role.INSENSITIVE: (),
+}
+_OWNERS = {
+    phrase: [role for role in Role if phrase in _CLAUSES[role]] for phrases in _CLAUSES.values() for phrase in phrases
+}
+
+
+def attributes(
+    reader: Reader, require: Callable[[Attribute, Token], None] = lambda attribute, token: None
+) -> tuple[Attribute, ...]:
+    """(column role ..., ...), no column twice. `require` is called with each column and the token of its name."""
+    columns: dict[str, Attribute] = {}
+
+    def item() -> None:
+        token = reader.peek()
+        column = attribute(reader)
+        key = fold(column.name)
+        if key in columns:
+            hint = "give it one role; DuckDB's names do not tell upper from lower case"
+            raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
+        require(column, token)
+        columns[key] = column
+
+    reader.listed(item)
+    return tuple(columns.values())
+
+
+def attribute(reader: Reader) -> Attribute:
+    """A column, its role and the role's clauses in any order, each at most once."""
+    _refuse_role_before_column(reader)
+    name = reader.named("a column", "column")
+    reader.mark("column", name, "role")
+    role = _role(reader)
+    clauses: dict[str, Any] = {}
+    while not (reader.sees_symbol(",") or reader.sees_symbol(")") or reader.peek().kind is Kind.END):
+        clauses.update([_clause(reader, name, role, clauses)])
+    return Attribute(name, role, **clauses)
+
+
+def hierarchy_name(reader: Reader) -> str:
+    """The name behind USING."""
+    return reader.named("the name of a hierarchy", "hierarchy")
+
+
+def role_words(role: Role) -> str:
+    """The role as a policy writes it."""
+    return next(words for words, other in ROLES.items() if other is role)
+
+
+def _role(reader: Reader) -> Role:
+    """The role behind a column. QUASI-IDENTIFIER and QUASI_IDENTIFIER, as people write it elsewhere, are the same."""
+    if reader.sees("QUASI") and reader.sees_symbol("-", ahead=1) and keyword_of(reader.peek(2)) == "IDENTIFIER":
+        for _ in range(3):
+            reader.take()
+        return Role.QUASI_IDENTIFIER
+    if reader.accept("QUASI_IDENTIFIER"):
+        return Role.QUASI_IDENTIFIER
+    if reader.sees_symbol(",") or reader.sees_symbol(")"):
+        hint = "the role stands behind each column, as in age QUASI IDENTIFIER, disease SENSITIVE"
+        raise reader.expected(either(*ROLES), hint=hint)
+    return ROLES[reader.choose(tuple(ROLES))]
+
+
+def _refuse_role_before_column(reader: Reader) -> None:
+    """Raises StatementError for SENSITIVE disease in place of disease SENSITIVE; a column may be called sensitive."""
+    behind_column = (*ROLES, *_OWNERS)
+    for words in sorted(ROLES, key=len, reverse=True):
+        token = reader.peek(len(words.split()))
+        if not reader.sees(*words.split()):
+            continue
+        is_list = (token.kind, token.text) == (Kind.SYMBOL, "(")
+        is_name = token.kind in (Kind.WORD, Kind.QUOTED) and nearest_phrase(token, behind_column) is None
+        if is_list or is_name:
+            column = "age" if is_list else shortened(token.text)
+            hint = f"the role stands behind each column: {column} {words}"
+            raise reader.refused(f"{words} stands before the column", hint=hint, token=reader.peek())
+        return
+
+
+def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> tuple[str, Any]:
+    token = reader.peek()
+    phrase = _clause_phrase(reader, role)
+    reader.mark("column", column, phrase.lower())
+    field = {"USING": "hierarchy"}.get(phrase, phrase.lower().replace(" ", "_"))
+    if field in before:
+        raise reader.refused(f"{phrase} stands twice", hint=f"keep one {phrase}", token=token)
+    return field, _clause_value(reader, phrase)
+
+
+def _clause_phrase(reader: Reader, role: Role) -> str:
+    allowed = _CLAUSES[role]
+    for phrase, roles in _OWNERS.items():
+        if role not in roles and reader.sees(*phrase.split()):
+            hint = f"{phrase} belongs to {' or '.join(role_words(owner) for owner in roles)}"
+            raise reader.refused(f"{phrase} does not go with {role_words(role)}", hint=hint, token=reader.peek())
+    return reader.choose(allowed, *SEPARATORS)
+
+
+def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | Pseudonym:
+    if phrase == "USING":
+        return hierarchy_name(reader)
+    if phrase == "WEIGHT":
+        return Decimal(values.number(reader))
+    if phrase == "PSEUDONYM":
+        return Pseudonym(key_variable(reader) if reader.accept("KEY") else None)
+    return values.integer(reader, f"a level after {phrase}, which is a whole number")
+
+
+def key_variable(reader: Reader) -> str:
+    """The name behind KEY, that of an environment variable."""
+    token = reader.peek()
+    variable = values.string(reader, "the name of an environment variable, as in KEY 'RELEASE_KEY'")
+    if not variable:
+        raise reader.refused(
+            "KEY names no variable", hint="name the environment variable that holds the key", token=token
+        )
+    return variable
+
+
+def sensitive_columns(reader: Reader) -> list[tuple[str, str | None]]:
+    """SENSITIVE column [USING hierarchy], ...; nothing without the keyword. Each column with its hierarchy, or None."""
+    if not reader.accept("SENSITIVE"):
+        return []
+    columns: dict[str, tuple[str, str | None]] = {}
+    while True:
+        token = reader.peek()
+        column = reader.named("a column", "column")
+        if fold(column) in columns:
+            raise reader.refused(
+                f"the column {token.text} is named twice",
+                hint="name it once; DuckDB's names do not tell upper from lower case",
+                token=token,
+            )
+        columns[fold(column)] = (column, hierarchy_name(reader) if reader.accept("USING") else None)
+        if not reader.accept_symbol(","):
+            return list(columns.values())

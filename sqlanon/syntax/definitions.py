@@ -1,0 +1,119 @@
+"""Text of a hierarchy, a policy and a release: the statements that make them, as a catalog keeps them."""
+
+from __future__ import annotations
+
+from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import Attribute, Policy, RelatedTable
+from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.values import plain_number
+from sqlanon.errors import StatementError
+from sqlanon.syntax.attributes import role_words
+from sqlanon.syntax.query_text import query_text
+from sqlanon.syntax.texts import (
+    against_text,
+    arguments_text,
+    call_text,
+    create_text,
+    if_not_exists_text,
+    joined_text,
+    levels_text,
+    name_text,
+    qualified_text,
+    requirements_text,
+    sets_text,
+    source_text,
+    string_text,
+    value_text,
+    word_text,
+)
+
+
+def hierarchy_text(definition: HierarchyDefinition, *, or_replace: bool = False, if_not_exists: bool = False) -> str:
+    """The CREATE HIERARCHY statement that defines this hierarchy."""
+    kind = word_text(definition.kind)
+    kind = kind if kind.startswith('"') else kind.upper()
+    head = f"{create_text(or_replace)}HIERARCHY {if_not_exists_text(if_not_exists)}{name_text(definition.name)}"
+    return f"{head} AS {kind} ({_hierarchy_arguments(definition)})"
+
+
+def _hierarchy_arguments(definition: HierarchyDefinition) -> str:
+    if definition.query is None:
+        return ", ".join([*map(value_text, definition.arguments), *arguments_text(definition.options)])
+    if definition.arguments or definition.options:
+        raise StatementError(
+            f"the hierarchy {definition.name} has a query and arguments",
+            hint="LEVELS and PARENTS read a query alone, the other kinds have arguments",
+        )
+    return query_text(definition.query)
+
+
+def policy_text(policy: Policy, *, or_replace: bool = False, if_not_exists: bool = False) -> str:
+    """The CREATE POLICY statement that defines this policy, an attribute a line."""
+    head = f"{create_text(or_replace)}POLICY {if_not_exists_text(if_not_exists)}{name_text(policy.name)} ON "
+    parts = [
+        sets_text("CONFIDENTIAL", policy.confidential),
+        sets_text("VISIBLE", policy.visible),
+        against_text(policy.against) + joined_text(policy.joined) + requirements_text(policy.requirements),
+    ]
+    pivot = f" PIVOT {name_text(p.item)} VALUES {name_text(p.rating)}" if (p := policy.pivot) else ""
+    tables = "".join(map(_related_table, policy.related))
+    columns = _attribute_lines(policy.attributes)
+    return f"{head}{source_text(policy.source)}{pivot} (\n{columns}\n){tables} {' '.join(filter(None, parts))}"
+
+
+def _related_table(table: RelatedTable) -> str:
+    """A table that belongs to the source of a policy, on a line of its own, with its columns."""
+    name = "" if table.source.name and table.source.name.name == table.name else f" AS {name_text(table.name)}"
+    head = f"\nWITH TABLE {source_text(table.source)}{name} ON ({name_text(table.key)})"
+    return f"{head} (\n{_attribute_lines(table.attributes)}\n)"
+
+
+def _attribute_lines(attributes: tuple[Attribute, ...]) -> str:
+    return ",\n".join(f"    {attribute_text(attribute)}" for attribute in attributes)
+
+
+def attribute_text(attribute: Attribute) -> str:
+    """A column of a policy with its role and the clauses of the role."""
+    return f"{name_text(attribute.name)} {role_text(attribute)}"
+
+
+def role_text(attribute: Attribute) -> str:
+    """The role of a column and its clauses, as a policy says them behind the column's name."""
+    parts = [role_words(attribute.role)]
+    if attribute.pseudonym:
+        parts.append("PSEUDONYM")
+        if attribute.pseudonym.key_variable is not None:
+            parts.append(f"KEY {string_text(attribute.pseudonym.key_variable)}")
+    if attribute.hierarchy is not None:
+        parts.append(f"USING {name_text(attribute.hierarchy)}")
+    for words, level in (("MIN LEVEL", attribute.min_level), ("MAX LEVEL", attribute.max_level)):
+        if level is not None:
+            parts.append(f"{words} {level}")
+    if attribute.weight != 1:
+        # The catalog keeps six decimals of it.
+        parts.append(f"WEIGHT {value_text(plain_number(attribute.weight))}")
+    return " ".join(parts)
+
+
+def release_text(request: ReleaseRequest) -> str:
+    """The CREATE ANONYMIZED statement that makes this release."""
+    return create_text(request.or_replace) + anonymized_text(request)
+
+
+def anonymized_text(request: ReleaseRequest) -> str:
+    """The part of CREATE and EXPLAIN that begins with ANONYMIZED."""
+    condition = if_not_exists_text(request.if_not_exists)
+    head = f"ANONYMIZED {request.kind.upper()} {condition}{qualified_text(request.name)}"
+    method = f" METHOD {call_text(request.method)}" if request.method.name else ""
+    series = f" IN SERIES {name_text(request.series)}" if request.series is not None else ""
+    sets, levels = _sets_of(request.method), levels_text(request.levels_from)
+    return f"{head} AS POLICY {name_text(request.policy)}{method}{sets}{levels}{series}"
+
+
+def _sets_of(method: MethodCall) -> str:
+    """FRAGMENTS or COLUMNS with what stands behind it, after a blank; nothing if there is neither."""
+    if method.each_apart:
+        return " COLUMNS EACH"
+    named = sets_text("FRAGMENTS", method.sets) or sets_text("COLUMNS", method.columns)
+    return f" {named}" if named else ""

@@ -1,0 +1,168 @@
+"""A policy as text, and the clauses that CHECK shares with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import JoinedRelease, Pivot, Policy, Requirement
+from sqlanon.domain.values import Source
+from sqlanon.syntax import values
+from sqlanon.syntax.attributes import attributes
+from sqlanon.syntax.head import created, object_name
+from sqlanon.syntax.lexer import Kind, Positions
+from sqlanon.syntax.reader import Reader
+from sqlanon.syntax.related import refuse_join, refuse_late, related_tables
+from sqlanon.syntax.script import split
+from sqlanon.syntax.source import source
+from sqlanon.syntax.wording import either
+
+_EXAMPLE = "k_anonymity(k => 4)"
+
+
+def policy_of(text: str) -> Policy:
+    """The policy that a CREATE POLICY statement defines, as a certificate has it.
+
+    Raises ValueError for another number of statements, StatementError for another statement.
+    """
+    (piece,) = split(text)
+    reader = Reader(text, Positions(text), piece.start, piece.end, label="CREATE POLICY", form="")
+    policy, _, _ = create_policy(reader)
+    return policy
+
+
+def create_policy(reader: Reader) -> tuple[Policy, bool, bool]:
+    """Reads a policy, whether OR REPLACE stands there, and whether IF NOT EXISTS does.
+
+    CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source [PIVOT item VALUES rating] (attributes)
+    [WITH TABLE source [AS name] ON (column) (attributes) ...]
+    [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public]
+    [JOINED WITH RELEASE other ON (columns)] REQUIRE requirements.
+
+    Where something is CONFIDENTIAL, REQUIRE may be left out.
+    """
+    or_replace, if_not_exists = created(reader, "POLICY")
+    name = object_name(reader, "policy")
+    reader.expect("ON")
+    reader.mark("source")
+    on = source(reader)
+    refuse_join(reader)
+    pivot, columns = _pivot(reader), attributes(reader)
+    refuse_join(reader)
+    if pivot is not None and reader.sees("WITH"):
+        hint = "take WITH TABLE for the long table, or pivot it in a query, ON (SELECT ...)"
+        raise reader.refused("WITH TABLE does not go with PIVOT", hint=hint, token=reader.peek())
+    related = related_tables(reader, columns)
+    confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
+    also = _still_possible(confidential, visible)
+    public, other, required = _rest(reader, also, optional=bool(confidential))
+    policy = Policy(name, on, columns, required, public, confidential, visible, pivot, related, other)
+    return policy, or_replace, if_not_exists
+
+
+def _pivot(reader: Reader) -> Pivot | None:
+    """PIVOT item VALUES rating, two columns of the source; None without the keyword."""
+    if not reader.accept("PIVOT"):
+        return None
+    item = reader.named("the column with the items", "pivot")
+    reader.expect("VALUES")
+    token = reader.peek()
+    rating = reader.named("the column with the values of the items", "pivot")
+    if fold(item) == fold(rating):
+        hint = "the source has a column with the items, and another with their values: PIVOT item VALUES rating"
+        raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
+    return Pivot(item, rating)
+
+
+def against(reader: Reader, *also: str, behind: Sequence[str] = ()) -> Source | None:
+    """AGAINST public, the table that a source's respondents are a part of; None without the keyword.
+
+    REQUIRE comes next; `also` and, between AGAINST and it, `behind` could stand here instead, for the message.
+    """
+    if reader.accept("AGAINST"):
+        reader.mark("public table")
+        return source(reader, before_list=False)
+    if not reader.sees("REQUIRE"):
+        words = (*also, "AGAINST", *behind, "REQUIRE")
+        raise reader.expected(either(*words), among=words)
+    return None
+
+
+def joined(reader: Reader) -> JoinedRelease | None:
+    """JOINED WITH RELEASE other ON (column, ...), a release and the columns that it shares; None without it."""
+    if not reader.accept("JOINED"):
+        return None
+    reader.expect("WITH", "RELEASE")
+    reader.mark("other")
+    other = reader.qualified_name("the name of the other release")
+    reader.expect("ON")
+    return JoinedRelease(other, column_set(reader))
+
+
+def requirements(reader: Reader) -> tuple[Requirement, ...]:
+    """REQUIRE model(argument => value, ...), ...; a model more than once only if it is asked in other ways."""
+    reader.expect("REQUIRE")
+    listed: list[Requirement] = []
+    while True:
+        token = reader.peek()
+        model, arguments = values.call(reader, "a requirement", _EXAMPLE, "requirement")
+        required = Requirement(model, arguments)
+        if required.subject in (other.subject for other in listed):
+            hint = f"keep one {model}(...), with the stricter of each number"
+            raise reader.refused(f"{model} is required twice", hint=hint, token=token)
+        listed.append(required)
+        if not reader.further():
+            return tuple(listed)
+
+
+def _rest(
+    reader: Reader, also: Sequence[str], *, optional: bool
+) -> tuple[Source | None, JoinedRelease | None, tuple[Requirement, ...]]:
+    """[AGAINST public] [JOINED WITH RELEASE ...] REQUIRE requirements, up to the end; if `optional`, the end may come
+    at once.
+    """
+    refuse_late(reader)
+    if optional and reader.peek().kind is Kind.END:
+        return None, None, ()
+    public = None if reader.sees("JOINED") else against(reader, *also, behind=["JOINED WITH RELEASE"])
+    other = joined(reader)
+    required = requirements(reader)
+    refuse_late(reader)
+    if reader.sees("JOINED"):
+        hint = "it stands before REQUIRE: JOINED WITH RELEASE other ON (column) REQUIRE ..."
+        raise reader.refused("JOINED WITH RELEASE stands too late", hint=hint, token=reader.peek())
+    reader.end()
+    return public, other, required
+
+
+def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -> tuple[str, ...]:
+    """What else than AGAINST and REQUIRE could stand next, for the message."""
+    if visible:
+        return ('","',)
+    return ('","', "VISIBLE") if confidential else ("WITH TABLE", "CONFIDENTIAL", "VISIBLE")
+
+
+def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
+    """CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS (column, ...), ...; nothing without the keyword."""
+    columns: list[tuple[str, ...]] = []
+    if reader.accept(keyword):
+        columns.append(column_set(reader))
+        while reader.accept_symbol(","):
+            columns.append(column_set(reader))
+    return tuple(columns)
+
+
+def column_set(reader: Reader) -> tuple[str, ...]:
+    """(column, ...), no column twice."""
+    columns: dict[str, str] = {}
+
+    def item() -> None:
+        token = reader.peek()
+        column = reader.named("a column", "set")
+        if fold(column) in columns:
+            hint = "name it once; DuckDB's names do not tell upper from lower case"
+            raise reader.refused(f"the column {token.text} is named twice in one set", hint=hint, token=token)
+        columns[fold(column)] = column
+
+    reader.listed(item)
+    return tuple(columns.values())

@@ -1,0 +1,296 @@
+"""A cursor over the tokens of one statement, and the error that says where it went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlanon.domain.values import QualifiedName, Value, written
+from sqlanon.errors import Position, StatementError
+from sqlanon.syntax.cursor import Cursor
+from sqlanon.syntax.lexer import Kind, Positions, Token, keyword_of
+from sqlanon.syntax.parts import Parts
+from sqlanon.syntax.placeholders import Placeholder, Placeholders
+from sqlanon.syntax.reserved import BEGIN, RESERVED
+from sqlanon.syntax.unquoted import begins_with_digit, goes_on
+from sqlanon.syntax.wording import UNPAIRED, described, either, literal, nearest_phrase, shortened
+
+QUERY_WORDS = ("SELECT", "FROM", "WITH", "VALUES", "TABLE", "PIVOT", "UNPIVOT")
+SEPARATORS = ('","', '")"')
+
+
+class Reader(Cursor):
+    """Reads one statement, from left to right.
+
+    `label` names the statement in errors (such as CREATE POLICY), `form` is a correct
+    one to show, from where it is set on. Every method that expects something raises StatementError, with the
+    place of the token that stands there instead.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        positions: Positions,
+        start: int,
+        end: int,
+        *,
+        label: str,
+        form: str,
+        values: Mapping[Placeholder, Value] | None = None,
+    ) -> None:
+        super().__init__(text, start, end)
+        self.placeholders = Placeholders(values)
+        self.parts = Parts(text, positions, start, end)
+        self._positions = positions
+        self._label = label
+        self.form = form
+        self._named: list[tuple[int, str]] = []
+        # The token that was taken last as a name without quotes.
+        self._bare: Token | None = None
+
+    def about(self, name: str) -> None:
+        """Errors from here on name the object of the statement, too."""
+        self._named.append((self._tokens[self._next - 1].start, shortened(name)))
+
+    def mark(self, *part: str) -> None:
+        """Says that the next token begins this part of the statement, for errors about what it means."""
+        self.parts.add(self.peek().start, *part)
+
+    def expect(self, *keywords: str) -> None:
+        for keyword in keywords:
+            if not self.accept(keyword):
+                raise self.expected(keyword, among=(keyword,))
+
+    def choose(self, phrases: Sequence[str], *also: str) -> str:
+        """Takes the one of these keywords, each of one word or more, that stands next.
+
+        `also` is what else could stand there, for the message.
+        """
+        for phrase in phrases:
+            if self.accept(*phrase.split()):
+                return phrase
+        for phrase in phrases:
+            first, *rest = phrase.split()
+            if rest and self.accept(first):
+                self.expect(*rest)
+        raise self.expected(either(*phrases, *also), among=phrases)
+
+    def expect_symbol(self, symbol: str) -> None:
+        if not self.accept_symbol(symbol):
+            raise self.expected(f'"{symbol}"')
+
+    def listed(self, read: Callable[[], object], *, empty: bool = False) -> None:
+        """Calls `read` for each item of (item, item, ...)."""
+        self.expect_symbol("(")
+        if empty and self.accept_symbol(")"):
+            return
+        while True:
+            read()
+            if not self.accept_symbol(",") and not self.sees_symbol(")"):
+                raise self.expected(either(*SEPARATORS))
+            # As in DuckDB, a comma may stand behind the last item, too.
+            if self.accept_symbol(")"):
+                return
+
+    def further(self) -> bool:
+        """Takes the comma before a further item of a list without parentheses, or one behind its last item."""
+        return self.accept_symbol(",") and self.peek().kind is not Kind.END
+
+    def name(self, what: str) -> str:
+        """One identifier, bare or quoted, in the user's spelling, or the text that a placeholder stands for."""
+        if self.sees_placeholder():
+            return self._placed_name(what)
+        token = self.peek()
+        if token.kind is Kind.WORD:
+            if keyword_of(token).lower() in RESERVED:
+                raise self.expected(
+                    what, hint=f'{token.text} is a reserved word; as a name it needs quotes: "{token.text}"'
+                )
+            self._bare = token
+            return self.take().text
+        if token.kind is Kind.QUOTED:
+            quote = token.text[0]
+            unquoted = token.text[1:-1].replace(quote * 2, quote)
+            if unquoted:
+                self.take()
+                return unquoted
+        hint = 'a name stands in double quotes, as in "name"' if token.kind is Kind.STRING else None
+        if token.kind is Kind.NUMBER:
+            meant = begins_with_digit(self._tokens[self._next :])
+            self.parts.add_name(meant.start, meant.end)
+            hint = meant.hint
+        raise self.expected(what, hint=hint)
+
+    def named(self, what: str, *part: str) -> str:
+        """An identifier, which is marked as the part of the statement that is called like it."""
+        offset = self.peek().start
+        name = self.name(what)
+        self.parts.add(offset, *part, name)
+        return name
+
+    def placed(self, stand_in: Value) -> tuple[Placeholder, Value]:
+        """Takes the placeholder that stands next; with its value, or what stands in for it until it has one."""
+        token = self.take()
+        if token.text == "?":
+            placeholder = self.placeholders.unnamed()
+        elif token.text == "$":
+            placeholder = Placeholder(self.take().text)
+        else:
+            self.take()
+            placeholder = Placeholder(self.take().text[1:-1].replace("''", "'"), is_variable=True)
+            self.take()
+        self.parts.add(token.start, "placeholder", str(placeholder))
+        return placeholder, self.placeholders.value(placeholder, stand_in)
+
+    def _placed_name(self, what: str) -> str:
+        token = self.peek()
+        placeholder, value = self.placed(self.peek(1).text or token.text)
+        if not isinstance(value, str) or not value:
+            raise self.expected(what, token=token, actual=f"{placeholder} = {written(value)}", hint="pass a text")
+        return value
+
+    def qualified_name(self, what: str) -> QualifiedName:
+        """A name of one to three parts: name, schema.name or database.schema.name."""
+        parts = [self.name(what)]
+        while self.sees_symbol("."):
+            if len(parts) == 3:
+                raise self.expected(f"at most database.schema.name for {what}")
+            self.take()
+            parts.append(self.name(what))
+        return QualifiedName(tuple(parts))
+
+    def sees_query(self) -> bool:
+        """Whether a parenthesis stands next that opens a query, possibly in further parentheses."""
+        ahead = 0
+        while self.sees_symbol("(", ahead):
+            ahead += 1
+        return ahead > 0 and keyword_of(self.peek(ahead)) in QUERY_WORDS
+
+    def refuse_bare_query(self, what: str) -> None:
+        """Raises StatementError, expecting `what`, where a query stands next without parentheses."""
+        # A table may be called values, and TABLE may stand for itself.
+        if any(self.sees(word) for word in QUERY_WORDS if word not in ("VALUES", "TABLE")):
+            raise self.expected(what, hint=f"a query stands in parentheses: ({self.peek().text} ...)")
+
+    def query(self) -> str:
+        """The user's own text between a parenthesis and the one that closes it."""
+        opening = self.take()
+        first, last, depth = self.peek(), opening, 1
+        # Until it is known where the query ends, all that follows may be part of it.
+        self.parts.add_query(first.start, self._tokens[-1].end)
+        while True:
+            token = self.peek()
+            if token.kind is Kind.END:
+                raise self.expected('")"', token=opening, actual='"(" that is never closed')
+            if token.kind is Kind.OPEN:
+                raise self.expected("a query")
+            depth += {"(": 1, ")": -1}.get(token.text, 0) if token.kind is Kind.SYMBOL else 0
+            self.take()
+            if not depth:
+                self.parts.add_query(first.start, last.end)
+                return self._with_literals(first.start, last.end)
+            last = token
+
+    def position(self) -> Position:
+        """Where the next token stands in the script."""
+        return self._positions.at(self.peek().start)
+
+    def text_before(self, *keywords: str) -> str:
+        """The user's own text up to where these keywords stand last outside of parentheses; takes it and them.
+
+        Raises StatementError if they do not stand there, or nothing stands before them.
+        """
+        first, depth, last = self._next, 0, None
+        self.parts.add_query(self.peek().start, self._tokens[-1].end)
+        for index in range(first, len(self._tokens)):
+            self._next = index
+            depth += {"(": 1, ")": -1}.get(self.peek().text, 0) if self.peek().kind is Kind.SYMBOL else 0
+            if not depth and self.sees(*keywords):
+                last = index
+        if last is None:
+            raise self.expected(" ".join(keywords), among=())
+        self._next = last
+        if last == first:
+            raise self.expected("a query")
+        self.expect(*keywords)
+        start, end = self._tokens[first].start, self._tokens[last - 1].end
+        self.parts.add_query(start, end)
+        return self._with_literals(start, end)
+
+    def sql_between(self, start: int) -> str:
+        """The user's own SQL from an offset up to the token that was taken last."""
+        end = self._tokens[self._next - 1].end
+        self.parts.add_query(start, end)
+        return self._with_literals(start, end)
+
+    def _with_literals(self, start: int, end: int) -> str:
+        """The user's own SQL between two offsets, a literal in the place of each parameter.
+
+        Variables stay: the database knows them.
+        """
+        pieces, at, back = [], start, self._next
+        self._next = next(index for index, token in enumerate(self._tokens) if token.start >= start)
+        while self.peek().start < end and self.peek().kind is not Kind.END:
+            token = self.peek()
+            if token.kind is Kind.SYMBOL and self.sees_placeholder():
+                _, value = self.placed(0)
+                # In parentheses, for a minus before a negative number would begin a comment.
+                pieces += [self._text[at : token.start], f" {literal(value)} "]
+                at = self._tokens[self._next - 1].end
+            else:
+                self.take()
+        self._next = back
+        return "".join([*pieces, self._text[at:end]])
+
+    def end(self, *instead: str) -> None:
+        """Nothing more may stand in the statement; `instead` are the keywords that could have."""
+        if self.peek().kind is not Kind.END:
+            begins = keyword_of(self.peek()) in BEGIN
+            hint = f"if {self.peek().text} begins another statement, put a semicolon before it" if begins else None
+            raise self.expected(either(*instead, "the end of the statement"), among=instead, hint=hint)
+
+    def expected(
+        self,
+        what: str,
+        *,
+        among: Sequence[str] = (),
+        hint: str | None = None,
+        token: Token | None = None,
+        actual: str | None = None,
+    ) -> StatementError:
+        """The error at `token`, by default the next one; `among` are the words it may be a misspelling of."""
+        token = token or self.peek()
+        near = nearest_phrase(token, among)
+        suggestion = f"did you mean {near}? " if near else ""
+        unquoted = None if near or hint or token is not self.peek() else self._unquoted(what, among)
+        return self._error(
+            f"expected {what}, found {actual or described(token)}",
+            suggestion + (hint or unquoted or f"a correct form is: {self.form}"),
+            token,
+        )
+
+    def _unquoted(self, what: str, among: Sequence[str]) -> str | None:
+        """The hint that the name before the next token, which was not expected, goes on in it; None where it does not.
+
+        The line that the error shows has all of the name, too.
+        """
+        tokens = self._tokens[max(0, self._next - 1) :]
+        ends = {"", *(phrase.split()[0] for phrase in among), *(sign for sign in "(,)" if f'"{sign}"' in what)}
+        unquoted = goes_on(tokens, ends, self._text) if tokens[0] is self._bare else None
+        if unquoted is None:
+            return None
+        self.parts.add_name(unquoted.start, unquoted.end)
+        return unquoted.hint
+
+    def refused(self, message: str, *, hint: str, token: Token) -> StatementError:
+        """The error for what is written correctly but cannot stand here."""
+        return self._error(message, hint, token)
+
+    def _error(self, message: str, hint: str, token: Token) -> StatementError:
+        if token.kind not in (Kind.OPEN, Kind.END) and self.parts.in_doubt(token.start):
+            message, hint = UNPAIRED
+        names = (name for offset, name in self._named if not self.parts.in_doubt(offset))
+        label = " ".join((self._label, *names))
+        error = StatementError(f"{label}: {message}", hint=hint, position=self._positions.at(token.start))
+        assert error.position is not None
+        error.excerpt = self.parts.excerpt(error.position)
+        return error

@@ -1,0 +1,147 @@
+"""Text of the parts that statements share: names, literals, arguments, calls, sources and lists of columns.
+
+The text is canonical, with every name in quotes, and is read back to an equal part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from sqlanon.domain.calls import FigureCall, MethodCall
+from sqlanon.domain.policy import JoinedRelease, Requirement
+from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value
+from sqlanon.errors import StatementError
+from sqlanon.syntax.query_text import query_text
+from sqlanon.syntax.reserved import RESERVED
+
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+def arguments_text(arguments: Iterable[tuple[str, Value]]) -> list[str]:
+    return [
+        value_text(value) if name == UNNAMED else f"{_argument_text(name)} => {value_text(value)}"
+        for name, value in arguments
+    ]
+
+
+def _argument_text(name: str) -> str:
+    """The name of an argument: before => a reserved word needs no quotes."""
+    return name if _PLAIN.fullmatch(name) else name_text(name)
+
+
+def value_text(value: Value) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return string_text(value)
+        case QualifiedName():
+            return qualified_text(value)
+        case Decimal():
+            return decimal_text(value)
+        case int():
+            return str(value)
+        case tuple():
+            return f"({', '.join(map(value_text, value))})"
+
+
+def decimal_text(value: Decimal) -> str:
+    """A Decimal so that it is read as one again: 4 as 4.0."""
+    if not value.is_finite():
+        raise StatementError(f"{value} is not a number", hint="write a finite number")
+    text = str(value)
+    return text if set(text) & {".", "E"} else f"{text}.0"
+
+
+def word_text(name: str) -> str:
+    """A name that is ours (a model, a method, an argument): bare where it can be."""
+    return name if _PLAIN.fullmatch(name) and name not in RESERVED else name_text(name)
+
+
+def name_text(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def qualified_text(name: QualifiedName) -> str:
+    return ".".join(map(name_text, name.parts))
+
+
+def string_text(text: str) -> str:
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"
+
+
+def names_text(names: Iterable[str]) -> str:
+    """The names in quotes, separated by commas."""
+    return ", ".join(map(name_text, names))
+
+
+def call_text(call: Requirement | MethodCall | FigureCall) -> str:
+    """A requirement as it is written behind REQUIRE, a method as behind METHOD, a figure with its arguments."""
+    name = call.model if isinstance(call, Requirement) else call.name
+    return f"{word_text(name)}({', '.join(arguments_text(call.arguments))})"
+
+
+def figure_text(call: FigureCall) -> str:
+    """A figure as it is written behind FIGURES or MEASURE."""
+    return call_text(call) if call.arguments else word_text(call.name)
+
+
+def requirements_text(requirements: Iterable[Requirement]) -> str:
+    """REQUIRE and the requirements; empty without any."""
+    required = ", ".join(map(call_text, requirements))
+    return f"REQUIRE {required}" if required else ""
+
+
+def source_text(source: Source) -> str:
+    """A source by its name, or as a query in parentheses. Raises StatementError if the query is not one."""
+    if source.name is not None:
+        return qualified_text(source.name)
+    return f"({query_text(source.query or '')})"
+
+
+def against_text(public: Source | None) -> str:
+    """AGAINST with a blank behind it; empty without a public table."""
+    return f"AGAINST {source_text(public)} " if public else ""
+
+
+def joined_text(joined: JoinedRelease | None) -> str:
+    """JOINED WITH RELEASE with a blank behind it; empty where no release is joined."""
+    if joined is None:
+        return ""
+    return f"JOINED WITH RELEASE {qualified_text(joined.release)} ON ({names_text(joined.columns)}) "
+
+
+def sensitive_text(sensitive: Iterable[str], hierarchies: Iterable[tuple[str, str]]) -> str:
+    """SENSITIVE with its columns, behind a blank; empty if there are none."""
+    using = {column: f" USING {name_text(hierarchy)}" for column, hierarchy in hierarchies}
+    named = ", ".join(name_text(column) + using.get(column, "") for column in sensitive)
+    return f" SENSITIVE {named}" if named else ""
+
+
+def sets_text(keyword: str, sets: Sequence[Sequence[str]]) -> str:
+    """CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS with its sets of attributes; empty if there are none."""
+    return f"{keyword} " + ", ".join(f"({names_text(columns)})" for columns in sets) if sets else ""
+
+
+def levels_text(release: QualifiedName | None) -> str:
+    """LEVELS FROM RELEASE, behind a blank; empty without a release."""
+    return f" LEVELS FROM RELEASE {qualified_text(release)}" if release is not None else ""
+
+
+def create_text(or_replace: bool) -> str:
+    """CREATE or CREATE OR REPLACE, with a blank behind it."""
+    return "CREATE OR REPLACE " if or_replace else "CREATE "
+
+
+def if_exists_text(said: bool) -> str:
+    """IF EXISTS with a blank behind it, or nothing."""
+    return "IF EXISTS " if said else ""
+
+
+def if_not_exists_text(said: bool) -> str:
+    """IF NOT EXISTS with a blank behind it, or nothing."""
+    return "IF NOT EXISTS " if said else ""
