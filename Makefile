@@ -90,6 +90,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/import_diagram.py --check docs/maintainers/architecture.md
+	$(BIN)/python -m tools.grammar --check
 
 # Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it. With --quiet none of them would.
 docs: $(VENV)/.installed-docs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -55,14 +54,13 @@ def label_of(opening: str) -> str:
     return opening
 
 
-def spellings_of(opening: str) -> Iterator[tuple[str, ...]]:
+def spellings_of(opening: str) -> set[tuple[str, ...]]:
     """The opening with and without each of the keywords that may be left out."""
     optional = _OPTIONAL.search(opening)
     if optional is None:
-        yield tuple(opening.split())
-        return
-    for words in ("", f"{optional[1]} "):
-        yield from spellings_of(opening[: optional.start()] + words + opening[optional.end() :])
+        return {tuple(opening.split())}
+    before, after = opening[: optional.start()], opening[optional.end() :]
+    return spellings_of(before + after) | spellings_of(f"{before}{optional[1]} {after}")
 
 
 def keywords() -> tuple[str, ...]:

@@ -180,7 +180,7 @@ def test_another_file_selects_the_tests_that_use_it(tool: ModuleType, tree: Any,
     [
         "pyproject.toml",
         "tests/conftest.py",
-        "sqlanon/dispatch.py",
+        "sqlanon/statements/run.py",
         "sqlanon/__init__.py",
         "sqlanon/a_new_part/module.py",
         "udfs/random_draw.py",

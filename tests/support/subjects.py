@@ -99,9 +99,9 @@ _FILES = {
         "migrations new_database related_policy"
     ),
     "syntax": (
-        "common_mistakes error_places friendly_sql hostile_names identifiers listings long_texts parameters "
-        "related_policy "
-        "statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
+        "add_a_statement common_mistakes error_places friendly_sql grammar hostile_names identifiers listings "
+        "long_texts parameters related_policy "
+        "statement_facts statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (
         "adjustable anonymize arrow_results classes_of_cells clients data_frames dbt dbt_macros docstrings engine "
@@ -123,6 +123,8 @@ SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items
 # A part that lies in another one has its own line here where its subjects are others.
 _PARTS = {
     "api": "engines syntax",
+    "assess": "check measure estimates",
+    "assess.attack": "attacks",
     "assets": "everything",
     "attacks": "attacks",
     "catalog": "catalog export",
@@ -137,7 +139,6 @@ _PARTS = {
     "catalog.streams": "streams catalog",
     "catalog.workloads": "measure catalog",
     "dbt": "engines",
-    "dispatch": "everything",
     "domain": "generalization live_views",
     "engines": "everything",
     "engines.adbc": "export",
@@ -187,31 +188,15 @@ _PARTS = {
     "session": "everything",
     "sqlgen": "generalization models live_views",
     "statements": "everything",
-    "statements.answer_columns": "syntax engines",
-    "statements.advise": "explain",
-    "statements.attack": "attacks",
-    "statements.candidates": "measure",
-    "statements.check": "check",
-    "statements.check_figures": "check measure",
-    "statements.check_joined": "series",
-    "statements.create_or_replace": "catalog syntax",
-    "statements.distributed": "engines",
-    "statements.estimate": "estimates",
-    "statements.frontier": "measure",
-    "statements.hierarchy": "hierarchies",
-    "statements.hierarchy_users": "hierarchies",
+    "statements.checks": "check attacks series",
+    "statements.frontiers": "measure explain",
+    "statements.hierarchies": "hierarchies",
     "statements.listings": "syntax",
-    "statements.measure": "measure",
-    "statements.measure_figures": "measure",
-    "statements.measure_results": "measure",
-    "statements.measure_source": "measure",
-    "statements.measure_task": "measure",
-    "statements.policy": "models catalog syntax",
-    "statements.profile": "profile",
-    "statements.refresh": "series",
+    "statements.policies": "models catalog syntax profile",
+    "statements.releases": "live_views estimates export series",
     "statements.series": "series",
-    "statements.stream": "streams",
-    "statements.workload": "measure",
+    "statements.streams": "streams",
+    "statements.workloads": "measure",
     "streams": "streams",
     "syntax": "syntax",
     "tasks": "measure",

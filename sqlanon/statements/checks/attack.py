@@ -49,8 +49,7 @@ class Attack(Statement, AttackRequest):
         "ATTACK patients (age, zip) SENSITIVE disease WITH background(values => 1)",
     )
     GRAMMAR = """
-attack = ATTACK ( [kind] qualified_name | string | [kind] source_before_list columns ) [sensitive]
-  WITH ( call | ORDER [ "(" ")" ] ) ;
+attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | ORDER ["(" ")"] ) ;
 """
     CALCULATES = True
     DISTRIBUTED = Elsewhere("ATTACK", READS_RELEASE)

@@ -29,7 +29,7 @@ class CheckExport(Check):
     OPENINGS = ()
     EXAMPLES = ("CHECK 'out/'",)
     GRAMMAR = """
-check_export = CHECK string [ SIGNED BY string ] ;
+check_export = CHECK text [ SIGNED BY string ] ;
 """
     CALCULATES = True
     DISTRIBUTED = Elsewhere("CHECK of an export", FILES)

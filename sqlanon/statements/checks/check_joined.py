@@ -33,7 +33,7 @@ class CheckJoined(Check):
         "REQUIRE xy_anonymity(x => (zip, age), y => disease, k => 2)",
     )
     GRAMMAR = """
-check_joined = CHECK [kind] qualified_name joined requirements ;
+check_joined = CHECK release joined requirements ;
 joined = JOINED WITH RELEASE qualified_name ON column_set ;
 """
     CALCULATES = True

@@ -38,7 +38,7 @@ class CheckRelation(Check):
     OPENINGS = ()
     EXAMPLES = ("CHECK patients (age, zip) SENSITIVE disease REQUIRE k_anonymity(k => 4)",)
     GRAMMAR = """
-check_relation = CHECK [kind] source_before_list columns [sensitive] [ AGAINST source [requirements] | requirements ] ;
+check_relation = CHECK target columns [sensitive] [ AGAINST source [requirements] | requirements ] ;
 """
     CALCULATES = True
     DISTRIBUTED = None

@@ -33,7 +33,7 @@ class CheckRelease(Check):
     OPENINGS = ("CHECK",)
     EXAMPLES = ("CHECK hospital_2026",)
     GRAMMAR = """
-check_release = CHECK [kind] qualified_name ;
+check_release = CHECK release ;
 """
     CALCULATES = True
     DISTRIBUTED = None

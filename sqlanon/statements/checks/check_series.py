@@ -25,7 +25,7 @@ class CheckSeries(Check):
     OPENINGS = ()
     EXAMPLES = ("CHECK hospital_2026 IN SERIES monthly",)
     GRAMMAR = """
-check_series = CHECK [kind] qualified_name IN SERIES name ;
+check_series = CHECK release IN SERIES name ;
 """
     CALCULATES = True
     DISTRIBUTED = Elsewhere("CHECK ... IN SERIES", COUNTS_RELEASES)

@@ -40,7 +40,7 @@ class Advise(Statement):
     GRAMMAR = """
 advise = ADVISE name [ WHERE bound {AND bound} ] LEAST figure_name ;
 bound = figure_name ( "<=" | "<" ) number ;
-figure_name = WORKLOAD name | name ;
+figure_name = WORKLOAD identifier | name ;
 """
     CALCULATES = False
     DISTRIBUTED = Elsewhere("ADVISE", MAKES_CANDIDATES)

@@ -48,7 +48,7 @@ class Frontier(Statement):
 frontier = FRONTIER name ON POLICY name METHODS "(" call {"," call} [","] ")"
   [ SWEEP sweep {"," sweep} ] MEASURE measured {"," measured} [","] ;
 sweep = name IN "(" scalar {"," scalar} [","] ")" ;
-measured = WORKLOAD name | figure_call ;
+measured = WORKLOAD identifier | call ;
 """
     CALCULATES = True
     DISTRIBUTED = Elsewhere("FRONTIER", MAKES_CANDIDATES)

@@ -32,11 +32,11 @@ class CreateHierarchy(Statement):
     OPENINGS = ("CREATE [OR REPLACE] HIERARCHY",)
     EXAMPLES = ("CREATE HIERARCHY age_bands AS INTERVALS (5, 10, 20)",)
     GRAMMAR = """
-create_hierarchy = CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS name ( source_query | hierarchy_arguments ) ;
-hierarchy_arguments = "(" [ hierarchy_items [","] ] ")" ;
-hierarchy_items = hierarchy_argument {"," hierarchy_argument} {"," hierarchy_option}
+create_hierarchy = CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS name
+  "(" ( query | [ hierarchy_arguments [","] ] ) ")" ;
+hierarchy_arguments = hierarchy_argument {"," hierarchy_argument} {"," hierarchy_option}
   | hierarchy_option {"," hierarchy_option} ;
-hierarchy_argument = unit | scalar ;
+hierarchy_argument = bare_name | text | ["-"] digits ["%"] | TRUE | FALSE | written_name | placeholder ;
 hierarchy_option = argument_name arrow hierarchy_argument ;
 """
     CALCULATES = True

@@ -24,7 +24,7 @@ class DescribePolicy(Statement):
     OPENINGS = ("DESCRIBE POLICY",)
     EXAMPLES = ("DESCRIBE POLICY hospital",)
     GRAMMAR = """
-describe_policy = ( DESCRIBE | SHOW ) POLICY name ;
+describe_policy = DESCRIBE POLICY name | SHOW POLICY identifier ;
 """
     CALCULATES = False
     DISTRIBUTED = None

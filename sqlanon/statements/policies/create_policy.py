@@ -33,9 +33,10 @@ class CreatePolicy(Statement):
     )
     GRAMMAR = """
 create_policy = CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON
-  ( source_before_list [ PIVOT name VALUES name ] attributes ( required | without_requirements )
-  | source_before_list attributes related_table {related_table} ( required | without_requirements ) ) ;
-related_table = WITH TABLE ( table_name [ AS name ] | source_query AS name ) ON "(" name [","] ")" attributes ;
+  ( source attributes {related_table} | long_table PIVOT name VALUES name attributes )
+  ( required | without_requirements ) ;
+long_table = qualified_name | file | "(" query ")" ;
+related_table = WITH TABLE ( qualified_name [AS name] | source AS name ) ON "(" name [","] ")" attributes ;
 required = [CONFIDENTIAL column_sets] [VISIBLE column_sets] [AGAINST source] [joined] requirements ;
 without_requirements = CONFIDENTIAL column_sets [VISIBLE column_sets] ;
 """

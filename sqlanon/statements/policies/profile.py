@@ -36,7 +36,11 @@ class Profile(Statement):
     OPENINGS = ("PROFILE",)
     EXAMPLES = ("PROFILE patients", "PROFILE patients (age, zip, disease)")
     GRAMMAR = """
-profile = PROFILE ( source | source_before_list columns ) ;
+profile = PROFILE
+  ( qualified_name [columns] | table_function columns
+  | identifier ["." identifier ["." identifier]] "(" values ")" [columns]
+  | ( file | "(" query ")" ) [columns] ) ;
+values = ? arguments of a function of DuckDB's, the first of which is a value or has a name and a value ? ;
 """
     CALCULATES = True
     DISTRIBUTED = None

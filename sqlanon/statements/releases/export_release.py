@@ -31,7 +31,7 @@ class ExportRelease(Statement, ExportRequest):
     OPENINGS = ("EXPORT",)
     EXAMPLES = ("EXPORT hospital_2026 TO 'out/' (FORMAT parquet)",)
     GRAMMAR = """
-export_release = EXPORT [kind] qualified_name TO string [ "(" export_option {"," export_option} [","] ")" ] ;
+export_release = EXPORT release TO string [ "(" export_option {"," export_option} [","] ")" ] ;
 export_option = FORMAT ( string | name ) | DELIMITER string | QUOTE string
   | PARTITION_BY "(" name {"," name} [","] ")"
   | ( TEXT | DICTIONARY | REPLACE | REPORT ) [ TRUE | FALSE ] | SIGN KEY string ;

@@ -29,7 +29,8 @@ class Advance(Statement):
     OPENINGS = ("ADVANCE",)
     EXAMPLES = ("ADVANCE visits_stream", "ADVANCE visits_stream TO END")
     GRAMMAR = """
-advance = ADVANCE [ [ANONYMIZED] STREAM ] qualified_name [ TO ( END | [ DATE | TIMESTAMP | TIMESTAMPTZ ] string ) ] ;
+advance = ADVANCE ( qualified_name | [ANONYMIZED] STREAM written_name )
+  [ TO ( END | [ DATE | TIMESTAMP | TIMESTAMPTZ ] string ) ] ;
 """
     CALCULATES = True
     DISTRIBUTED = Elsewhere("ADVANCE", MOVES_BATCHES)

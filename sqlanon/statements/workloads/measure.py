@@ -33,7 +33,7 @@ class Measure(Statement):
     OPENINGS = ("MEASURE",)
     EXAMPLES = ("MEASURE hospital_2026 WITH WORKLOAD counts",)
     GRAMMAR = """
-measure = MEASURE [kind] qualified_name WITH WORKLOAD name ;
+measure = MEASURE release WITH WORKLOAD name ;
 """
     CALCULATES = True
     DISTRIBUTED = None

@@ -32,8 +32,8 @@ class MeasureFigures(Statement):
     OPENINGS = ()
     EXAMPLES = ("MEASURE hospital_2026 WITH FIGURES (membership)",)
     GRAMMAR = """
-measure_figures = MEASURE [kind] qualified_name
-  [ [ WITH WORKLOAD name ] WITH FIGURES "(" figure_call {"," figure_call} [","] ")" ] ;
+measure_figures = MEASURE release
+  [ [ WITH WORKLOAD name ] WITH FIGURES "(" call {"," call} [","] ")" ] ;
 """
     CALCULATES = True
     DISTRIBUTED = None

@@ -27,7 +27,7 @@ class MeasureTask(Statement):
     OPENINGS = ()
     EXAMPLES = ("MEASURE hospital_2026 WITH TASK (target => disease)",)
     GRAMMAR = """
-measure_task = MEASURE [kind] qualified_name WITH TASK "(" named_argument {"," named_argument} [","] ")" ;
+measure_task = MEASURE release WITH TASK "(" named_argument {"," named_argument} [","] ")" ;
 """
     CALCULATES = True
     DISTRIBUTED = Elsewhere("MEASURE ... WITH TASK", READS_RELEASE)

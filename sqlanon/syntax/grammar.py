@@ -1,0 +1,49 @@
+"""The productions that statements share, in EBNF. Each statement has its own in its class."""
+
+from __future__ import annotations
+
+# A word in upper case is a keyword. What stands between question marks is said in words.
+SHARED = """
+attributes = "(" attribute {"," attribute} [","] ")" ;
+attribute = name role ;
+role = ( IDENTIFIER | ENTITY ) { PSEUDONYM [KEY string] }
+  | ( QUASI IDENTIFIER | QUASI "-" IDENTIFIER | QUASI_IDENTIFIER )
+    { USING name | MIN LEVEL integer | MAX LEVEL integer | WEIGHT number }
+  | SENSITIVE { USING name }
+  | INSENSITIVE ;
+requirements = REQUIRE call {"," call} [","] ;
+call = name [ "(" [ arguments [","] ] ")" ] ;
+arguments = ( named_argument | value ) {"," named_argument} ;
+named_argument = argument_name arrow value ;
+argument_name = word | quoted_name ;
+arrow = "=>" | ":" "=" ;
+value = scalar | "(" scalar {"," scalar} [","] ")" ;
+scalar = text | ["-"] digits ["%"] | TRUE | FALSE | INTERVAL ( text | digits name ) | written_name | placeholder ;
+columns = "(" name {"," name} [","] ")" ;
+column_set = columns ;
+column_sets = column_set {"," column_set} ;
+sensitive = SENSITIVE name [USING name] {"," name [USING name]} ;
+kind = RELEASE | [ANONYMIZED] ( TABLE | VIEW ) ;
+release = qualified_name | kind written_name ;
+target = release ["(" sql ")"] | file | "(" query ")" ;
+source = table | file | "(" query ")" ;
+table = qualified_name | table_function ;
+table_function = qualified_name "(" sql ")" ;
+qualified_name = name ["." name ["." name]] ;
+written_name = identifier ["." name ["." name]] ;
+name = identifier | placeholder ;
+identifier = bare_name | quoted_name ;
+bare_name = ? a word that DuckDB does not reserve ? ;
+quoted_name = ? a text in double quotes or in backticks ? ;
+placeholder = ? a parameter, $1, $name, or getvariable('name') ? ;
+word = ? a word, reserved or not ? ;
+string = text | placeholder ;
+text = ? a text in single quotes or in dollar quotes ? ;
+file = ? a text in single quotes that DuckDB reads as a file ? ;
+number = ["-"] digits ["%"] | placeholder ;
+integer = ["-"] whole | placeholder ;
+digits = ? digits, which may have underscores, a fraction and an exponent ? ;
+whole = ? digits without a fraction ? ;
+query = ? a query of DuckDB's, which begins with SELECT, FROM, WITH, VALUES, TABLE, PIVOT or UNPIVOT ? ;
+sql = ? arguments of a function of DuckDB's ? ;
+"""
