@@ -61,7 +61,7 @@ def test_errors_name_it_and_show_its_example(con: Connection) -> None:
     with pytest.raises(StatementError, match="LEVELS r: expected the end of the statement, found") as refused:
         con.sql("LEVELS r (age)")
     assert refused.value.hint == "a correct form is: LEVELS hospital_2026"
-    with pytest.raises(UserError, match="there is no release main.nothing"):
+    with pytest.raises(UserError, match=r"there is no release main\.nothing"):
         con.sql("LEVELS nothing")
     with pytest.raises(Exception, match="syntax error") as misspelled:
         con.sql("LEVLES r")
