@@ -44,8 +44,7 @@ from sqlanon.sqlgen.classes.buckets import BucketValues, bucket_rows, rows_of_bu
 from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
 from sqlanon.sqlgen.release.region_rows import ENDS
-from sqlanon.statements.parser import parse_script
-from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.syntax.policy import policy_of
 
 # Formats that any connection can read.
 READ = ("parquet", "csv")
@@ -378,13 +377,11 @@ def folders(files: Sequence[Path], partition: Sequence[str]) -> tuple[Path, ...]
 
 
 def _policy(certificate: Certificate) -> Policy:
-    (statement,) = parse_script(certificate.policy.statement)
-    if not isinstance(statement, CreatePolicy):
-        raise ValueError("no policy")
+    policy = policy_of(certificate.policy.statement)
     if certificate.policy.source == "query":
         # The query is not in a certificate, and its place holds no name.
-        return replace(statement.policy, source=Source(query=""))
-    return statement.policy
+        return replace(policy, source=Source(query=""))
+    return policy
 
 
 def _typed(columns: Sequence[RecordedColumn], rows: exp.Query, types: dict[str, str]) -> RecordedTable:
