@@ -6,10 +6,10 @@ what they gave away in another way, and delete those of files that never left.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Literal, NamedTuple
 
 from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import BadJson
@@ -22,23 +22,22 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import rows_once
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["KnownReleases", "forget", "known", "made_from", "record", "seal_beside"]
 
-# The columns of known_releases.sql.
-_KNOWN = (
-    "moment",
-    "series",
-    "number",
-    "place",
-    "release_id",
-    "schema_name",
-    "object_name",
-    "kind",
-    "method",
-    "sources",
-    "digest",
-    "requires",
-)
+class _KnownRow(NamedTuple):
+    """A row of known_releases.sql: a release in one of the places where releases are recorded."""
+
+    moment: datetime | None
+    series: str | None
+    number: int
+    place: Literal["standing", "exported", "in series"]
+    release_id: str | None
+    schema_name: str
+    object_name: str
+    kind: str
+    method: str | None
+    sources: str | None
+    digest: str | None
+    requires: bool | None
 
 
 def record(engine: Engine, release: Release, format_: str) -> datetime:
@@ -91,46 +90,76 @@ def seal_beside(engine: Engine, release_id: str) -> KnownReleases:
     return _known_releases(engine, rows, release_id, sealed)
 
 
-def _rows_of_all(engine: Engine) -> list[dict[str, Any]]:
+def _rows_of_all(engine: Engine) -> list[_KnownRow]:
     """The rows of the catalog that tell of releases, each with the `place` where it is."""
     rows = engine.rows(sql_file("catalog", "queries", "known_releases"))
-    return [dict(zip(_KNOWN, row, strict=True)) for row in _rows.in_order(rows, 3)]
+    return [_KnownRow(*row) for row in _rows.in_order(rows, 3)]
 
 
-def _standing_ids(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [row["release_id"] for row in rows if row["place"] == "standing"]
+def _standing_ids(rows: Sequence[_KnownRow]) -> list[str]:
+    return [row.release_id for row in rows if row.place == "standing" and row.release_id is not None]
 
 
 def _known_releases(
-    engine: Engine, rows: Sequence[dict[str, Any]], but: str | None, sealed: Mapping[str, str]
+    engine: Engine, rows: Sequence[_KnownRow], but: str | None, sealed: Mapping[str, str]
 ) -> KnownReleases:
     """The releases in these rows; `sealed` has the digests of the releases that stand."""
+    series = {row.release_id: row.series for row in rows if row.place == "in series"}
+    releases = [*_standing(rows, series, but, sealed), *_streams(engine), *_gone(rows, series, but)]
+    required = (row.series for row in rows if row.place == "in series" and row.release_id == but and row.requires)
+    return KnownReleases(releases, frozenset(map(str, required)))
+
+
+_Series = Mapping[str | None, str | None]
+
+
+def _standing(
+    rows: Sequence[_KnownRow], series: _Series, but: str | None, sealed: Mapping[str, str]
+) -> Iterator[KnownRelease]:
+    """The releases that stand, with the time of their last export."""
+    last = {row.release_id: row.moment for row in rows if row.place == "exported"}
+    for row in rows:
+        if row.place == "standing" and row.release_id != but:
+            # What a release whose rows were changed says of its sources is not believed.
+            is_sealed = row.digest == sealed.get(row.release_id or "")
+            yield KnownRelease(
+                row.release_id,
+                _name(row),
+                row.kind,
+                row.method,
+                _sources(row.sources) if is_sealed else None,
+                stands=True,
+                exported_at=last.get(row.release_id),
+                series=series.get(row.release_id),
+            )
+
+
+def _gone(rows: Sequence[_KnownRow], series: _Series, but: str | None) -> Iterator[KnownRelease]:
+    """The releases that do not stand: those that were exported, and then those that only a series knows."""
     standing_ids = set(_standing_ids(rows))
-    standing_rows = [row for row in rows if row["place"] == "standing" and row["release_id"] != but]
-    exported = [row for row in rows if row["place"] == "exported"]
-    in_series = {row["release_id"]: row for row in rows if row["place"] == "in series"}
-    last = {row["release_id"]: row["moment"] for row in exported}
     # Of several exports of one release the last speaks for all; rows written by hand may have no release.
     gone = {
-        row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in standing_ids
+        row.release_id or str(index): row
+        for index, row in enumerate(rows)
+        if row.place == "exported" and row.release_id not in standing_ids
     }
-    for row in (*standing_rows, *exported):
-        row["series"] = in_series[row["release_id"]]["series"] if row["release_id"] in in_series else None
-    releases = [
-        *(
-            _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
-            for row in standing_rows
-        ),
-        *_streams(engine),
-        *(_known(row, stands=False, exported=row["moment"]) for row in gone.values()),
-        *(
-            _known(row, stands=False, exported=None)
-            for release_id, row in in_series.items()
-            if release_id not in {*standing_ids, *gone, but}
-        ),
-    ]
-    own_rows = [row for row in rows if row["place"] == "in series" and row["release_id"] == but]
-    return KnownReleases(releases, frozenset(str(row["series"]) for row in own_rows if row["requires"]))
+    known_ids = {*standing_ids, *gone, but}
+    in_series = {row.release_id: row for row in rows if row.place == "in series" and row.release_id not in known_ids}
+    for row in (*gone.values(), *in_series.values()):
+        yield KnownRelease(
+            row.release_id,
+            _name(row),
+            row.kind,
+            row.method,
+            _sources(row.sources),
+            stands=False,
+            exported_at=row.moment,
+            series=series.get(row.release_id),
+        )
+
+
+def _name(row: _KnownRow) -> QualifiedName:
+    return QualifiedName((row.schema_name, row.object_name))
 
 
 def _streams(engine: Engine) -> list[KnownRelease]:
@@ -139,19 +168,6 @@ def _streams(engine: Engine) -> list[KnownRelease]:
         KnownRelease(None, QualifiedName((schema, name)), "stream", "stream", _sources(sources), stands=True)
         for _, _, schema, name, sources in _rows.in_order(rows_once(engine, sql_file("streams", "sources")), 2)
     ]
-
-
-def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trusted: str | None = None) -> KnownRelease:
-    return KnownRelease(
-        release_id=row["release_id"],
-        name=QualifiedName((row["schema_name"], row["object_name"])),
-        kind=row["kind"],
-        method=row["method"],
-        sources=_sources(row["sources"]) if not stands or row["digest"] == trusted else None,
-        stands=stands,
-        exported_at=exported,
-        series=row["series"],
-    )
 
 
 def _sources(text: str | None) -> tuple[SourceRead, ...] | None:

@@ -22,15 +22,14 @@ from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.requests import ExportRequest
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PrivacyViolation, SqlanonError, about
+from sqlanon.errors import PrivacyViolation, SqlanonError, UserError, about
 from sqlanon.export.certificate import Evidence, Proof, certificate
 from sqlanon.export.certificate_format import Certificate, to_json
-from sqlanon.export.copied_files import copy_files, require_copyable
 from sqlanon.export.destinations.base import Staged
 from sqlanon.export.destinations.choice import csv_fields, destination_of, require_format
 from sqlanon.export.destinations.partition import published_partition
 from sqlanon.export.formats.base import ExportFile, Format, skipped_formats
-from sqlanon.export.preconditions import require_frozen, require_settled
+from sqlanon.export.layout import format_of
 from sqlanon.export.quasi_text import as_text, changed_types
 from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
@@ -40,7 +39,7 @@ from sqlanon.inputs.session_settings import is_writable, moments_in_utc
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
 from sqlanon.releases.composition import others_of, warning
-from sqlanon.releases.content import fingerprint_of
+from sqlanon.releases.content import fingerprint_of, has_fingerprint
 from sqlanon.releases.joined import of_recorded
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
@@ -77,12 +76,12 @@ def export_release(
     """
     require_format(request)
     with about("release"):
-        require_frozen(release)
+        _require_frozen(release)
     with about("sign_key"):
         key = None if request.sign_key is None else signing_key(request.sign_key)
-    require_settled(engine)
+    _require_settled(engine)
     if engine.distributed:
-        require_copyable(request)
+        _require_copyable(request)
     destination = destination_of(request, release, distributed=engine.distributed)
     with about("path"), destination.errors():
         others, former = others_of(engine, release), destination.former()
@@ -188,7 +187,7 @@ def _copy(
     """
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
-        copy_files(engine, release, staged.paths)
+        _copy_files(engine, release, staged.paths)
     files = [
         ExportFile(path, table.name.name, table.columns, ())
         for table, path in zip(snapshot.tables, staged.paths, strict=True)
@@ -310,3 +309,58 @@ def _evidence(
         partition=tables[0].file.partition,
         csv=tables[0].file.csv,
     )
+
+
+def _require_frozen(release: Release) -> None:
+    """Raises UserError for a live view."""
+    if release.kind != "table":
+        raise UserError(
+            f"{release.name} is a live view: it changes with its source and is not frozen",
+            hint=f"CREATE ANONYMIZED TABLE ... AS POLICY {release.policy} first, and export that",
+        )
+
+
+def _require_settled(engine: Engine) -> None:
+    """Raises UserError inside a transaction that the user began."""
+    if engine.in_transaction():
+        raise UserError(
+            "EXPORT does not run inside a transaction: its files would stay when the transaction is rolled back",
+            hint="COMMIT first",
+        )
+
+
+def _require_copyable(request: ExportRequest) -> None:
+    """Raises UserError for what an export of files as they are cannot be."""
+    format_ = request.format or format_of(request.path)
+    if format_ != "parquet":
+        raise UserError(
+            f"a release on Spark is exported as the Parquet files that it is, and not as {format_}",
+            hint="export it as parquet, and write another format of that: COPY (FROM 'out/*/*.parquet') TO 'out.csv'",
+            part=("format",),
+        )
+    if request.report:
+        raise UserError(
+            "the report of a release reads its rows in DuckDB, and these are on Spark",
+            hint="leave REPORT out",
+        )
+    if request.partition:
+        raise UserError("the files of a release on Spark are copied as they are", hint="leave PARTITION_BY out")
+    if request.text:
+        raise UserError("the files of a release on Spark are copied as they are", hint="leave TEXT out")
+
+
+def _copy_files(engine: Engine, release: Release, folders: Sequence[Path]) -> None:
+    """Copies the files of a release, which was just checked, to new folders, one for each of its tables.
+
+    Raises PrivacyViolation where its rows are others after that: then nobody can say which were copied.
+    """
+    names: list[list[str]] = []
+    for made, folder in zip(release.published, folders, strict=True):
+        folder.mkdir()
+        names.append(engine.copy_files(made.name, folder, "part-{:05}.parquet".format))
+    published = [made.name for made in release.published]
+    if not all(names) or not has_fingerprint(engine, published, release.content_fingerprint):
+        raise PrivacyViolation(
+            f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
+            hint="create it again",
+        )

@@ -56,7 +56,12 @@ def knowledge(
     assert isinstance(known, str)
     rows = _rows(question, known, arguments, parameters)
     _require_of_related_tables(question, arguments, jointly=any(len(attributes) > 1 for attributes in about))
-    of_related = [name for attributes in about for name in attributes if name in several]
+    _require_defined(question, known, [name for attributes in about for name in attributes if name in several])
+    return known, rows
+
+
+def _require_defined(question: Question, known: str, of_related: Sequence[str]) -> None:
+    """Raises for a model that is not defined for several values of a person, or for overlapping classes."""
     if of_related and not question.several_values:
         raise _wrong(
             question,
@@ -73,7 +78,6 @@ def knowledge(
             "where classes do not overlap",
             f"write {KNOWS} => 'values', or require k_anonymity or l_diversity",
         )
-    return known, rows
 
 
 def _rows(question: Question, known: str, arguments: dict[str, Value], parameters: Collection[str]) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.values import QualifiedName, Value, written
+from sqlanon.domain.values import QualifiedName, Scalar, Value, written
 from sqlanon.errors import PolicyError
 from sqlanon.questions.load import Question
 
@@ -23,30 +23,36 @@ def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[
     value = arguments.pop(ON, None)
     if value is None:
         return ()
-    part = ("requirement", question.model, ON)
-    if _OF_PUBLIC_TABLE in question.reads:
-        raise PolicyError(
-            f"{question.model} compares with a public table by all quasi-identifiers, and takes no columns to be on",
-            hint=f"leave {ON} out of {question.model}",
-            part=part,
-        )
-    if question.of_itemsets:
-        raise PolicyError(
-            f"{question.model} is about the items in lists, and takes no columns to be on",
-            hint=f"leave {ON} out of {question.model}",
-            part=part,
-        )
-    known = {fold(name): name for name in quasi}
+    if (about := _all_columns(question)) is not None:
+        raise _wrong(question, f" {about}, and takes no columns to be on", f"leave {ON} out of {question.model}")
     columns: list[str] = []
     for item in value if isinstance(value, tuple) else (value,):
-        name = item.name if isinstance(item, QualifiedName) and len(item.parts) == 1 else item
-        if not isinstance(name, str) or fold(name) not in known:
-            raise PolicyError(
-                f"{question.model}: {written(item)} is no quasi-identifier, which a requirement is {ON}",
-                hint=nearest(str(name), quasi) or f"the quasi-identifiers are: {', '.join(quasi)}",
-                part=part,
-            )
-        if known[fold(name)] in columns:
-            raise PolicyError(f"{question.model}: {ON} names {known[fold(name)]} twice", hint="name it once", part=part)
-        columns.append(known[fold(name)])
+        name = _column(question, item, quasi)
+        if name in columns:
+            raise _wrong(question, f": {ON} names {name} twice", "name it once")
+        columns.append(name)
     return tuple(name for name in quasi if name in columns)
+
+
+def _all_columns(question: Question) -> str | None:
+    """Why a model is about all quasi-identifiers; None if it may be about some of them."""
+    if _OF_PUBLIC_TABLE in question.reads:
+        return "compares with a public table by all quasi-identifiers"
+    return "is about the items in lists" if question.of_itemsets else None
+
+
+def _column(question: Question, item: Scalar, quasi: Sequence[str]) -> str:
+    """The quasi-identifier that an item of `on` names."""
+    name = item.name if isinstance(item, QualifiedName) and len(item.parts) == 1 else item
+    known = {fold(column): column for column in quasi}
+    if not isinstance(name, str) or fold(name) not in known:
+        raise _wrong(
+            question,
+            f": {written(item)} is no quasi-identifier, which a requirement is {ON}",
+            nearest(str(name), quasi) or f"the quasi-identifiers are: {', '.join(quasi)}",
+        )
+    return known[fold(name)]
+
+
+def _wrong(question: Question, problem: str, hint: str) -> PolicyError:
+    return PolicyError(f"{question.model}{problem}", hint=hint, part=("requirement", question.model, ON))

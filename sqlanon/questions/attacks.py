@@ -57,15 +57,7 @@ def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tup
     attack, PolicyError for arguments that no file understands, or that lack what each needs, and InternalError where
     one of its files is broken.
     """
-    named = [file for file in statistic_names(_KIND) if users_name(_KIND, file, "attack") == fold(name)]
-    files = [load_statistic(_KIND, file) for file in named]
-    if not files:
-        known = attack_names()
-        raise UserError(
-            f"there is no attack {name!r}",
-            hint=nearest(name, known) or f"there are: {', '.join(known)}",
-            part=("attack", name),
-        )
+    files = _files(name)
     values = named_arguments(files[0], arguments)
     known_names = dict.fromkeys(parameter.name for file in files for parameter in file.parameters)
     for argument in values:
@@ -83,6 +75,19 @@ def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tup
             part=("attack", name),
         )
     return meant, values
+
+
+def _files(name: str) -> list[Statistic]:
+    """The files of an attack. Raises UserError for an unknown attack."""
+    named = [file for file in statistic_names(_KIND) if users_name(_KIND, file, "attack") == fold(name)]
+    if not named:
+        known = attack_names()
+        raise UserError(
+            f"there is no attack {name!r}",
+            hint=nearest(name, known) or f"there are: {', '.join(known)}",
+            part=("attack", name),
+        )
+    return [load_statistic(_KIND, file) for file in named]
 
 
 def _takes(file: Statistic, values: Mapping[str, Value]) -> bool:
