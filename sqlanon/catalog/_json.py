@@ -9,34 +9,27 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import msgspec
+from msgspec import Meta
 
 from sqlanon.domain.values import QualifiedName, Scalar, Value
 
-__all__ = [
-    "Arguments",
-    "BadJson",
-    "arguments_from_json",
-    "arguments_to_json",
-    "canonical",
-    "dumps",
-    "fields_of",
-    "list_of",
-    "loads",
-    "name_from_json",
-    "optional_text",
-    "positional_from_json",
-    "text_of",
-    "value_from_json",
-    "value_to_json",
-]
-
 Arguments = tuple[tuple[str, Value], ...]
+# A text that is not empty, and the parts of a name.
+Text = Annotated[str, Meta(min_length=1)]
+Parts = Annotated[tuple[Text, ...], Meta(min_length=1, max_length=3)]
+T = TypeVar("T")
 
 # Beyond this many digits a decimal in JSON is a mistake, and writing it out would fill the memory.
 _MOST_DIGITS = 400
 
 _SCALARS = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+class JsonObject(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An object with exactly these members; one with a default value is left out where it has that value."""
 
 
 class BadJson(ValueError):
@@ -86,7 +79,7 @@ def _write(value: Any, sort: bool) -> str:
     if isinstance(value, dict):
         items = sorted(value.items()) if sort else value.items()
         return "{" + ",".join(f"{_write(key, sort)}:{_write(item, sort)}" for key, item in items) + "}"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "[" + ",".join(_write(item, sort) for item in value) + "]"
     return _SCALARS.encode(value)
 
@@ -107,7 +100,7 @@ def value_to_json(value: Value) -> Any:
     return {"name": list(value.parts)} if isinstance(value, QualifiedName) else value
 
 
-def value_from_json(json_value: Any) -> Value:
+def value_from_json(json_value: object) -> Value:
     if not isinstance(json_value, list):
         return _scalar_from_json(json_value)
     if not json_value:
@@ -115,7 +108,7 @@ def value_from_json(json_value: Any) -> Value:
     return tuple(map(_scalar_from_json, json_value))
 
 
-def _scalar_from_json(json_value: Any) -> Scalar:
+def _scalar_from_json(json_value: object) -> Scalar:
     if isinstance(json_value, Decimal):
         if abs(json_value.adjusted()) > _MOST_DIGITS:
             raise BadJson("a number in it is too long")
@@ -128,11 +121,8 @@ def _scalar_from_json(json_value: Any) -> Scalar:
     raise BadJson(f"an argument must be {what}, or a list of these")
 
 
-def name_from_json(json_value: Any) -> QualifiedName:
-    parts = list_of(json_value, "a name")
-    if not 1 <= len(parts) <= 3 or not all(isinstance(part, str) and part for part in parts):
-        raise BadJson("a name must be a list of one to three strings, none of them empty")
-    return QualifiedName(tuple(parts))
+def name_from_json(json_value: object) -> QualifiedName:
+    return QualifiedName(typed(json_value, Parts, "a name"))
 
 
 def arguments_to_json(arguments: Arguments) -> dict[str, Any]:
@@ -140,34 +130,32 @@ def arguments_to_json(arguments: Arguments) -> dict[str, Any]:
     return _without_duplicates([(name, value_to_json(value)) for name, value in arguments])
 
 
-def arguments_from_json(json_value: Any) -> Arguments:
+def arguments_from_json(json_value: object) -> Arguments:
     if not isinstance(json_value, dict):
         raise BadJson('named arguments must be an object such as {"k": 4}')
     return tuple((name, value_from_json(value)) for name, value in json_value.items())
 
 
-def positional_from_json(json_value: Any) -> tuple[Value, ...]:
+def positional_from_json(json_value: object) -> tuple[Value, ...]:
     """Positional arguments: a list such as [5, 10, 20]."""
-    return tuple(_scalar_from_json(value) for value in list_of(json_value, "the arguments"))
+    return tuple(_scalar_from_json(value) for value in typed(json_value, list[Any], "the arguments"))
 
 
-def fields_of(json_value: Any, what: str, names: tuple[str, ...]) -> dict[str, Any]:
-    if not isinstance(json_value, dict) or json_value.keys() != set(names):
-        raise BadJson(f"{what} must be an object with exactly the keys {', '.join(names)}")
-    return json_value
+def typed(json_value: object, kind: type[T], what: str) -> T:
+    """A parsed JSON value as a type of msgspec's.
+
+    Raises BadJson, with the place, unless it is written as a value of that type is: with all members and no other.
+    """
+    try:
+        value = msgspec.convert(json_value, kind, builtin_types=(Decimal,))
+    except msgspec.ValidationError as error:
+        raise BadJson(f"{what}: {error}") from None
+    if canonical(msgspec.to_builtins(value, builtin_types=(Decimal,))) != canonical(json_value):
+        raise BadJson(f"{what}: a member without a value is not left out")
+    return value
 
 
-def list_of(json_value: Any, what: str) -> list[Any]:
-    if not isinstance(json_value, list):
-        raise BadJson(f"{what} must be a list")
-    return json_value
-
-
-def text_of(json_value: Any, what: str) -> str:
-    if not isinstance(json_value, str) or not json_value:
-        raise BadJson(f"{what} must be a string that is not empty")
-    return json_value
-
-
-def optional_text(json_value: Any, what: str) -> str | None:
-    return None if json_value is None else text_of(json_value, what)
+def json_of(value: JsonObject) -> dict[str, Any]:
+    """The JSON value of an object."""
+    members: dict[str, Any] = msgspec.to_builtins(value, builtin_types=(Decimal,))
+    return members

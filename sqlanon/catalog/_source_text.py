@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sqlanon.catalog._json import BadJson, dumps, list_of, loads, name_from_json, text_of
+from sqlanon.catalog._json import BadJson, Parts, Text, dumps, loads, name_from_json, typed
 from sqlanon.domain.release import SourceRead
 from sqlanon.domain.values import QualifiedName
-
-__all__ = ["read_bound", "read_source", "read_sources", "write_bound", "write_source", "write_sources"]
 
 _PART = r'(?:"(?:[^"]|"")+"|[^\s".;()\[\]]+)'
 _NAME = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}")
@@ -40,7 +38,8 @@ def write_bound(bound: tuple[QualifiedName, ...]) -> str | None:
 
 def read_bound(text: str | None) -> tuple[QualifiedName, ...]:
     """Reads what `write_bound` writes. Raises BadJson if it is something else."""
-    return () if text is None else tuple(map(name_from_json, list_of(loads(text), "what a source is bound to")))
+    entries = () if text is None else typed(loads(text), tuple[Parts, ...], "the entries that a source is bound to")
+    return tuple(map(QualifiedName, entries))
 
 
 def write_sources(sources: tuple[SourceRead, ...]) -> str:
@@ -50,5 +49,5 @@ def write_sources(sources: tuple[SourceRead, ...]) -> str:
 
 def read_sources(text: str) -> tuple[SourceRead, ...]:
     """Reads what `write_sources` writes. Raises BadJson if it is something else."""
-    items = list_of(loads(text), "the sources")
-    return tuple(text_of(item, "a source") if isinstance(item, str) else name_from_json(item) for item in items)
+    items = typed(loads(text), tuple[Text | Parts, ...], "the sources")
+    return tuple(item if isinstance(item, str) else QualifiedName(item) for item in items)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from sqlanon.catalog._domain_json import definition_to_json, policy_to_json
-from sqlanon.catalog._json import canonical
+from sqlanon.catalog._domain_json import DefinitionObject, PolicyObject
+from sqlanon.catalog._json import canonical, json_of
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
-
-__all__ = ["fingerprint"]
 
 
 def fingerprint(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:
@@ -23,8 +21,8 @@ def fingerprint(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:
     ordered = sorted(hierarchies, key=lambda stored: fold(stored.definition.name))
     text = canonical(
         {
-            "policy": policy_to_json(policy),
-            "hierarchies": [[definition_to_json(h.definition), h.height, h.digest] for h in ordered],
+            "policy": json_of(PolicyObject.of(policy)),
+            "hierarchies": [[json_of(DefinitionObject.of(h.definition)), h.height, h.digest] for h in ordered],
         }
     )
     return hashlib.sha256(text.encode()).hexdigest()

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._domain_json import definition_to_json
+from sqlanon.catalog._domain_json import DefinitionObject
 from sqlanon.catalog._json import (
     BadJson,
     arguments_from_json,
     arguments_to_json,
     canonical,
     dumps,
+    json_of,
     loads,
     positional_from_json,
     value_to_json,
@@ -192,5 +193,5 @@ def _builder(definition: HierarchyDefinition) -> Builder:
 
 
 def _digest(definition: HierarchyDefinition, height: int, values: str | None) -> str:
-    text = canonical([definition_to_json(definition), height, values])
+    text = canonical([json_of(DefinitionObject.of(definition)), height, values])
     return hashlib.sha256(text.encode()).hexdigest()

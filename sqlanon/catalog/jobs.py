@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._json import BadJson, dumps, list_of, loads, text_of
+from sqlanon.catalog._json import BadJson, Text, dumps, loads, typed
 from sqlanon.domain.job import FinishedJob
 from sqlanon.engines.base import Engine
-
-__all__ = ["finished", "record"]
 
 _COLUMNS = ("job", "script_sha256", "inputs_sha256", "releases", "exported_sha256", "finished_at")
 
@@ -19,16 +17,11 @@ def finished(engine: Engine, name: str) -> FinishedJob | None:
         return None
     [row] = rows
     try:
-        releases = tuple(_release(pair) for pair in list_of(loads(row["releases"]), "the releases"))
+        releases = typed(loads(row["releases"]), tuple[tuple[Text, Text], ...], "the releases")
     except BadJson:
         return None
     name, script, inputs, _, exported, finished_at = row.values()
     return FinishedJob(name, script, inputs, releases, exported, finished_at)
-
-
-def _release(pair: object) -> tuple[str, str]:
-    name, release_id = (text_of(part, "a release") for part in list_of(pair, "a release"))
-    return name, release_id
 
 
 def record(engine: Engine, job: FinishedJob) -> None:

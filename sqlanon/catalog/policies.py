@@ -6,14 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._domain_json import (
-    attributes_from_json,
-    joined_from_json,
-    joined_to_json,
-    pivot_from_json,
-    pivot_to_json,
-)
-from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
+from sqlanon.catalog._domain_json import JoinedObject, PivotObject
+from sqlanon.catalog._json import BadJson, Text, arguments_from_json, arguments_to_json, dumps, json_of, loads, typed
 from sqlanon.catalog._source_text import read_bound, read_source, write_bound, write_source
 from sqlanon.catalog.validation import validate
 from sqlanon.domain.identifiers import fold, nearest, same_name
@@ -49,8 +43,8 @@ def save(engine: Engine, policy: Policy) -> None:
     head = {**named, "source": source, "query": query, "against": against, "against_query": against_query}
     head["bound"] = write_bound(policy.source.bound)
     head["against_bound"] = write_bound(policy.against.bound) if policy.against else None
-    head["pivoted"] = dumps(pivot_to_json(policy.pivot)) if policy.pivot else None
-    head["joined"] = dumps(joined_to_json(policy.joined)) if policy.joined else None
+    head["pivoted"] = dumps(json_of(PivotObject.of(policy.pivot))) if policy.pivot else None
+    head["joined"] = dumps(json_of(JoinedObject.of(policy.joined))) if policy.joined else None
     _rows.insert(engine, "policy", [head])
     _rows.insert(engine, "policy_attribute", _attribute_rows(policy))
     _rows.insert(engine, "policy_related_table", _related_rows(policy))
@@ -230,7 +224,7 @@ def _source(row: dict[str, Any], key: str, query: str, bound: str, table: str = 
 def _pivot(row: dict[str, Any]) -> Pivot | None:
     """The columns of the source that are pivoted; None if it is not."""
     try:
-        return pivot_from_json(loads(row["pivoted"])) if row["pivoted"] else None
+        return typed(loads(row["pivoted"]), PivotObject, "a pivot").as_domain if row["pivoted"] else None
     except BadJson as problem:
         raise PolicyError(
             f"policy {row['policy']}: its column pivoted in anon.policy cannot be read: {problem}",
@@ -241,7 +235,7 @@ def _pivot(row: dict[str, Any]) -> Pivot | None:
 def _joined(row: dict[str, Any]) -> JoinedRelease | None:
     """The release that is joined, and the columns that it shares; None if there is none."""
     try:
-        return joined_from_json(loads(row["joined"])) if row["joined"] else None
+        return typed(loads(row["joined"]), JoinedObject, "a joined release").as_domain if row["joined"] else None
     except BadJson as problem:
         raise PolicyError(
             f"policy {row['policy']}: its column joined in anon.policy cannot be read: {problem}",
@@ -288,7 +282,7 @@ def _constraints(policy: str, rows: list[dict[str, Any]]) -> dict[str, tuple[tup
                 hint=f"kinds are {', '.join(sets)}",
             )
         try:
-            sets[kind] += (attributes_from_json(loads(row["attributes"])),)
+            sets[kind] += (typed(loads(row["attributes"]), tuple[Text, ...], "a set of attributes"),)
         except BadJson as problem:
             raise PolicyError(
                 f"policy {policy}: the attributes of a {kind} set in anon.policy_constraint cannot be read: {problem}",

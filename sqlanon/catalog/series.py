@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._json import BadJson, arguments_from_json, dumps, loads
+from sqlanon.catalog._json import BadJson, arguments_from_json, dumps, loads, typed
 from sqlanon.catalog.ledger import head_digest, ledger_digest, renew_checksums, required
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
@@ -80,8 +80,8 @@ def load(engine: Engine, name: str) -> Series:
 
 def _attributes(head: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     try:
-        return tuple((str(name), str(kind)) for name, kind in loads(head["attributes"]))
-    except (BadJson, TypeError, ValueError):
+        return typed(loads(head["attributes"]), tuple[tuple[str, str], ...], "the attributes")
+    except BadJson:
         raise CatalogError(f"series {head['series']}: its attributes in anon.series cannot be read") from None
 
 

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from sqlanon.catalog._domain_json import definition_from_json, definition_to_json, policy_from_json, policy_to_json
-from sqlanon.catalog._json import BadJson, dumps, fields_of, list_of, loads, text_of
+from sqlanon.catalog._domain_json import DefinitionObject, PolicyObject
+from sqlanon.catalog._json import BadJson, JsonObject, Text, dumps, json_of, loads, typed
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.errors import CatalogError
 
-__all__ = ["hierarchies_of", "joined_with", "policy_of", "release_json", "series_name_of", "types_of"]
+
+class _Hierarchy(JsonObject, frozen=True):
+    definition: DefinitionObject
+    height: int
+    digest: Text
+
+
+class _Copy(JsonObject, frozen=True, kw_only=True):
+    types: dict[Text, Text]
+    joined: Text | None = None
+    series: Text | None = None
+    policy: PolicyObject
+    hierarchies: tuple[_Hierarchy, ...]
 
 
 def release_json(
@@ -28,18 +40,14 @@ def release_json(
     policy's attributes; `joined` is the id of the release that the policy joins; `series` is the name of the
     series that the release is made in.
     """
-    return dumps(
-        {
-            "types": dict(types),
-            **({"joined": joined} if joined is not None else {}),
-            **({"series": series} if series is not None else {}),
-            "policy": policy_to_json(policy),
-            "hierarchies": [
-                {"definition": definition_to_json(h.definition), "height": h.height, "digest": h.digest}
-                for h in hierarchies
-            ],
-        }
+    copy = _Copy(
+        types=dict(types),
+        joined=joined,
+        series=series,
+        policy=PolicyObject.of(policy),
+        hierarchies=tuple(_Hierarchy(DefinitionObject.of(h.definition), h.height, h.digest) for h in hierarchies),
     )
+    return dumps(json_of(copy))
 
 
 def policy_of(release: Release) -> Policy:
@@ -47,12 +55,14 @@ def policy_of(release: Release) -> Policy:
 
     Raises CatalogError if the release's row was changed so that it cannot be read.
     """
-    return _read(release)[0]
+    with _reading(release):
+        return _copy(release).policy.as_domain
 
 
 def hierarchies_of(release: Release) -> tuple[StoredHierarchy, ...]:
     """The hierarchies that a release was made with; raises CatalogError as `policy_of` does."""
-    return _read(release)[1]
+    with _reading(release):
+        return tuple(StoredHierarchy(h.definition.as_domain, h.height, h.digest) for h in _copy(release).hierarchies)
 
 
 def types_of(release: Release) -> dict[str, str]:
@@ -60,7 +70,8 @@ def types_of(release: Release) -> dict[str, str]:
 
     Raises CatalogError as `policy_of` does.
     """
-    return _read(release)[2]
+    with _reading(release):
+        return _copy(release).types
 
 
 def joined_with(release: Release) -> str | None:
@@ -68,7 +79,8 @@ def joined_with(release: Release) -> str | None:
 
     Raises CatalogError as `policy_of` does.
     """
-    return _read(release)[3]
+    with _reading(release):
+        return _copy(release).joined
 
 
 def series_name_of(release: Release) -> str | None:
@@ -76,36 +88,20 @@ def series_name_of(release: Release) -> str | None:
 
     Raises CatalogError as `policy_of` does.
     """
-    return _read(release)[4]
+    with _reading(release):
+        return _copy(release).series
 
 
-def _read(release: Release) -> tuple[Policy, tuple[StoredHierarchy, ...], dict[str, str], str | None, str | None]:
+def _copy(release: Release) -> _Copy:
+    return typed(loads(release.policy_json), _Copy, "the copy")
+
+
+@contextmanager
+def _reading(release: Release) -> Iterator[None]:
     try:
-        copy = loads(release.policy_json)
-        known = ("types", "policy", "hierarchies")
-        optional = [key for key in ("joined", "series") if isinstance(copy, dict) and key in copy]
-        fields = fields_of(copy, "the copy", (*known, *optional))
-        stored = list_of(fields["hierarchies"], "the hierarchies")
-        types = _types(fields["types"])
-        joined = text_of(fields["joined"], "the joined release") if "joined" in optional else None
-        series = text_of(fields["series"], "the series") if "series" in optional else None
-        return policy_from_json(fields["policy"]), tuple(_hierarchy(item) for item in stored), types, joined, series
+        yield
     except BadJson as problem:
         raise CatalogError(
             f"release {release.name}: the policy that its row in anon.release carries cannot be read: {problem}",
             hint="the row was changed: drop the release and make it again",
         ) from None
-
-
-def _types(json_value: Any) -> dict[str, str]:
-    if not isinstance(json_value, dict):
-        raise BadJson("the types must be an object")
-    return {text_of(name, "a column"): text_of(kind, "a type") for name, kind in json_value.items()}
-
-
-def _hierarchy(json_value: Any) -> StoredHierarchy:
-    fields = fields_of(json_value, "a stored hierarchy", ("definition", "height", "digest"))
-    height = fields["height"]
-    if isinstance(height, bool) or not isinstance(height, int):
-        raise BadJson("a height must be a whole number")
-    return StoredHierarchy(definition_from_json(fields["definition"]), height, text_of(fields["digest"], "a digest"))

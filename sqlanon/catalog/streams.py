@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._json import BadJson, dumps, loads
+from sqlanon.catalog._json import BadJson, dumps, loads, typed
 from sqlanon.catalog._source_text import write_sources
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.release import SourceRead
@@ -85,14 +85,13 @@ def _stream(row: dict[str, Any]) -> Stream:
     name = QualifiedName((row["schema_name"], row["object_name"]))
     try:
         columns, published = (
-            tuple((str(column_name), str(kind)) for column_name, kind in loads(row[key]))
-            for key in ("columns", "published")
+            typed(loads(row[key]), tuple[tuple[str, str], ...], key) for key in ("columns", "published")
         )
-        quasi_identifiers = tuple(map(str, loads(row["quasi_identifiers"])))
-        delay = loads(row["delay"])
-        if not columns or isinstance(delay, bool) or not isinstance(delay, int | str):
-            raise BadJson("they are of another kind")
-    except (BadJson, TypeError, ValueError):
+        quasi_identifiers = typed(loads(row["quasi_identifiers"]), tuple[str, ...], "the quasi-identifiers")
+        (delay,) = typed([loads(row["delay"])], tuple[int | str], "the delay")
+        if not columns:
+            raise BadJson("there are no columns")
+    except BadJson:
         raise CatalogError(f"stream {name}: its columns and its delay in anon.stream cannot be read") from None
     return Stream(
         name=name,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import duckdb
 import pytest
 
 from sqlanon.catalog import policies
-from sqlanon.catalog._domain_json import policy_from_json, policy_to_json
-from sqlanon.catalog._json import BadJson
+from sqlanon.catalog._domain_json import PolicyObject
+from sqlanon.catalog._json import BadJson, json_of, typed
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
@@ -122,8 +123,8 @@ def test_rows_by_hand_count_like_those_of_statements(engine) -> None:
     [
         ("hidden", '["dob"]', "the unknown kind 'hidden'"),
         ("confidential", "dob", "cannot be read"),
-        ("confidential", '{"name": "dob"}', "must be a list"),
-        ("visible", '["dob", 5]', "an attribute's name must be a string"),
+        ("confidential", '{"name": "dob"}', "Expected `array`, got `object`"),
+        ("visible", '["dob", 5]', "Expected `str`, got `int`"),
         ("confidential", "[]", r"CONFIDENTIAL \(\) names no column"),
         ("confidential", '["dob", "bod"]', "the policy has no column bod"),
         ("confidential", '["dob", "Dob"]', "names Dob twice"),
@@ -176,6 +177,14 @@ def test_without_constraints_something_is_required_and_a_quasi_identifier_named(
     alone = replace(CLINIC, attributes=CLINIC.attributes[-2:], confidential=(("disease", "treatment"),), visible=())
     policies.save(engine, alone)
     assert policies.load(engine, "clinic") == alone
+
+
+def policy_to_json(policy: Policy) -> dict[str, Any]:
+    return json_of(PolicyObject.of(policy))
+
+
+def policy_from_json(json_value: object) -> Policy:
+    return typed(json_value, PolicyObject, "a policy").as_domain
 
 
 def test_the_copy_that_a_release_carries_has_them() -> None:
