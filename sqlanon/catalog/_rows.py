@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlglot import exp
 
@@ -16,7 +17,11 @@ from sqlanon.sqlgen.build.expressions import exists, not_
 from sqlanon.sqlgen.build.names import column, identifier, literal, relation
 from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
 
-__all__ = ["delete", "in_order", "insert", "insert_new", "read", "read_all", "read_parts"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+# A dataclass whose fields are columns of a table.
+Row = TypeVar("Row", bound="DataclassInstance")
 
 # Drawn at random, not named: equal where the text is.
 _IDENTIFIERS = ("release_id", "series_id", "stream_id")
@@ -43,20 +48,26 @@ def _parameters(names: Mapping[str, str]) -> list[str]:
     return [name if key in _IDENTIFIERS else fold(name) for key, name in names.items()]
 
 
+def columns_of(row: type[DataclassInstance]) -> tuple[str, ...]:
+    """The columns of a row's type."""
+    return tuple(field.name for field in fields(row))
+
+
 def read(
     engine: Engine,
     table: str,
-    columns: Sequence[str],
+    row: type[Row],
     names: Mapping[str, str] | None = None,
     order: Sequence[str] = (),
-) -> list[dict[str, Any]]:
-    """The rows of `anon.table` whose columns are these names, as a dictionary each.
+) -> list[Row]:
+    """The rows of `anon.table` whose columns are these names.
 
     NULLs come last in the order, and rows that are equal in it as they were inserted.
     """
     keys = (*order, "rowid")
-    rows = engine.rows(_reading(table, (*keys, *columns), tuple(names or ())), _parameters(names or {}))
-    return [dict(zip(columns, row[len(keys) :], strict=True)) for row in in_order(rows, len(keys))]
+    query = _reading(table, (*keys, *columns_of(row)), tuple(names or ()))
+    rows = engine.rows(query, _parameters(names or {}))
+    return [row(*values[len(keys) :]) for values in in_order(rows, len(keys))]
 
 
 def in_order(rows: Iterable[tuple[Any, ...]], count: int) -> list[tuple[Any, ...]]:
@@ -67,15 +78,19 @@ def in_order(rows: Iterable[tuple[Any, ...]], count: int) -> list[tuple[Any, ...
     return sorted(rows, key=lambda row: [(value is None, value) for value in row[:count]])
 
 
-def read_all(
-    engine: Engine, table: str, columns: Sequence[str], key: str, names: Collection[str]
-) -> dict[str, list[dict[str, Any]]]:
-    """The rows of `anon.table` whose column `key` is one of these names, as a dictionary each, by the folded name."""
-    rows: dict[str, list[dict[str, Any]]] = {fold(name): [] for name in names}
+def read_names(engine: Engine, table: str, key: str, names: Mapping[str, str] | None = None) -> list[str]:
+    """The column `key` of the rows of `anon.table` whose columns are these names, as they were inserted."""
+    query = _reading(table, ("rowid", key), tuple(names or ()))
+    return [str(name) for _, name in in_order(engine.rows(query, _parameters(names or {})), 1)]
+
+
+def read_all(engine: Engine, table: str, row: type[Row], key: str, names: Collection[str]) -> dict[str, list[Row]]:
+    """The rows of `anon.table` whose column `key` is one of these names, by the folded name."""
+    rows: dict[str, list[Row]] = {fold(name): [] for name in names}
     if rows:
-        read_rows = engine.rows(_reading_all(table, tuple(columns), key, len(rows)), list(rows))
+        read_rows = engine.rows(_reading_all(table, columns_of(row), key, len(rows)), list(rows))
         for _, folded, *values in in_order(read_rows, 1):
-            rows[folded].append(dict(zip(columns, values, strict=True)))
+            rows[folded].append(row(*values))
     return rows
 
 
@@ -87,18 +102,22 @@ def _reading_all(table: str, columns: tuple[str, ...], key: str, count: int) -> 
     return repeated(query.where(_folded(key).isin(*(exp.Placeholder() for _ in range(count))), copy=False))
 
 
-def read_parts(
-    engine: Engine, query: RepeatedQuery, columns: Sequence[str], parameter: str
-) -> dict[str, list[dict[str, Any]]]:
-    """The rows of a query over several tables, as a dictionary each, by the part that their third column names.
+class Parts:
+    """The rows of a query over several tables, each of a part that the third column names.
 
-    They are in the order of their first two columns; `columns` are the others. One that the table of a part does not
-    have is NULL; a part without rows has none.
+    They are in the order of the first two columns; `columns` are the others.
     """
-    parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for _, _, part, *values in in_order(engine.rows(query, [parameter]), 2):
-        parts[part].append(dict(zip(columns, values, strict=True)))
-    return parts
+
+    def __init__(self, engine: Engine, query: RepeatedQuery, columns: Sequence[str], parameter: str) -> None:
+        self._columns = columns
+        self._rows: dict[str, list[Sequence[object]]] = defaultdict(list)
+        for _, _, part, *values in in_order(engine.rows(query, [parameter]), 2):
+            self._rows[part].append(values)
+
+    def of(self, part: str, row: type[Row]) -> list[Row]:
+        """The rows of a part."""
+        places = [self._columns.index(name) for name in columns_of(row)]
+        return [row(*(values[place] for place in places)) for values in self._rows[part]]
 
 
 @cache

@@ -40,6 +40,13 @@ class _KnownRow(NamedTuple):
     requires: bool | None
 
 
+@dataclass(frozen=True)
+class _ObjectRow:
+    release_id: str
+    schema_name: str
+    object_name: str
+
+
 def record(engine: Engine, release: Release, format_: str) -> datetime:
     """Remembers an export; returns the moment, by which `forget` finds it."""
     moment = datetime.now(UTC).replace(tzinfo=None)
@@ -183,8 +190,8 @@ def made_from(engine: Engine, names: Collection[QualifiedName]) -> set[SourceRea
     if not migrations.ready(engine):
         return set()
     wanted = set(map(_folded, names))
-    objects = _rows.read(engine, "release_object", ("release_id", "schema_name", "object_name"))
-    releases = {r["release_id"] for r in objects if (fold(r["schema_name"]), fold(r["object_name"])) in wanted}
+    objects = _rows.read(engine, "release_object", _ObjectRow)
+    releases = {row.release_id for row in objects if (fold(row.schema_name), fold(row.object_name)) in wanted}
     made = [stream for stream in _streams(engine) if _folded(stream.name) in wanted]
     if releases:
         made += [release for release in known(engine).releases if release.release_id in releases]

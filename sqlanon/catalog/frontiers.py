@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -16,16 +16,11 @@ from sqlanon.sqlgen.build.sql_files import sql_file
 
 # The end of the reason of a candidate that was made.
 _LACKING = " not defined of it"
-_PLAIN = ("number", "policy", "policy_fingerprint", "method", "arguments", "requirement", "statement", "reason")
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One candidate of a frontier, with its figures in the order in which they were asked for.
-
-    `statement` publishes it, None where nothing does; `reason` says why figures are lacking. `requirement` is what the
-    policy would require. The fingerprint is that of the policy without its requirements.
-    """
+class _Head:
+    """The columns of a candidate that each of its rows has."""
 
     number: int
     policy: str
@@ -35,6 +30,23 @@ class Measured:
     requirement: str
     statement: str | None
     reason: str | None
+
+
+@dataclass(frozen=True)
+class _CandidateRow(_Head):
+    figure: str
+    value: float | None
+    efficient: bool | None
+
+
+@dataclass(frozen=True)
+class Measured(_Head):
+    """One candidate of a frontier, with its figures in the order in which they were asked for.
+
+    `statement` publishes it, None where nothing does; `reason` says why figures are lacking. `requirement` is what the
+    policy would require. The fingerprint is that of the policy without its requirements.
+    """
+
     figures: tuple[tuple[str, float | None], ...]
     efficient: bool = False
 
@@ -65,7 +77,7 @@ def save(engine: Engine, frontier: str, candidates: Sequence[Measured]) -> None:
     delete(engine, frontier)
     rows: list[dict[str, object]] = []
     for candidate in candidates:
-        head = {name: value for name, value in asdict(candidate).items() if name in _PLAIN}
+        head = {name: getattr(candidate, name) for name in _rows.columns_of(_Head)}
         rows += [{"frontier": frontier, **head, "figure": name, "value": value} for name, value in candidate.figures]
     _rows.insert(engine, "candidate", rows)
     numbers = [number for (number,) in engine.rows(sql_file("statements", "efficient_candidates"), [frontier])]
@@ -80,9 +92,7 @@ def save(engine: Engine, frontier: str, candidates: Sequence[Measured]) -> None:
 
 def load(engine: Engine, frontier: str) -> list[Measured]:
     """The candidates of a frontier by their numbers. Raises UserError, with the nearest name, if there is none."""
-    rows = _rows.read(
-        engine, "candidate", (*_PLAIN, "figure", "value", "efficient"), {"frontier": frontier}, order=("number",)
-    )
+    rows = _rows.read(engine, "candidate", _CandidateRow, {"frontier": frontier}, order=("number",))
     if not rows:
         raise UserError(
             f"there is no frontier {frontier}",
@@ -91,11 +101,13 @@ def load(engine: Engine, frontier: str) -> list[Measured]:
         )
     figures: dict[int, list[tuple[str, float | None]]] = {}
     for row in rows:
-        figures.setdefault(int(row["number"]), []).append((str(row["figure"]), row["value"]))
-    heads = {int(row["number"]): row for row in rows}
+        figures.setdefault(row.number, []).append((row.figure, row.value))
+    heads = {row.number: row for row in rows}
     return [
         Measured(
-            **{name: row[name] for name in _PLAIN}, figures=tuple(figures[number]), efficient=bool(row["efficient"])
+            **{name: getattr(row, name) for name in _rows.columns_of(_Head)},
+            figures=tuple(figures[number]),
+            efficient=bool(row.efficient),
         )
         for number, row in heads.items()
     ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._domain_json import DefinitionObject
@@ -27,9 +26,17 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.hierarchies.base import Builder, builder, functional
 
-__all__ = ["StoredHierarchy", "delete", "exists", "listing", "load", "rows_of", "save", "used_by"]
 
-_COLUMNS = ("hierarchy", "kind", "arguments", "options", "query", "height")
+@dataclass(frozen=True)
+class HierarchyRow:
+    """A row of `anon.hierarchy`."""
+
+    hierarchy: str
+    kind: str
+    arguments: str | None
+    options: str | None
+    query: str | None
+    height: int | None
 
 
 @dataclass(frozen=True)
@@ -54,19 +61,19 @@ def save(engine: Engine, definition: HierarchyDefinition, height: int | None = N
     """
     migrations.install(engine)
     try:
-        row = {
-            "hierarchy": definition.name,
-            "kind": definition.kind,
-            "arguments": dumps([value_to_json(value) for value in definition.arguments]),
-            "options": dumps(arguments_to_json(definition.options)),
-            "query": definition.query,
-            "height": height,
-        }
+        row = HierarchyRow(
+            definition.name,
+            definition.kind,
+            dumps([value_to_json(value) for value in definition.arguments]),
+            dumps(arguments_to_json(definition.options)),
+            definition.query,
+            height,
+        )
     except BadJson as problem:
         raise PolicyError(f"hierarchy {definition.name}: {problem}") from None
     saved = _checked(engine, row)
     _rows.delete(engine, "hierarchy", {"hierarchy": definition.name})
-    _rows.insert(engine, "hierarchy", [{**row, "height": saved.height}])
+    _rows.insert(engine, "hierarchy", [{**asdict(row), "height": saved.height}])
     return saved
 
 
@@ -74,7 +81,7 @@ def listing(engine: Engine) -> list[str]:
     """The names of all hierarchies, in the order in which they were made."""
     if not migrations.ready(engine):
         return []
-    return [row["hierarchy"] for row in _rows.read(engine, "hierarchy", ("hierarchy",))]
+    return _rows.read_names(engine, "hierarchy", "hierarchy")
 
 
 def exists(engine: Engine, name: str) -> bool:
@@ -82,14 +89,16 @@ def exists(engine: Engine, name: str) -> bool:
     return fold(name) in map(fold, listing(engine))
 
 
-def rows_of(engine: Engine, names: Collection[str]) -> dict[str, list[dict[str, Any]]]:
+def rows_of(engine: Engine, names: Collection[str]) -> dict[str, list[HierarchyRow]]:
     """The rows of hierarchies, which `load` reads one by one, by their folded names."""
     ready = migrations.ready(engine)
-    return _rows.read_all(engine, "hierarchy", _COLUMNS, "hierarchy", names) if ready else {fold(n): [] for n in names}
+    return (
+        _rows.read_all(engine, "hierarchy", HierarchyRow, "hierarchy", names) if ready else {fold(n): [] for n in names}
+    )
 
 
 def load(
-    engine: Engine, name: str, validated: str | None = None, rows: list[dict[str, Any]] | None = None
+    engine: Engine, name: str, validated: str | None = None, rows: list[HierarchyRow] | None = None
 ) -> StoredHierarchy:
     """Reads and validates a hierarchy, whether a statement or a user's own INSERT wrote it.
 
@@ -127,10 +136,10 @@ def used_by(engine: Engine, name: str) -> list[str]:
     """The policies with an attribute that uses this hierarchy, sorted."""
     if not migrations.ready(engine):
         return []
-    return sorted({row["policy"] for row in _rows.read(engine, "policy_attribute", ("policy",), {"hierarchy": name})})
+    return sorted(set(_rows.read_names(engine, "policy_attribute", "policy", {"hierarchy": name})))
 
 
-def _checked(engine: Engine, row: dict[str, Any], validated: str | None = None) -> StoredHierarchy:
+def _checked(engine: Engine, row: HierarchyRow, validated: str | None = None) -> StoredHierarchy:
     """The hierarchy of one row of anon.hierarchy, with everything checked but labels that have this digest."""
     definition = _definition(row)
     kind = _builder(definition)
@@ -138,9 +147,9 @@ def _checked(engine: Engine, row: dict[str, Any], validated: str | None = None) 
     if not kind.STORED or definition.query is not None:
         kind.validate(definition)
     if kind.STORED:
-        return _checked_values(engine, definition, row["height"], validated)
+        return _checked_values(engine, definition, row.height, validated)
     height = functional(definition.kind).height(definition)
-    _require_height(definition, row["height"], height)
+    _require_height(definition, row.height, height)
     return StoredHierarchy(definition, height, _digest(definition, height, None))
 
 
@@ -169,18 +178,18 @@ def _require_height(definition: HierarchyDefinition, stored_height: int | None, 
         )
 
 
-def _definition(row: dict[str, Any]) -> HierarchyDefinition:
-    where = f"hierarchy {row['hierarchy']}: in its row of anon.hierarchy, "
-    parts: dict[str, Any] = {}
-    for key, empty, read in (("arguments", "[]", positional_from_json), ("options", "{}", arguments_from_json)):
-        try:
-            parts[key] = read(loads(row[key] or empty))
-        except BadJson as problem:
-            raise PolicyError(
-                f"{where}{key} cannot be read: {problem}",
-                hint='arguments are a JSON list such as [5, 10, 20], options an object such as {"low": 0}',
-            ) from None
-    return HierarchyDefinition(row["hierarchy"], row["kind"].lower(), query=row["query"], **parts)
+def _definition(row: HierarchyRow) -> HierarchyDefinition:
+    try:
+        what = "arguments"
+        arguments = positional_from_json(loads(row.arguments or "[]"))
+        what = "options"
+        options = arguments_from_json(loads(row.options or "{}"))
+    except BadJson as problem:
+        raise PolicyError(
+            f"hierarchy {row.hierarchy}: in its row of anon.hierarchy, {what} cannot be read: {problem}",
+            hint='arguments are a JSON list such as [5, 10, 20], options an object such as {"low": 0}',
+        ) from None
+    return HierarchyDefinition(row.hierarchy, row.kind.lower(), arguments, options, row.query)
 
 
 def _builder(definition: HierarchyDefinition) -> Builder:

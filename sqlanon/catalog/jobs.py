@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import BadJson, Text, dumps, loads, typed
 from sqlanon.domain.job import FinishedJob
 from sqlanon.engines.base import Engine
 
-_COLUMNS = ("job", "script_sha256", "inputs_sha256", "releases", "exported_sha256", "finished_at")
+
+@dataclass(frozen=True)
+class _JobRow:
+    job: str
+    script_sha256: str
+    inputs_sha256: str
+    releases: str
+    exported_sha256: str
+    finished_at: datetime | None
 
 
 def finished(engine: Engine, name: str) -> FinishedJob | None:
     """The last run of a job; None if none came to its end, or what is written of it cannot be read."""
-    rows = _rows.read(engine, "job", _COLUMNS, {"job": name}) if migrations.ready(engine) else []
+    rows = _rows.read(engine, "job", _JobRow, {"job": name}) if migrations.ready(engine) else []
     if len(rows) != 1:
         return None
     [row] = rows
     try:
-        releases = typed(loads(row["releases"]), tuple[tuple[Text, Text], ...], "the releases")
+        releases = typed(loads(row.releases), tuple[tuple[Text, Text], ...], "the releases")
     except BadJson:
         return None
-    name, script, inputs, _, exported, finished_at = row.values()
-    return FinishedJob(name, script, inputs, releases, exported, finished_at)
+    return FinishedJob(row.job, row.script_sha256, row.inputs_sha256, releases, row.exported_sha256, row.finished_at)
 
 
 def record(engine: Engine, job: FinishedJob) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._domain_json import JoinedObject, PivotObject
@@ -17,8 +17,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["delete", "exists", "listing", "load", "save", "validate"]
-
 # The kinds of constraints.
 _CONFIDENTIAL = "confidential"
 _VISIBLE = "visible"
@@ -30,6 +28,54 @@ _COLUMNS = (
     *("related_table", "key_column", "model", "arguments", "kind", "attributes"),
 )
 _TABLES = ("policy", "policy_attribute", "policy_requirement", "policy_constraint", "policy_related_table")
+
+
+@dataclass(frozen=True)
+class _PolicyRow:
+    policy: str
+    source: str | None
+    query: str | None
+    bound: str | None
+    against: str | None
+    against_query: str | None
+    against_bound: str | None
+    pivoted: str | None
+    joined: str | None
+
+
+@dataclass(frozen=True)
+class _AttributeRow:
+    attribute: str
+    role: str
+    hierarchy: str | None
+    min_level: int | None
+    max_level: int | None
+    weight: Decimal | None
+    pseudonym: bool | None
+    key_variable: str | None
+    related_table: str | None
+
+
+@dataclass(frozen=True)
+class _RelatedRow:
+    policy: str
+    related_table: str
+    source: str | None
+    query: str | None
+    key_column: str
+    bound: str | None
+
+
+@dataclass(frozen=True)
+class _RequirementRow:
+    model: str
+    arguments: str | None
+
+
+@dataclass(frozen=True)
+class _ConstraintRow:
+    kind: str
+    attributes: str
 
 
 def save(engine: Engine, policy: Policy) -> None:
@@ -119,7 +165,7 @@ def listing(engine: Engine) -> list[str]:
     """The names of all policies, in the order in which they were made."""
     if not migrations.ready(engine):
         return []
-    return [row["policy"] for row in _rows.read(engine, "policy", ("policy",))]
+    return _rows.read_names(engine, "policy", "policy")
 
 
 def exists(engine: Engine, name: str) -> bool:
@@ -146,143 +192,148 @@ def load(engine: Engine, name: str) -> Policy:
 
     Raises PolicyError if there is none, or more than one, or if it contradicts itself.
     """
-    query = sql_file("catalog", "queries", "policy")
-    parts = _rows.read_parts(engine, query, _COLUMNS, fold(name)) if migrations.ready(engine) else {}
-    rows = parts.get("policy", [])
+    rows: list[_PolicyRow] = []
+    if migrations.ready(engine):
+        parts = _rows.Parts(engine, sql_file("catalog", "queries", "policy"), _COLUMNS, fold(name))
+        rows = parts.of("policy", _PolicyRow)
     if not rows:
         raise PolicyError(
             f"there is no policy {name}", hint=nearest(name, listing(engine)) or "make it with CREATE POLICY"
         )
     if len(rows) > 1:
         raise PolicyError(f"policy {name} stands {len(rows)} times in anon.policy", hint="delete all its rows but one")
-    name = rows[0]["policy"]
-    attributes = parts.get("attribute", [])
-    sets = _constraints(name, parts.get("constraint", []))
+    [head] = rows
+    name = head.policy
+    attributes = parts.of("attribute", _AttributeRow)
+    sets = _constraints(name, parts.of("constraint", _ConstraintRow))
     policy = Policy(
         name=name,
-        source=_source(rows[0], "source", "query", "bound") or Source(),
-        attributes=tuple(_attribute(name, row) for row in attributes if row["related_table"] is None),
-        requirements=tuple(_requirement(name, row) for row in parts.get("requirement", [])),
-        against=_source(rows[0], "against", "against_query", "against_bound"),
+        source=_source(name, "source", head.source, head.query, head.bound) or Source(),
+        attributes=tuple(_attribute(name, row) for row in attributes if row.related_table is None),
+        requirements=tuple(_requirement(name, row) for row in parts.of("requirement", _RequirementRow)),
+        against=_source(name, "against", head.against, head.against_query, head.against_bound),
         confidential=sets[_CONFIDENTIAL],
         visible=sets[_VISIBLE],
-        pivot=_pivot(rows[0]),
-        related=_related(name, parts.get("related table", []), attributes),
-        joined=_joined(rows[0]),
+        pivot=_pivot(head),
+        related=_related(name, parts.of("related table", _RelatedRow), attributes),
+        joined=_joined(head),
     )
     validate(policy)
     return policy
 
 
-def _related(name: str, rows: list[dict[str, Any]], attributes: list[dict[str, Any]]) -> tuple[RelatedTable, ...]:
+def _related(name: str, rows: list[_RelatedRow], attributes: list[_AttributeRow]) -> tuple[RelatedTable, ...]:
     """The related tables with their attributes. Raises PolicyError for an attribute of a table that is none of them."""
-    known = {fold(row["related_table"]) for row in rows}
+    known = {fold(row.related_table) for row in rows}
     for row in attributes:
-        if row["related_table"] is not None and fold(row["related_table"]) not in known:
+        if row.related_table is not None and fold(row.related_table) not in known:
             raise PolicyError(
-                f"policy {name}: {row['attribute']} is of the table {row['related_table']} in anon.policy_attribute, "
+                f"policy {name}: {row.attribute} is of the table {row.related_table} in anon.policy_attribute, "
                 "which anon.policy_related_table does not have",
                 hint="set related_table to NULL for a column of the source, or add the table",
             )
     return tuple(
         RelatedTable(
-            row["related_table"],
-            _source(row, "source", "query", "bound", "policy_related_table") or Source(),
-            row["key_column"],
+            row.related_table,
+            _source(name, "source", row.source, row.query, row.bound, "policy_related_table") or Source(),
+            row.key_column,
             tuple(
                 _attribute(name, a)
                 for a in attributes
-                if a["related_table"] is not None and same_name(a["related_table"], row["related_table"])
+                if a.related_table is not None and same_name(a.related_table, row.related_table)
             ),
         )
         for row in rows
     )
 
 
-def _source(row: dict[str, Any], key: str, query: str, bound: str, table: str = "policy") -> Source | None:
-    """The relation that the columns `key` and `query` of a row of `anon.table` name, with the entries in its column
-    `bound` that it means; None if the first two are empty.
+def _source(
+    policy: str, key: str, named: str | None, query: str | None, bound: str | None, table: str = "policy"
+) -> Source | None:
+    """The source of a row of `anon.table`: the relation in its column `key`, or the query, and the entries of the
+    catalog that it means; None without both.
     """
+    beside = "" if key == "source" else f"{key}_"
     try:
-        entries = read_bound(row[bound])
+        entries = read_bound(bound)
     except BadJson as problem:
         raise PolicyError(
-            f"policy {row['policy']}: its {bound} in anon.{table} cannot be read: {problem}",
+            f"policy {policy}: its {beside}bound in anon.{table} cannot be read: {problem}",
             hint="set it to NULL, and make the policy again with CREATE OR REPLACE POLICY",
         ) from None
-    if row[key] is None:
-        return Source(query=row[query], bound=entries) if row[query] else None
+    if named is None:
+        return Source(query=query, bound=entries) if query else None
     try:
-        return Source(name=read_source(row[key]), query=row[query], bound=entries)
+        return Source(name=read_source(named), query=query, bound=entries)
     except BadJson as problem:
         raise PolicyError(
-            f"policy {row['policy']}: its {key} in anon.{table} cannot be read: {problem}",
-            hint=f'write main.patients, main."my table" or ["main", "my table"]; a SELECT belongs in {query}',
+            f"policy {policy}: its {key} in anon.{table} cannot be read: {problem}",
+            hint=f'write main.patients, main."my table" or ["main", "my table"]; a SELECT belongs in {beside}query',
         ) from None
 
 
-def _pivot(row: dict[str, Any]) -> Pivot | None:
+def _pivot(row: _PolicyRow) -> Pivot | None:
     """The columns of the source that are pivoted; None if it is not."""
     try:
-        return typed(loads(row["pivoted"]), PivotObject, "a pivot").as_domain if row["pivoted"] else None
+        return typed(loads(row.pivoted), PivotObject, "a pivot").as_domain if row.pivoted else None
     except BadJson as problem:
         raise PolicyError(
-            f"policy {row['policy']}: its column pivoted in anon.policy cannot be read: {problem}",
+            f"policy {row.policy}: its column pivoted in anon.policy cannot be read: {problem}",
             hint='write it as a JSON object, such as {"item": "film", "values": "rating"}',
         ) from None
 
 
-def _joined(row: dict[str, Any]) -> JoinedRelease | None:
+def _joined(row: _PolicyRow) -> JoinedRelease | None:
     """The release that is joined, and the columns that it shares; None if there is none."""
     try:
-        return typed(loads(row["joined"]), JoinedObject, "a joined release").as_domain if row["joined"] else None
+        return typed(loads(row.joined), JoinedObject, "a joined release").as_domain if row.joined else None
     except BadJson as problem:
         raise PolicyError(
-            f"policy {row['policy']}: its column joined in anon.policy cannot be read: {problem}",
+            f"policy {row.policy}: its column joined in anon.policy cannot be read: {problem}",
             hint='write it as a JSON object, such as {"release": ["main", "of_jobs"], "columns": ["job"]}',
         ) from None
 
 
-def _attribute(policy: str, row: dict[str, Any]) -> Attribute:
-    if row["key_variable"] is not None and not row["pseudonym"]:
+def _attribute(policy: str, row: _AttributeRow) -> Attribute:
+    if row.key_variable is not None and not row.pseudonym:
         raise PolicyError(
-            f"policy {policy}: {row['attribute']} has a key in anon.policy_attribute but is no pseudonym",
+            f"policy {policy}: {row.attribute} has a key in anon.policy_attribute but is no pseudonym",
             hint="set pseudonym to true, or key_variable to NULL",
         )
     return Attribute(
-        name=row["attribute"],
+        name=row.attribute,
         role=_role(policy, row),
-        hierarchy=row["hierarchy"],
-        min_level=row["min_level"],
-        max_level=row["max_level"],
-        weight=Decimal(1) if row["weight"] is None else row["weight"],
-        pseudonym=Pseudonym(row["key_variable"]) if row["pseudonym"] else None,
+        hierarchy=row.hierarchy,
+        min_level=row.min_level,
+        max_level=row.max_level,
+        weight=Decimal(1) if row.weight is None else row.weight,
+        pseudonym=Pseudonym(row.key_variable) if row.pseudonym else None,
     )
 
 
-def _role(policy: str, row: dict[str, Any]) -> Role:
+def _role(policy: str, row: _AttributeRow) -> Role:
     """The role as the domain names it, or as a statement writes it: QUASI IDENTIFIER."""
     try:
-        return Role("_".join(row["role"].replace("-", " ").lower().split()))
+        return Role("_".join(row.role.replace("-", " ").lower().split()))
     except ValueError:
         raise PolicyError(
-            f"policy {policy}: {row['attribute']} has the unknown role {row['role']!r} in anon.policy_attribute",
+            f"policy {policy}: {row.attribute} has the unknown role {row.role!r} in anon.policy_attribute",
             hint=f"roles are {', '.join(Role)}",
         ) from None
 
 
-def _constraints(policy: str, rows: list[dict[str, Any]]) -> dict[str, tuple[tuple[str, ...], ...]]:
+def _constraints(policy: str, rows: list[_ConstraintRow]) -> dict[str, tuple[tuple[str, ...], ...]]:
     """The sets of each kind, in their order."""
     sets: dict[str, tuple[tuple[str, ...], ...]] = {_CONFIDENTIAL: (), _VISIBLE: ()}
     for row in rows:
-        kind = row["kind"].strip().lower()
+        kind = row.kind.strip().lower()
         if kind not in sets:
             raise PolicyError(
-                f"policy {policy}: a row of anon.policy_constraint has the unknown kind {row['kind']!r}",
+                f"policy {policy}: a row of anon.policy_constraint has the unknown kind {row.kind!r}",
                 hint=f"kinds are {', '.join(sets)}",
             )
         try:
-            sets[kind] += (typed(loads(row["attributes"]), tuple[Text, ...], "a set of attributes"),)
+            sets[kind] += (typed(loads(row.attributes), tuple[Text, ...], "a set of attributes"),)
         except BadJson as problem:
             raise PolicyError(
                 f"policy {policy}: the attributes of a {kind} set in anon.policy_constraint cannot be read: {problem}",
@@ -291,12 +342,12 @@ def _constraints(policy: str, rows: list[dict[str, Any]]) -> dict[str, tuple[tup
     return sets
 
 
-def _requirement(policy: str, row: dict[str, Any]) -> Requirement:
+def _requirement(policy: str, row: _RequirementRow) -> Requirement:
     try:
-        arguments = arguments_from_json(loads(row["arguments"] or "{}"))
+        arguments = arguments_from_json(loads(row.arguments or "{}"))
     except BadJson as problem:
         raise PolicyError(
-            f"policy {policy}: the arguments of {row['model']} in anon.policy_requirement cannot be read: {problem}",
+            f"policy {policy}: the arguments of {row.model} in anon.policy_requirement cannot be read: {problem}",
             hint='write them as a JSON object, such as {"k": 4}',
         ) from None
-    return Requirement(row["model"].lower(), tuple((name.lower(), value) for name, value in arguments))
+    return Requirement(row.model.lower(), tuple((name.lower(), value) for name, value in arguments))

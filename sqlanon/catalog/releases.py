@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
 
 from sqlanon.catalog import _rows, migrations, streams
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
@@ -22,18 +21,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import CatalogError, InternalError, UserError
 from sqlanon.sqlgen.build.sql_files import sql_file
-
-__all__ = [
-    "delete",
-    "find",
-    "listing",
-    "load",
-    "measurements",
-    "save",
-    "save_figures",
-    "save_measurements",
-    "save_rounds",
-]
 
 # The columns of anon.release that Release has under the same name and in the same form.
 _PLAIN = (
@@ -58,13 +45,11 @@ _PLAIN = (
     "sqlanon_version",
     "created_at",
 )
-_COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments", "sources", "digest")
 # The columns of release_parts.sql after the part.
 _PART = (
     *("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source", "reading"),
     *("kind", "schema_name", "object_name", "digest"),
 )
-_MEASURED = ("question", "attribute", "required", "achieved", "satisfied")
 _TABLES = (
     "release",
     "release_attribute",
@@ -77,6 +62,72 @@ _TABLES = (
     "query_error",
     "release_figure",
 )
+
+
+@dataclass(frozen=True)
+class _ReleaseRow:
+    release_id: str
+    kind: str
+    policy: str
+    policy_fingerprint: str
+    policy_json: str
+    method: str
+    source_rows: int
+    released_rows: int
+    suppressed_rows: int
+    loss: float
+    nodes: int | None
+    nodes_checked: int | None
+    nodes_pruned: int | None
+    proven_optimal: bool | None
+    loss_bound: float | None
+    loss_name: str
+    content_fingerprint: str | None
+    engine_version: str
+    sqlanon_version: str
+    created_at: datetime
+    schema_name: str
+    object_name: str
+    method_arguments: str
+    sources: str
+    digest: str | None
+
+    @property
+    def name(self) -> QualifiedName:
+        return QualifiedName((self.schema_name, self.object_name))
+
+
+@dataclass(frozen=True)
+class _AttributeRow:
+    attribute: str
+    role: str
+    hierarchy: str | None
+    level: int | None
+    height: int | None
+    weight: Decimal
+    fragment: str | None
+    source: str | None
+    reading: str
+
+
+@dataclass(frozen=True)
+class _RoundRow:
+    attribute: str
+    level: int
+
+
+@dataclass(frozen=True)
+class _ObjectRow:
+    kind: str
+    schema_name: str
+    object_name: str
+    fragment: str | None
+    digest: str | None
+
+
+@dataclass(frozen=True)
+class _MeasurementRow(Measurement):
+    measured_at: datetime
 
 
 def save(engine: Engine, release: Release) -> None:
@@ -116,11 +167,11 @@ def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequenc
     )
 
 
-def _rounds(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, ...]]:
+def _rounds(rows: Sequence[_RoundRow]) -> dict[str, tuple[int, ...]]:
     """The levels of each quasi-identifier in the rounds of a local recoding, by folded names; empty for others."""
     levels_of: dict[str, set[int]] = {}
     for row in rows:
-        levels_of.setdefault(fold(row["attribute"]), set()).add(row["level"])
+        levels_of.setdefault(fold(row.attribute), set()).add(row.level)
     return {name: tuple(sorted(levels)) for name, levels in levels_of.items()}
 
 
@@ -154,11 +205,11 @@ def listing(engine: Engine) -> list[tuple[QualifiedName, Release | None]]:
     """All releases with their names, the oldest first; None for one whose rows in the catalog cannot be read."""
     if not migrations.ready(engine):
         return []
-    rows = _rows.read(engine, "release", _COLUMNS, order=("created_at",))
-    return [(QualifiedName((str(row["schema_name"]), str(row["object_name"]))), _readable(engine, row)) for row in rows]
+    rows = _rows.read(engine, "release", _ReleaseRow, order=("created_at",))
+    return [(row.name, _readable(engine, row)) for row in rows]
 
 
-def _readable(engine: Engine, row: dict[str, Any]) -> Release | None:
+def _readable(engine: Engine, row: _ReleaseRow) -> Release | None:
     try:
         return _release(engine, row)
     except (CatalogError, ArithmeticError, LookupError, TypeError, ValueError):
@@ -185,9 +236,9 @@ def find(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
     return _release(engine, rows[0]) if rows else None
 
 
-def _named(engine: Engine, schema_and_name: tuple[str, str]) -> list[dict[str, Any]]:
+def _named(engine: Engine, schema_and_name: tuple[str, str]) -> list[_ReleaseRow]:
     by_name = dict(zip(("schema_name", "object_name"), schema_and_name, strict=True))
-    return _rows.read(engine, "release", _COLUMNS, by_name)
+    return _rows.read(engine, "release", _ReleaseRow, by_name)
 
 
 def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[str, str] | None:
@@ -210,8 +261,8 @@ def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
             hint=f"ADVANCE {name}, CHECK {name} and DROP ANONYMIZED STREAM {name} are about streams; its table is read "
             f"like any other, COPY {name} TO 'file.parquet'",
         )
-    others = _rows.read(engine, "release", ("object_name",)) if migrations.ready(engine) else []
-    near = nearest(name.name, [other["object_name"] for other in others])
+    others = _rows.read_names(engine, "release", "object_name") if migrations.ready(engine) else []
+    near = nearest(name.name, others)
     raise UserError(f"there is no release {name}", hint=near or "make one with CREATE ANONYMIZED TABLE or VIEW")
 
 
@@ -244,23 +295,28 @@ def save_figures(engine: Engine, release: Release, figures: Sequence[tuple[str, 
 def measurements(engine: Engine, release: Release) -> list[Measurement]:
     """What the last check of a release came to, in the order in which it was asked."""
     identity = {"release_id": release.release_id}
-    rows = _rows.read(engine, "measurement", (*_MEASURED, "measured_at"), identity)
-    last = max((row["measured_at"] for row in rows), default=None)
-    return [Measurement(**{key: row[key] for key in _MEASURED}) for row in rows if row["measured_at"] == last]
+    rows = _rows.read(engine, "measurement", _MeasurementRow, identity)
+    last = max((row.measured_at for row in rows), default=None)
+    return [
+        Measurement(row.question, row.attribute, row.required, row.achieved, row.satisfied)
+        for row in rows
+        if row.measured_at == last
+    ]
 
 
-def _release(engine: Engine, row: dict[str, Any]) -> Release:
-    name = QualifiedName((row["schema_name"], row["object_name"]))
-    require_sealed(engine, name, row["release_id"], row["digest"])
+def _release(engine: Engine, row: _ReleaseRow) -> Release:
+    name = row.name
+    require_sealed(engine, name, row.release_id, row.digest)
     try:
-        if row["kind"] not in ("view", "table"):
-            raise BadJson(f"{row['kind']!r} is no kind of release")
-        arguments = arguments_from_json(loads(row["method_arguments"]))
-        sources = read_sources(row["sources"])
-        parts = _rows.read_parts(engine, sql_file("catalog", "queries", "release_parts"), _PART, row["release_id"])
-        has_levels = any(attribute["level"] is not None for attribute in parts["attribute"])
-        rounds = _rounds(parts["round"]) if has_levels else {}
-        published = tuple(_attribute(attribute, rounds) for attribute in parts["attribute"])
+        if row.kind not in ("view", "table"):
+            raise BadJson(f"{row.kind!r} is no kind of release")
+        arguments = arguments_from_json(loads(row.method_arguments))
+        sources = read_sources(row.sources)
+        parts = _rows.Parts(engine, sql_file("catalog", "queries", "release_parts"), _PART, row.release_id)
+        attributes = parts.of("attribute", _AttributeRow)
+        has_levels = any(attribute.level is not None for attribute in attributes)
+        rounds = _rounds(parts.of("round", _RoundRow)) if has_levels else {}
+        published = tuple(_attribute(attribute, rounds) for attribute in attributes)
     except ValueError as problem:
         raise CatalogError(
             f"release {name}: its rows in the catalog cannot be read: {problem}",
@@ -270,27 +326,26 @@ def _release(engine: Engine, row: dict[str, Any]) -> Release:
         name=name,
         method_arguments=arguments,
         attributes=published,
-        objects=tuple(map(_object, parts["object"])),
+        objects=tuple(map(_object, parts.of("object", _ObjectRow))),
         sources=sources,
-        **{column: row[column] for column in _PLAIN},
+        **{column: getattr(row, column) for column in _PLAIN},
     )
 
 
-def _object(row: dict[str, Any]) -> ReleaseObject:
-    name = QualifiedName((row["schema_name"], row["object_name"]))
-    return ReleaseObject(row["kind"], name, row["fragment"], row["digest"])
+def _object(row: _ObjectRow) -> ReleaseObject:
+    return ReleaseObject(row.kind, QualifiedName((row.schema_name, row.object_name)), row.fragment, row.digest)
 
 
-def _attribute(row: dict[str, Any], rounds: Mapping[str, tuple[int, ...]]) -> ReleaseAttribute:
+def _attribute(row: _AttributeRow, rounds: Mapping[str, tuple[int, ...]]) -> ReleaseAttribute:
     return ReleaseAttribute(
-        name=row["attribute"],
-        role=Role(row["role"]),
-        hierarchy=row["hierarchy"],
-        level=row["level"],
-        height=row["height"],
-        weight=Decimal(row["weight"]),
-        fragment=row["fragment"],
-        source=row["source"],
-        reading=Reading(row["reading"]),
-        rounds=rounds.get(fold(row["attribute"]), ()),
+        name=row.attribute,
+        role=Role(row.role),
+        hierarchy=row.hierarchy,
+        level=row.level,
+        height=row.height,
+        weight=Decimal(row.weight),
+        fragment=row.fragment,
+        source=row.source,
+        reading=Reading(row.reading),
+        rounds=rounds.get(fold(row.attribute), ()),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlglot import exp
 
@@ -20,24 +19,38 @@ from sqlanon.errors import CatalogError, UserError
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = [
-    "OfSeries",
-    "append",
-    "counts",
-    "delete",
-    "exists",
-    "listing",
-    "load",
-    "of_releases",
-    "rename_policy",
-    "save",
-    "series_of",
-]
-
 _TEXTS = ("series_id", "policy", "entity", "entity_type", "key_variable", "key_check", "digest")
-_SERIES = (*_TEXTS, "series", "attributes")
-_RELEASE = ("position", "release_id", "schema_name", "object_name", "members", "digest", "checksum")
 _TABLES = ("series_member", "series_class", "series_value", "series_release", "series_requirement", "series")
+
+
+@dataclass(frozen=True)
+class _SeriesRow:
+    series_id: str
+    policy: str
+    entity: str
+    entity_type: str
+    key_variable: str
+    key_check: str
+    digest: str
+    series: str
+    attributes: str
+
+
+@dataclass(frozen=True)
+class _ReleaseRow:
+    position: int
+    release_id: str
+    schema_name: str
+    object_name: str
+    members: int
+    digest: str
+    checksum: str | None
+
+
+@dataclass(frozen=True)
+class _RequirementRow:
+    model: str
+    arguments: str
 
 
 def save(engine: Engine, series: Series) -> None:
@@ -57,7 +70,7 @@ def load(engine: Engine, name: str) -> Series:
 
     Raises UserError, with the nearest name, if there is none; CatalogError if its rows contradict each other.
     """
-    rows = _rows.read(engine, "series", _SERIES, {"series": name}) if migrations.ready(engine) else []
+    rows = _rows.read(engine, "series", _SeriesRow, {"series": name}) if migrations.ready(engine) else []
     if not rows:
         raise UserError(
             f"there is no series {name}",
@@ -66,38 +79,37 @@ def load(engine: Engine, name: str) -> Series:
     if len(rows) > 1:
         raise CatalogError(f"series {name} stands {len(rows)} times in anon.series", hint="delete all its rows but one")
     [head] = rows
-    mine = {"series_id": head["series_id"]}
-    releases = _rows.read(engine, "series_release", _RELEASE, mine, order=("position",))
-    requirements = _rows.read(engine, "series_requirement", ("model", "arguments"), mine, order=("position",))
+    mine = {"series_id": head.series_id}
+    releases = _rows.read(engine, "series_release", _ReleaseRow, mine, order=("position",))
+    requirements = _rows.read(engine, "series_requirement", _RequirementRow, mine, order=("position",))
     return Series(
-        name=head["series"],
+        name=head.series,
         attributes=_attributes(head),
         requirements=tuple(_requirement(name, row) for row in requirements),
         releases=tuple(map(_release, releases)),
-        **{key: head[key] for key in _TEXTS},
+        **{key: getattr(head, key) for key in _TEXTS},
     )
 
 
-def _attributes(head: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _attributes(head: _SeriesRow) -> tuple[tuple[str, str], ...]:
     try:
-        return typed(loads(head["attributes"]), tuple[tuple[str, str], ...], "the attributes")
+        return typed(loads(head.attributes), tuple[tuple[str, str], ...], "the attributes")
     except BadJson:
-        raise CatalogError(f"series {head['series']}: its attributes in anon.series cannot be read") from None
+        raise CatalogError(f"series {head.series}: its attributes in anon.series cannot be read") from None
 
 
-def _requirement(name: str, row: dict[str, Any]) -> Requirement:
+def _requirement(name: str, row: _RequirementRow) -> Requirement:
     try:
-        return Requirement(row["model"], arguments_from_json(loads(row["arguments"])))
+        return Requirement(row.model, arguments_from_json(loads(row.arguments)))
     except BadJson as problem:
         raise CatalogError(
-            f"series {name}: the arguments of {row['model']} in anon.series_requirement cannot be read: {problem}"
+            f"series {name}: the arguments of {row.model} in anon.series_requirement cannot be read: {problem}"
         ) from None
 
 
-def _release(row: dict[str, Any]) -> SeriesRelease:
-    name = QualifiedName((row["schema_name"], row["object_name"]))
-    numbers = int(row["position"]), int(row["members"])
-    return SeriesRelease(numbers[0], row["release_id"], name, numbers[1], row["digest"], row["checksum"])
+def _release(row: _ReleaseRow) -> SeriesRelease:
+    name = QualifiedName((row.schema_name, row.object_name))
+    return SeriesRelease(row.position, row.release_id, name, row.members, row.digest, row.checksum)
 
 
 def append(engine: Engine, series: Series, release: Release, position: int, members: int) -> None:
@@ -121,7 +133,7 @@ def listing(engine: Engine) -> list[str]:
     """The names of all series."""
     if not migrations.ready(engine):
         return []
-    return [str(row["series"]) for row in _rows.read(engine, "series", ("series",))]
+    return _rows.read_names(engine, "series", "series")
 
 
 def exists(engine: Engine, name: str) -> bool:
@@ -130,9 +142,9 @@ def exists(engine: Engine, name: str) -> bool:
 
 def delete(engine: Engine, name: str) -> None:
     """Erases a series with its ledger."""
-    for row in _rows.read(engine, "series", ("series_id",), {"series": name}):
+    for series_id in _rows.read_names(engine, "series", "series_id", {"series": name}):
         for table in _TABLES:
-            _rows.delete(engine, table, {"series_id": row["series_id"]})
+            _rows.delete(engine, table, {"series_id": series_id})
 
 
 def counts(engine: Engine) -> list[tuple[str, str, int, int]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from sqlglot import exp
 
@@ -19,8 +18,6 @@ from sqlanon.errors import CatalogError, UserError
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["append", "delete", "figures", "find", "listing", "load", "rename_policy", "save"]
-
 _PLAIN = (
     "stream_id",
     "policy",
@@ -34,9 +31,28 @@ _PLAIN = (
     "watermark",
     "moment_over",
 )
-_LISTS = ("columns", "published", "quasi_identifiers")
-_COLUMNS = (*_PLAIN, *_LISTS, "schema_name", "object_name", "delay")
 _TABLES = ("stream_member", "stream_batch", "stream")
+
+
+@dataclass(frozen=True)
+class _StreamRow:
+    stream_id: str
+    policy: str
+    policy_fingerprint: str
+    order_column: str
+    k: int
+    reuse: bool
+    salt: str
+    batch: int
+    position: int
+    watermark: str | None
+    moment_over: bool
+    columns: str
+    published: str
+    quasi_identifiers: str
+    schema_name: str
+    object_name: str
+    delay: str
 
 
 def save(engine: Engine, stream: Stream, sources: tuple[SourceRead, ...]) -> None:
@@ -54,7 +70,7 @@ def find(engine: Engine, name: QualifiedName) -> Stream | None:
     if not migrations.ready(engine):
         return None
     schema, object_name = name.parts[-2:]
-    rows = _rows.read(engine, "stream", _COLUMNS, {"schema_name": schema, "object_name": object_name})
+    rows = _rows.read(engine, "stream", _StreamRow, {"schema_name": schema, "object_name": object_name})
     if len(rows) > 1:
         raise CatalogError(
             f"stream {name} stands {len(rows)} times in anon.stream", hint="delete all of its rows but one"
@@ -78,17 +94,17 @@ def listing(engine: Engine) -> list[Stream]:
     """All streams, the oldest first."""
     if not migrations.ready(engine):
         return []
-    return [_stream(row) for row in _rows.read(engine, "stream", _COLUMNS, order=("created_at",))]
+    return [_stream(row) for row in _rows.read(engine, "stream", _StreamRow, order=("created_at",))]
 
 
-def _stream(row: dict[str, Any]) -> Stream:
-    name = QualifiedName((row["schema_name"], row["object_name"]))
+def _stream(row: _StreamRow) -> Stream:
+    name = QualifiedName((row.schema_name, row.object_name))
     try:
         columns, published = (
-            typed(loads(row[key]), tuple[tuple[str, str], ...], key) for key in ("columns", "published")
+            typed(loads(text), tuple[tuple[str, str], ...], "the columns") for text in (row.columns, row.published)
         )
-        quasi_identifiers = typed(loads(row["quasi_identifiers"]), tuple[str, ...], "the quasi-identifiers")
-        (delay,) = typed([loads(row["delay"])], tuple[int | str], "the delay")
+        quasi_identifiers = typed(loads(row.quasi_identifiers), tuple[str, ...], "the quasi-identifiers")
+        (delay,) = typed([loads(row.delay)], tuple[int | str], "the delay")
         if not columns:
             raise BadJson("there are no columns")
     except BadJson:
@@ -99,7 +115,7 @@ def _stream(row: dict[str, Any]) -> Stream:
         published=published,
         quasi_identifiers=quasi_identifiers,
         delay=delay,
-        **{key: row[key] for key in _PLAIN},
+        **{key: getattr(row, key) for key in _PLAIN},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -15,7 +16,11 @@ from sqlanon.sqlgen.build.expressions import ascending
 from sqlanon.sqlgen.build.names import column, identifier, relation
 from sqlanon.syntax.query_text import query_text
 
-__all__ = ["counts", "delete", "exists", "forget_errors", "listing", "load", "save"]
+
+@dataclass(frozen=True)
+class _QueryRow:
+    query_id: int | None
+    sql: str | None
 
 
 def save(engine: Engine, queries: exp.Select) -> None:
@@ -29,7 +34,7 @@ def listing(engine: Engine) -> list[str]:
     """The names of all workloads."""
     if not migrations.ready(engine):
         return []
-    return list(dict.fromkeys(str(row["workload"]) for row in _rows.read(engine, "workload", ("workload",))))
+    return list(dict.fromkeys(_rows.read_names(engine, "workload", "workload")))
 
 
 def counts(engine: Engine) -> list[tuple[str, int]]:
@@ -63,13 +68,13 @@ def load(engine: Engine, name: str, one_query: Callable[[str], str] = query_text
 
     Raises UserError if there is none, if a number stands twice, or if a text is not one query.
     """
-    rows = _rows.read(engine, "workload", ("query_id", "sql"), {"workload": name}, order=("query_id",))
+    rows = _rows.read(engine, "workload", _QueryRow, {"workload": name}, order=("query_id",))
     if not rows:
         hint = nearest(name, listing(engine)) or "make it with CREATE WORKLOAD, or INSERT INTO anon.workload"
         raise UserError(f"there is no workload {name}", hint=hint)
     queries: dict[int, str] = {}
     for row in rows:
-        number, text = row["query_id"], row["sql"]
+        number, text = row.query_id, row.sql
         if number is None or text is None:
             raise UserError(f"workload {name}: a row of anon.workload has no query_id or no sql")
         if number in queries:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlanon.catalog import policies as catalog
+from sqlanon.catalog.validation import validate
 from sqlanon.domain.identifiers import nearest, same_name
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.engines.base import Engine
@@ -24,7 +25,7 @@ from sqlanon.syntax.texts import call_text
 def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
     """Checks a policy against its sources and its hierarchies, and stores it; returns remarks on the source."""
     with Scratch(engine) as scratch:
-        catalog.validate(policy)
+        validate(policy)
         resolve_requirements(policy)
         source = policy_source(engine, policy, scratch, copy=False)
         public = public_source(engine, policy, scratch, copy=False)
