@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.identifiers import free_name
+from sqlanon.domain.policy import Role
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, ascending, exists, identical, order_by, same, union_all, window
@@ -20,7 +23,7 @@ from sqlanon.sqlgen.cells.taxonomy import Taxonomy
 from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sqlgen.classes.guard import kept_classes, needs_rounds, restricted, violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
-from sqlanon.sqlgen.classes.requirement import SqlRequirement
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, subjects
 from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import boxed, placed_rows
@@ -38,7 +41,6 @@ from sqlanon.warehouses.fragment_steps import fragment_checks, fragment_steps
 from sqlanon.warehouses.mappings import mapping_name
 from sqlanon.warehouses.plan import ReleasePlan
 from sqlanon.warehouses.regions import RegionMap
-from sqlanon.warehouses.row_columns import ENTITY, candidate_entity, other_columns, passing, requirement_columns
 from sqlanon.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
 
 
@@ -359,3 +361,39 @@ def level_candidate(plan: ReleasePlan) -> exp.Select:
         outputs.append(alias(column(ENTITY, "classified"), entity))
     query = exp.select(*outputs).from_(relation(_CLASSIFIED, as_="classified"))
     return query.join(relation("kept", as_="kept"), on=same("class_id", "classified", "kept"))
+
+
+# The respondent, where some are counted, stands in this column until the rows are checked.
+ENTITY = "__sqlanon_entity"
+
+
+def passing(plan: ReleasePlan) -> list[tuple[int, BoundAttribute]]:
+    """The columns that are published as they are, with their numbers."""
+    return [(i, b) for i, b in enumerate(plan.bound.published) if b.role is not Role.QUASI_IDENTIFIER]
+
+
+def requirement_columns(plan: ReleasePlan) -> tuple[str, ...]:
+    """The columns that requirements read."""
+    return tuple(dict.fromkeys(name for subject in subjects(plan.requirements) for name in subject))
+
+
+def candidate_entity(plan: ReleasePlan) -> str | None:
+    """The candidate's column with the respondent, which is checked and not published; None where rows are counted."""
+    if plan.bound.entity is None:
+        return None
+    return free_name(ENTITY, (name for name, _ in plan.columns))
+
+
+def other_columns(plan: ReleasePlan, query: exp.Select) -> list[str]:
+    """Adds what is published as it is, what requirements read, and the respondent; returns what each is."""
+    about: list[str] = []
+    for index, bound in passing(plan):
+        query.select(alias(column(bound.column, "source"), f"column_{index}"), copy=False)
+        about.append(f"column_{index}: {bound.column}, as it is")
+    for index, name in enumerate(requirement_columns(plan)):
+        query.select(alias(column(name, "source"), f"asked_{index}"), copy=False)
+        about.append(f"asked_{index}: {name}, which requirements read")
+    if plan.bound.entity:
+        query.select(alias(column(plan.bound.entity.column, "source"), ENTITY), copy=False)
+        about.append(f"{ENTITY}: {plan.bound.entity.column}, the respondent")
+    return about

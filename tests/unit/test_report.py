@@ -18,10 +18,10 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.questions.statistics import load_statistic, statistic_names
 from sqlanon.report import charts
 from sqlanon.report.markup import percent
-from sqlanon.report.meanings import MEANINGS, meanings_of
 from sqlanon.report.page import report_page
 from sqlanon.report.plot_labels import lines_of, unique
 from sqlanon.report.plotted import size_groups
+from sqlanon.report.risks import MEANINGS, meanings_of
 from sqlanon.terminal.cli import app
 from tests.support.html_page import Page
 from tests.support.reports import HOSTILE, METHODS, QUOTED, page_of, people
