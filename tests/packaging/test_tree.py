@@ -57,3 +57,8 @@ def test_no_other_folder_lies_beside_those_of_the_project() -> None:
     ignored = [line.strip("/") for line in lines if line.endswith("/")]
     folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name not in (*FOLDERS, ".git")]
     assert [path.name for path in folders if not any(map(path.match, ignored))] == []
+
+
+def test_no_module_has_more_than_500_lines() -> None:
+    lines = {path: path.read_text(encoding="utf-8").count("\n") for path in (ROOT / "sqlanon").rglob("*.py")}
+    assert [str(path.relative_to(ROOT)) for path, count in lines.items() if count > 500] == []
