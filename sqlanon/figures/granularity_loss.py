@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -56,11 +56,7 @@ def granularity_loss(
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
     bound = bind(policy, source, hierarchies, fingerprint="")
     quasi = bound.quasi_identifiers
-    called = f"{_NAME} of {release.name} cannot be measured"
-    if not quasi:
-        raise PolicyError(f"{called}: its policy has no QUASI IDENTIFIER")
-    if hidden := [b.column for b in quasi if fold(b.column) in model.hidden]:
-        raise PolicyError(f"{called}: {hidden[0]}: {model.hidden[fold(hidden[0])]}")
+    _require_published(release, model, quasi)
     require_unchanged(release, source, [b.column for b in quasi])
     losses = {b.column: _loss(scratch, model, b, bound, release) for b in quasi}
     weights = {b.column: float(b.attribute.weight) for b in quasi}
@@ -68,6 +64,15 @@ def granularity_loss(
     if all(loss is not None for loss in losses.values()):
         whole = sum(weights[name] * (loss or 0) for name, loss in losses.items()) / sum(weights.values())
     return [*(ClassFigure(_NAME, name, loss) for name, loss in losses.items()), ClassFigure(_NAME, None, whole)]
+
+
+def _require_published(release: Release, model: ReleaseModel, quasi: Sequence[BoundAttribute]) -> None:
+    """Raises PolicyError where there is no quasi-identifier, or the release does not show one."""
+    called = f"{_NAME} of {release.name} cannot be measured"
+    if not quasi:
+        raise PolicyError(f"{called}: its policy has no QUASI IDENTIFIER")
+    if hidden := [b.column for b in quasi if fold(b.column) in model.hidden]:
+        raise PolicyError(f"{called}: {hidden[0]}: {model.hidden[fold(hidden[0])]}")
 
 
 def _loss(

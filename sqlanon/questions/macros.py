@@ -2,7 +2,9 @@
 
 A macro writes, when it is called, the query that makes the normal relations of the named
 table and runs the model's own text on them. It calls no other macro, so that it also
-works from an attached database. The SQL that it is put together from is in `sql/macros/`.
+works from an attached database. The SQL that it is put together from is in `sql/macros/`: a file has parts, each below
+a line `-- part: name`. A hole `{{name}}` is filled in when a macro is made; a mark `$name` stands for what a call will
+give.
 
 Of a call, a name is quoted, a text is a literal, a number is nothing but digits. Where a question cannot take an
 argument, the call is an error.
@@ -10,13 +12,14 @@ argument, the call is an error.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from sqlanon.assets import listing, read
 from sqlanon.errors import InternalError
 from sqlanon.hierarchies.base import builder
 from sqlanon.plugins import names
-from sqlanon.questions._macro_parts import MARK, filled, literal, text
 from sqlanon.questions.header import Parameter
 from sqlanon.questions.load import Question, readable_models
 from sqlanon.sqlgen.build.repeated import InstalledScript
@@ -244,3 +247,36 @@ def _argument(question: Question, parameter: Parameter, model: str) -> str:
         raise InternalError(f"{question.name} has a number {parameter.name} without bounds")
     missing = filled("arguments", "left_out" if parameter.name in deciding(question) else "missing", **of)
     return filled("arguments", kind, missing=missing, low=f"{parameter.low:f}", high=f"{parameter.high:f}", **of)
+
+
+MARK = re.compile(r"\$(\w+)")
+_HOLE = re.compile(r"\{\{(\w+)\}\}")
+_PART = "-- part: "
+
+
+@cache
+def _parts(file: str) -> Mapping[str, str]:
+    parts: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in read("sql", "macros", f"{file}.sql").splitlines():
+        if line.startswith(_PART):
+            lines = parts.setdefault(line.removeprefix(_PART), [])
+        elif not line.lstrip().startswith("--"):
+            lines.append(line)
+    return {name: "\n".join(body).strip() for name, body in parts.items()}
+
+
+def filled(file: str, part: str, **values: str) -> str:
+    """A part of a file, without its comments, with a value in each of its holes."""
+    return _HOLE.sub(lambda hole: values[hole[1]], _parts(file)[part])
+
+
+def literal(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def text(query: str) -> str:
+    """A literal for a query with its marks, each of them between two dollars."""
+    if len(MARK.findall(query)) != query.count("$"):
+        raise InternalError("a text that macros are made of has a dollar that is not one of $name")
+    return literal(MARK.sub(r"$\1$", query))

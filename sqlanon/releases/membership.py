@@ -115,10 +115,11 @@ def _links(keys: Sequence[RecordedColumn | None]) -> list[int | None]:
 def _buckets(name: str, tables: Sequence[RecordedTable], keys: Sequence[RecordedColumn | None]) -> exp.Select | None:
     """The buckets of a release: those of a column of buckets, or the groups that are linked; None for a single one."""
     linking = [(table, links) for table in tables if (links := table.having(Reading.LINK))]
-    keyed = [(table, key) for table, key in zip(tables, keys, strict=True) if key is not None]
-    bucketed = [(table, [key]) for table, key in keyed if key.reading is Reading.BUCKET]
-    linked = sum(len(links) for _, links in linking)
-    if len(linking) > 1 or linked != len(keyed) - len(bucketed) or (linking and bucketed):
+    by_table = [(table, key) for table, key in zip(tables, keys, strict=True) if key]
+    groups = sum(key.reading is Reading.GROUP for _, key in by_table)
+    bucketed = [(table, [key]) for table, key in by_table if key.reading is Reading.BUCKET]
+    links_of_all = sum(len(links) for _, links in linking)
+    if len(linking) > 1 or links_of_all != groups or (linking and bucketed):
         raise PolicyError(f"{name}: its columns do not say how its tables belong together")
     for table, parts in (*linking, *bucketed):
         return _distinct(table, [(part.name, link_name(index)) for index, part in enumerate(parts)])

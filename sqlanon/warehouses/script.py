@@ -68,6 +68,11 @@ def _require_locations(dialect: Dialect, locations: Locations, targets: Sequence
             raise UserError(f"{name}: names that begin with {_PREFIX} are those of the script's own tables")
     if locations.source in targets:
         raise UserError(f"{locations.source} is the source and the release", hint="name another table with --target")
+    _require_staging(dialect, locations)
+
+
+def _require_staging(dialect: Dialect, locations: Locations) -> None:
+    """Raises UserError unless a schema is named exactly where a script needs one, and readers do not see it."""
     if dialect.is_staged and locations.staging is None:
         raise UserError(
             f"{dialect.title} has no temporary tables, and rows are written before they are checked",
