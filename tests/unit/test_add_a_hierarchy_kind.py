@@ -47,8 +47,13 @@ def kind_of(**parts: Any) -> ModuleType:
 
 
 def add(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
+    def with_kind(package: str) -> tuple[str, ...]:
+        # A module that is imported meanwhile keeps this function: afterwards it has to answer as the other.
+        is_there = package == "sqlanon.hierarchies" and f"{package}.{KIND}" in sys.modules
+        return (*names(package), KIND) if is_there else names(package)
+
     monkeypatch.setitem(sys.modules, f"sqlanon.hierarchies.{KIND}", module)
-    monkeypatch.setattr(plugins, "names", lambda package: (*names(package), KIND))
+    monkeypatch.setattr(plugins, "names", with_kind)
 
 
 @pytest.fixture
