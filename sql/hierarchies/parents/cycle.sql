@@ -1,0 +1,4 @@
+-- Nodes that are their own ancestors.
+SELECT CASE WHEN node IS NULL THEN 'NULL' ELSE '''' || node || '''' END AS name
+FROM "tree ancestor"
+WHERE node = ancestor
