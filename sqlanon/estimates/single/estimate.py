@@ -59,7 +59,7 @@ class Combinations:
 
     # The tables `combination` that estimate.sql reads, by whether the numbers in them are exact.
     tables: Mapping[bool, str]
-    # The aggregates, whose numbers in the tables begin at 1; 0 counts the rows.
+    # The aggregates, whose numbers in the tables begin at 1; 0 counts the rows where another figure needs them.
     aggregates: tuple[Aggregate, ...]
     # The kinds of numbers of the rows and of each aggregate.
     kinds: Sequence[Number]
@@ -100,8 +100,10 @@ def combined(
         require_few(engine, classes, [(key, table) for _, key, table in signatures], len(plan.arguments))
         draws = BucketDraws(component(release, CLASS), [(part.name, part.key) for part in of_buckets])
     tables: dict[bool, str] = {}
+    # The rows that satisfy WHERE are counted by themselves where groups or the figures of an argument need them.
+    numbered = list(enumerate(kinds))[0 if plan.groups or any(plan.arguments) else 1 :]
     for exact in (True, False):
-        if chosen := {index: kind for index, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
+        if chosen := {index: kind for index, kind in numbered if (kind.unit is not None) is exact}:
             tables[exact] = scratch.table("combination", combination(plan, classes, signatures, draws, chosen))
     return Combinations(
         tables,
