@@ -185,7 +185,7 @@ def _prepared(before: str, folder: Path) -> Path:
 
 
 @contextmanager
-def _named(case: str) -> Iterator[None]:
+def _errors_named(case: str) -> Iterator[None]:
     """Adds the name of a case to an error in the block."""
     try:
         yield
@@ -219,13 +219,13 @@ def steps() -> dict[str, list[list[Line]]]:
     """Returns the bodies of live views, and what each step runs now, by the path of their files below this folder."""
     found: dict[str, list[list[Line]]] = {}
     for name in POLICIES:
-        with _named(f"{name}.sql"):
+        with _errors_named(f"{name}.sql"):
             found[f"{name}.sql"] = [tree(body(name))]
     known: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
         for method, cases in FOLDERS.items():
             for case in cases:
-                with _named(f"{method}/{case.name}"):
+                with _errors_named(f"{method}/{case.name}"):
                     found |= _new_steps(f"{method}/{case.name}", _run(case, Path(folder)), known)
     return found
 
