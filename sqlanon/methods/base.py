@@ -208,6 +208,10 @@ class Method(ABC, Generic[_Options, _Choice]):
     def wording(self, options: _Options) -> Wording:
         """What a certificate says of a release."""
 
+    def on_spark(self) -> Method[_Options, _Choice]:
+        """The method for rows that lie on Spark: itself, unless it takes other steps there."""
+        return self
+
     def preferred(self, task: Task, options: _Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
         """The levels that the method would have published in place of these, had they satisfied.
 

@@ -12,6 +12,7 @@ from sqlanon.domain.policy import Policy, Requirement, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, Limits
@@ -44,8 +45,8 @@ METHODS: Mapping[str, str] = {
 }
 
 
-def find_method(name: str) -> Method[Any, Any]:
-    """The method of a name, whatever its case.
+def find_method(name: str, engine: Engine | None = None) -> Method[Any, Any]:
+    """The method of a name, whatever its case; with an engine the variant for where its rows lie.
 
     Raises UserError, with the names there are, for others. Raises InternalError for a method that lacks a part, or
     UserError where it is another package's.
@@ -59,7 +60,8 @@ def find_method(name: str) -> Method[Any, Any]:
     (method,) = classes
     if lacking := sorted(method.__abstractmethods__ | ({"OPTIONS"} - set(dir(method)))):
         raise incomplete("methods", name, f"has no {', '.join(lacking)}")
-    return method(name.lower())
+    by_name = method(name.lower())
+    return by_name.on_spark() if engine is not None and engine.distributed else by_name
 
 
 def _is_method(member: object) -> TypeGuard[type[Method[Any, Any]]]:
@@ -84,7 +86,7 @@ def preferred_to(
     method: str, arguments: Sequence[tuple[str, Value]], task: Task, levels: tuple[int, ...], most: int
 ) -> Sequence[tuple[int, ...]]:
     """The levels that a method would have published in place of these. Raises as `Method.preferred` does."""
-    by_name = find_method(method)
+    by_name = find_method(method, task.engine)
     return by_name.preferred(task, by_name.options(arguments), levels, most)
 
 
@@ -111,7 +113,7 @@ def verified(method: str, arguments: Sequence[tuple[str, Value]], published: Pub
 
     Raises InternalError, too, for a measurement that a certificate could not explain.
     """
-    by_name = find_method(method)
+    by_name = find_method(method, published.engine)
     options = by_name.options(arguments)
     structure = by_name.verify(published, options)
     explained = by_name.wording(options).figures

@@ -12,7 +12,6 @@ from sqlanon.errors import InternalError
 from sqlanon.inputs.catalog_entries import hidden_names
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.session_settings import made_for
-from sqlanon.methods.registry import find_method
 from sqlanon.pipeline.stages import Advised, Bound, Chosen, Compiled, Planned
 from sqlanon.releases.companion_views import own_queries, public_view, source_view
 from sqlanon.series.row_columns import require_known_rows
@@ -31,8 +30,7 @@ def compile_stage(chosen: Chosen) -> Compiled:
     release_id = secrets.token_hex(16)
     live = bound.is_live
     tokens = {b.column: bound.scratch.name("token") for b in policy.published if b.attribute.pseudonym}
-    method = find_method(bound.create.method.name)
-    made = method.compile(chosen.encoded.task, chosen.choice, release_id, tokens)
+    made = bound.method.compile(chosen.encoded.task, chosen.choice, release_id, tokens)
     if isinstance(made, TablesQuery):
         if live:
             raise InternalError(f"{bound.create.method.name} makes tables where a live view is asked for")

@@ -27,7 +27,6 @@ from sqlanon.inputs.requirement_columns import (
 )
 from sqlanon.inputs.source_identity import source_identity
 from sqlanon.methods.base import Encoding
-from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.tree_figures import TreeFigures, figures_of
@@ -72,12 +71,11 @@ def encode_stage(bound: Bound) -> Encoded:
 
 def solve_stage(encoded: Encoded) -> Chosen:
     """Asks the method for its choice. Raises PrivacyViolation where there is none."""
-    method = find_method(encoded.bound.create.method.name)
-    return Chosen(encoded, method.choose(encoded.task, encoded.bound.resolved.options))
+    return Chosen(encoded, encoded.bound.method.choose(encoded.task, encoded.bound.resolved.options))
 
 
 def _encoding(bound: Bound) -> Encoding | None:
-    return find_method(bound.create.method.name).encoding(bound.task(), bound.resolved.options)
+    return bound.method.encoding(bound.task(), bound.resolved.options)
 
 
 # ---- cells that are kept

@@ -11,7 +11,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.series import Series
 from sqlanon.inputs.target_names import fragment_name
-from sqlanon.methods.registry import assumed_by, find_method
+from sqlanon.methods.registry import assumed_by
 from sqlanon.methods.shared.arguments import called, given_or_default
 from sqlanon.pipeline.stages import Bound, Chosen, Compiled, Explained, Plan
 from sqlanon.releases.composition import others_than, warning
@@ -23,8 +23,7 @@ from sqlanon.syntax.texts import call_text
 
 def explain_stage(chosen: Chosen) -> Explained:
     """Asks the method for the reasons for its choice."""
-    method = find_method(chosen.bound.create.method.name)
-    return Explained(chosen, method.why(chosen.encoded.task, chosen.choice))
+    return Explained(chosen, chosen.bound.method.why(chosen.encoded.task, chosen.choice))
 
 
 def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
@@ -36,7 +35,7 @@ def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
     bound, choice = compiled.bound, compiled.choice
     policy, call, series = bound.resolved.policy, bound.create.method, bound.resolved.series
     why = advised.explained.explanation
-    for stage, item, detail in find_method(call.name).reasons(compiled.chosen.encoded.task, choice, why):
+    for stage, item, detail in bound.method.reasons(compiled.chosen.encoded.task, choice, why):
         yield stage, item, printable(detail)
     for advice in advised.advice:
         yield "advise", "advice", printable(advice)

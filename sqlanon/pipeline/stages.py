@@ -24,6 +24,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.joins.join import Join
 from sqlanon.inputs.source import BoundSource
+from sqlanon.methods.base import Method
+from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import BoundRequirement
@@ -104,6 +106,11 @@ class Bound:
     @property
     def create(self) -> ReleaseRequest:
         return self.resolved.create
+
+    @property
+    def method(self) -> Method[Any, Any]:
+        """The method of the statement, as it works where the rows are."""
+        return find_method(self.create.method.name, self.engine)
 
     @property
     def is_live(self) -> bool:

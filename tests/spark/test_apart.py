@@ -142,7 +142,7 @@ def test_what_is_kept_apart_is_found_alike(
         }
         here, there = (
             loosely_associated(
-                PublishedTables(engine, asked, loosely, {}, suppressed=0), lambda *_: ((), k), as_grids=False
+                PublishedTables(engine, asked, loosely, {}, suppressed=0), lambda *_: ((), k), proven=None
             )
             for engine in (duck, spark)
         )

@@ -18,12 +18,11 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.methods.anatomy import assign_groups, merge_groups, numbered_rows
+from sqlanon.methods.anatomy import assign_groups, merge_groups
 from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.feasibility import shortfall
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
 from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
-from sqlanon.methods.shared.numbered_draws import numbered
 from sqlanon.questions.ask import BoundRequirement, bind_requirement, least_rows
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, relation
@@ -136,36 +135,17 @@ class Dealing:
     def _drawn(self, regions: str | None, words: Mapping[str, str]) -> tuple[str, str]:
         """The tables of the rows and of how many have each value, both with draws; DuckDB sorts by them.
 
-        Numbers counted value by value take DuckDB twice as long as a sort and the numbers that its rows have then. Rows
-        that lie in many parts have no such order, and get their draws as they are kept.
+        Numbers counted value by value take DuckDB twice as long as a sort and the numbers that its rows have then.
         """
         scratch, drawn = self._scratch, (self._policy, self._sensitive, self._codes, regions)
         with registered(self._engine, "random_draw") as draw:
-            if self._engine.distributed:
-                rows = scratch.rows("drawn_rows", assign_groups.drawn_rows(*drawn, draw))
-                drawn_counts = scratch.rows("drawn_counts", numbered_rows.value_counts(rows, draw))
-                counts = scratch.table("value_counts", exp.select(exp.Star()).from_(relation(drawn_counts)))
-                self._require_all(counts)
-                return rows, counts
             rows = scratch.table("sorted_rows", assign_groups.sorted_rows(*drawn, draw, words))
             of_all = assign_groups.value_counts_of_all(self._codes[0], draw)
             of_regions = None if regions is None else assign_groups.value_counts(rows, draw)
             return rows, scratch.table("value_counts", of_regions or of_all)
 
-    def _require_all(self, counts: str) -> None:
-        """Raises InternalError unless there are as many rows with their codes and regions as the source has."""
-        source_rows, coded_rows = (
-            self._number(exp.select(f.sum(column("n"))).from_(relation(table))) for table in (self._codes[0], counts)
-        )
-        if source_rows != coded_rows:
-            raise InternalError(
-                f"{coded_rows} rows of {source_rows} have their values and regions; nothing was published"
-            )
-
     def _in_slots(self, rows: str, starts: str, columns: Sequence[str]) -> str:
         """The rows in their slots."""
-        if self._engine.distributed:
-            return self._scratch.rows("rows_in_slots", numbered_rows.rows_in_slots(rows, starts, columns))
         # A view, because rows are wide, and read only once where no groups are merged.
         return self._scratch.view(
             "rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows))
@@ -173,18 +153,12 @@ class Dealing:
 
     def _slots(self, in_slots: str, groups: str) -> str:
         """The table of the slots, each a bucket by itself."""
-        if self._engine.distributed:
-            return self._scratch.rows("slots", numbered_rows.slots(in_slots, groups))
         return self._scratch.table("slots", merge_groups.slots(groups))
 
     def _numbers(self, slots: str) -> str:
         """The table of the first slot of each bucket and the number that was drawn for it."""
-        scratch = self._scratch
         with registered(self._engine, "random_draw") as draw:
-            if not self._engine.distributed:
-                return scratch.table("numbers", merge_groups.bucket_numbers(slots, draw))
-            drawn = scratch.rows("drawn_buckets", numbered_rows.drawn_buckets(slots, draw))
-        return scratch.rows("numbers", numbered(scratch, drawn, ["slot"], "bucket"))
+            return self._scratch.table("numbers", merge_groups.bucket_numbers(slots, draw))
 
     def _first(self, table: str) -> int:
         """The number of the first row of a table. Raises InternalError unless the others have the numbers after it."""
@@ -227,15 +201,8 @@ class Dealing:
             slots = self._scratch.rows("slots", merge_groups.merged(slots, broken))
 
     def _class_rows(self, tally: str, slots: str, codes: str, attribute: str) -> Rows:
-        """The buckets with the values of one attribute.
-
-        They are counted before requirements are asked where an engine computes a step anew for each one that reads it.
-        """
-        rows = merge_groups.class_rows(tally, slots, codes, attribute)
-        if not self._engine.distributed:
-            return rows
-        counts = self._scratch.rows("class_values", numbered_rows.class_values(rows))
-        return replace(rows, relation=relation(counts), counted=True)
+        """The buckets with the values of one attribute."""
+        return merge_groups.class_rows(tally, slots, codes, attribute)
 
     def _broken(self, rows: Sequence[Rows], among: Collection[int] | None = None) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute.

@@ -129,11 +129,10 @@ class AnatomyMethod(Method[Options, Bucketization]):
         """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required."""
         engine, policy, requirements, scratch = task.engine, task.policy, task.requirements, task.scratch
         background = _background(task)
-        # Words are a type of DuckDB's.
-        words = {} if engine.distributed else words_of(engine, scratch, relation(policy.relation), carried(policy))
+        words = self._words(task)
         names = [bound.column for bound in policy.sensitive]
         promised = [bound for promise in self.promises(options) for bound in bind_requirement(promise, names)]
-        dealing = Dealing(engine, policy, requirements, promised, background, task.scratch)
+        dealing = self._dealing()(engine, policy, requirements, promised, background, task.scratch)
         dealing.require_feasible(options.variant, options.l, options.c)
         regions, count = None, 1
         if task.cells is not None and task.cells.rows:
@@ -158,14 +157,26 @@ class AnatomyMethod(Method[Options, Bucketization]):
         """Whether the tables belong together: each bucket has as many rows as values, and has each of its values once.
 
         While the release is made the rows have to be sorted by bucket, too: any other order could be the one in
-        which they were dealt out. Rows that are not DuckDB's are written in a random order or not at all.
+        which they were dealt out.
         """
-        is_ordered = not published.engine.distributed
-        if unequal_buckets(published.engine, published.tables, published.values, as_stored=is_ordered):
+        if unequal_buckets(published.engine, published.tables, published.values, as_stored=True):
             return Structure(misfit="their buckets have other numbers of rows")
-        if published.choice is not None and is_ordered and out_of_order(published.engine, published.tables):
+        if published.choice is not None and out_of_order(published.engine, published.tables):
             return Structure(misfit="their rows are out of order")
         return Structure()
+
+    def on_spark(self) -> Method[Options, Bucketization]:
+        """Anatomy by draws that rows keep."""
+        from sqlanon.methods.anatomy.spark import AnatomyOnSpark
+
+        return AnatomyOnSpark(self.name)
+
+    def _dealing(self) -> type[Dealing]:
+        return Dealing
+
+    def _words(self, task: Task) -> dict[str, str]:
+        """The tables of the carried columns that are few texts."""
+        return words_of(task.engine, task.scratch, relation(task.policy.relation), carried(task.policy))
 
     def wording(self, options: Options) -> Wording:
         """What a certificate says of the release."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from sqlglot import exp
@@ -10,43 +10,36 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate
-from sqlanon.methods.fragmentation.association.associate_drawn import associate_drawn
 from sqlanon.methods.fragmentation.association.block_grids import value_name
-from sqlanon.methods.fragmentation.association.drawn_rows_sql import drawn_rows
 from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.methods.fragmentation.tables import hides_numbers, numbered_rows, values_of
 from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.names import alias, relation
 from sqlanon.udfs import registered
 
-__all__ = ["drawn_association"]
-
 
 def drawn_association(task: Task, grouping: Grouping, rows: int, most: int) -> tuple[Association, str]:
     """The association of the source's `rows`, of which `most` may be left out, and the copy that they are numbered in.
 
-    Without a copy, which is '''', they have the numbers of the source. Where an association leaves out more, another
-    one is drawn, a few times.
+    Without a copy, which is '''', they have the numbers of the source.
     """
     engine, policy, scratch = task.engine, task.policy, task.scratch
     columns = [name for fragment in grouping.fragments for name in fragment]
-    copied = ""
     with registered(engine, "random_draw") as draw:
-        if engine.distributed:
-            source = relation(policy.relation, as_="source")
-            drawn = scratch.rows("drawn_rows", drawn_rows(values_of(policy, columns), source, draw))
-            drawing = partial(associate_drawn, engine, drawn, rows, grouping, scratch)
-        else:
-            copied = _copied(policy, columns, scratch) if hides_numbers(policy) else ""
-            numbered = numbered_rows(policy, columns, grouping.near, copied)
-            drawing = partial(associate, engine, numbered, grouping, draw, scratch)
+        copied = _copied(policy, columns, scratch) if hides_numbers(policy) else ""
+        numbered = numbered_rows(policy, columns, grouping.near, copied)
+        return best_of_draws(partial(associate, engine, numbered, grouping, draw, scratch), rows, most), copied
+
+
+def best_of_draws(drawing: Callable[[], Association], rows: int, most: int) -> Association:
+    """An association of `rows`; where one leaves out more than `most`, another is drawn, a few times."""
+    made = drawing()
+    for _ in range(_more_draws(rows)):
+        # What each key by itself forbids, no draw allows.
+        if made.least is None or made.least > most or (made.placed and made.left_out <= most):
+            break
         made = drawing()
-        for _ in range(_more_draws(rows)):
-            # What each key by itself forbids, no draw allows.
-            if made.least is None or made.least > most or (made.placed and made.left_out <= most):
-                break
-            made = drawing()
-    return made, copied
+    return made
 
 
 def _more_draws(rows: int) -> int:

@@ -23,7 +23,7 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
-from sqlanon.methods.fragmentation.association.associate import Grouping, promised
+from sqlanon.methods.fragmentation.association.associate import Association, Grouping, promised
 from sqlanon.methods.fragmentation.association.refusal import refusal
 from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.fragmentation.constraints import (
@@ -40,7 +40,7 @@ from sqlanon.methods.fragmentation.tables import (
     apart,
     require_free_tables,
 )
-from sqlanon.methods.fragmentation.verify import FIGURES, loosely_associated
+from sqlanon.methods.fragmentation.verify import FIGURES, Promise, loosely_associated
 from sqlanon.methods.fragmentation.wording import LOOSE_TABLES, PUBLISHED
 from sqlanon.methods.limits import CAN, Limits, only_on_duckdb
 from sqlanon.methods.shared.arguments import Kind, argument
@@ -115,6 +115,8 @@ class LooseMethod(Method[Options, Fragmented]):
     """METHOD loose."""
 
     OPTIONS = Options
+    # Whether the rows of the association have the values of the source, and not the numbers of its rows.
+    _HAS_VALUES = False
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
         """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
@@ -148,7 +150,7 @@ class LooseMethod(Method[Options, Fragmented]):
         near = _near(policy, fragments) if options.near else []
         rows = rows_of_source(engine, policy)
         most = options.allowed(rows)
-        made, copied = drawn_association(task, Grouping(fragments, constraints, sizes, near, k, most), rows, most)
+        made, copied = self._association(task, Grouping(fragments, constraints, sizes, near, k, most), rows, most)
         if rows and (not made.placed or made.left_out > most):
             shapes = partial(options.shapes, fragments=len(fragments))
             raise refusal(made, k, most, options.suppression, shapes, near=options.near)
@@ -165,7 +167,7 @@ class LooseMethod(Method[Options, Fragmented]):
             k=made.k,
             groups=made.groups,
             copied=copied,
-            has_values=engine.distributed,
+            has_values=self._HAS_VALUES,
             loss=loss_of(policy, fragments, rows, made.left_out),
         )
         require_free_tables(task, chosen)
@@ -181,15 +183,28 @@ class LooseMethod(Method[Options, Fragmented]):
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
         """How many of the policy's sets the tables keep, and how loose their association is."""
+        return loosely_associated(published, promised_sizes(options))
 
-        def promise(fragments: Sets, constraints: Sets) -> tuple[Sequence[int], int | None]:
-            return options.sizes(len(fragments)), required(fragments, constraints, options)
+    def on_spark(self) -> Method[Options, Fragmented]:
+        """Loose associations by draws that rows keep."""
+        from sqlanon.methods.fragmentation.spark import LooseOnSpark
 
-        return loosely_associated(published, promise)
+        return LooseOnSpark(self.name)
+
+    def _association(self, task: Task, grouping: Grouping, rows: int, most: int) -> tuple[Association, str]:
+        return drawn_association(task, grouping, rows, most)
 
     def wording(self, options: Options) -> Wording:
         """What a certificate says of the release."""
         return Wording(PUBLISHED, DEFINITIONS, FIGURES, LOOSE_TABLES)
+
+
+def promised_sizes(options: Options) -> Promise:
+    """The sizes of groups and the k that a release with these options promises."""
+    return lambda fragments, constraints: (
+        options.sizes(len(fragments)),
+        required(fragments, constraints, options),
+    )
 
 
 def required(fragments: Sets, constraints: Sets, options: Options) -> int | None:

@@ -11,6 +11,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.methods.base import Figure, PublishedTables, Structure
 from sqlanon.methods.fragmentation.association.block_grids import grid
+from sqlanon.methods.fragmentation.association.grid_proof import GridProof, are_grids
 from sqlanon.methods.fragmentation.association.looseness import looseness
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.choice import Fragmented
@@ -59,10 +60,10 @@ def kept_apart(published: PublishedTables) -> Structure:
     return Structure((_fragmentation(published.policy, columns),), _misfit(published))
 
 
-def loosely_associated(published: PublishedTables, promise: Promise, *, as_grids: bool = True) -> Structure:
+def loosely_associated(published: PublishedTables, promise: Promise, proven: GridProof | None = are_grids) -> Structure:
     """How many of the policy's sets the tables keep, how loose their association is, and what the rows left out tell.
 
-    With `as_grids` tables that are as the method lays them out are read once; all others are compared
+    Tables of which it is `proven` that they are as the method lays them out are read once; all others are compared
     pair of groups by pair. A release without rows has no association.
     """
     if ASSOCIATION not in published.tables:
@@ -76,8 +77,10 @@ def loosely_associated(published: PublishedTables, promise: Promise, *, as_grids
     association = PublishedAssociation(published.tables[ASSOCIATION], tuple(groups), fragments)
     sets, constraints = [fragment.attributes for fragment in fragments], constraints_of(published.policy)
     sizes, k = promise(sets, constraints)
-    laid = grid(sizes) if as_grids else None
-    measured = looseness(published.engine, association, constraints, laid)
+    if proven is None:
+        measured = looseness(published.engine, association, constraints)
+    else:
+        measured = looseness(published.engine, association, constraints, grid(sizes), proven)
     loose = Measurement(
         question=K_LOOSENESS,
         attribute=None,

@@ -8,31 +8,18 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.errors import InternalError
-from sqlanon.methods.shared.numbered_draws import numbered
 from sqlanon.methods.shared.partition.allowable_cuts import violating_regions
 from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.points import Points
-from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.partition.solve import cuts_of, solve
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.slicing import bucket_sql, source_rows
+from sqlanon.methods.slicing import bucket_sql
 from sqlanon.methods.slicing.feasibility import BUCKETS
 from sqlanon.methods.slicing.row_classes import BucketedRows, Parts, violating_buckets
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.udfs import registered
-
-__all__ = [
-    "Bucketed",
-    "at_random",
-    "bucket_numbers",
-    "by_draws",
-    "by_number",
-    "by_regions",
-    "rows_by_region",
-    "with_values",
-]
 
 
 @dataclass(frozen=True)
@@ -56,15 +43,6 @@ def by_regions(task: Task, points: Points) -> Bucketed:
     return Bucketed(partition.points, points.single, partition=partition)
 
 
-def with_values(task: Task, bucketed: Bucketed) -> Bucketed:
-    """The same buckets of regions, with the rows of the source, which lie on another engine than the cells."""
-    if bucketed.partition is None:
-        raise InternalError("only rows in regions are found by their values")
-    policy, scratch = task.policy, task.scratch
-    regions = scratch.table("region_map", region_map(policy, bucketed.partition))
-    return Bucketed(scratch.rows("points", source_rows.rows_in_regions(policy, regions)), single=True, by_value=True)
-
-
 def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Select], exp.Select] | None) -> Bucketed:
     """Slots of `size` rows drawn at random, put together two by two while one of them violates a requirement.
 
@@ -85,7 +63,7 @@ def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Sel
             broken.append(matching(bucket_sql.in_slots(points, rows, slots, "region")))
         return exp.select(exp.Star()).from_(union_all(broken).subquery("broken")) if broken else None
 
-    slots = _merged(task, rows, violating)
+    slots = merged_slots(task, rows, violating)
     return Bucketed(scratch.table("points", bucket_sql.in_slots(points, rows, slots, "region")), single=True)
 
 
@@ -98,36 +76,18 @@ def by_number(task: Task, parts: Parts, size: int) -> Bucketed:
     def violating(slots: str) -> exp.Query | None:
         return violating_buckets(task, BucketedRows(policy, rows, slots), parts) if task.requirements else None
 
-    slots = _merged(task, rows, violating)
+    slots = merged_slots(task, rows, violating)
     return Bucketed(scratch.table("points", bucket_sql.points_by_number(rows, slots)), single=True, by_number=True)
 
 
-def by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
-    """The same for rows on another engine than DuckDB's, numbered by draws that are kept with them."""
-    scratch, policy = task.scratch, task.policy
-    with registered(task.engine, "random_draw") as draw:
-        drawn = scratch.rows("drawn_rows", source_rows.drawn_rows(policy, draw))
-    names = [source_rows.value_name(index) for index in range(len(policy.published))]
-    numbers, slots = numbered(scratch, drawn, names, "number"), max(1, _count(task, drawn) // size)
-    rows = scratch.rows("rows_in_slots", source_rows.rows_in_slots(policy, numbers, slots))
-
-    def violating(slots: str) -> exp.Query | None:
-        in_slots = BucketedRows(policy, rows, slots, by_value=True)
-        return violating_buckets(task, in_slots, parts) if task.requirements else None
-
-    slots_of_regions = _merged(task, rows, violating)
-    points = scratch.rows("points", source_rows.rows_of_slots(policy, rows, slots_of_regions))
-    return Bucketed(points, single=True, by_value=True)
-
-
-def _merged(task: Task, rows: str, violating: Callable[[str], exp.Query | None]) -> str:
+def merged_slots(task: Task, rows: str, violating: Callable[[str], exp.Query | None]) -> str:
     """The temporary relation of the slots of rows, put together two by two while `violating` returns a region."""
     scratch = task.scratch
     slots = scratch.rows("slots", bucket_sql.slots(rows))
-    number, level = _count(task, slots), 0
+    number, level = rows_in(task, slots), 0
     while (query := violating(slots)) is not None:
         broken = scratch.table("violating", query)
-        if not _count(task, broken):
+        if not rows_in(task, broken):
             break
         if 1 << level >= number:
             raise InternalError("all rows as one bucket violate a requirement that they met before")
@@ -143,13 +103,10 @@ def rows_by_region(points: str) -> exp.Select:
 
 def bucket_numbers(task: Task, points: str) -> str:
     """The temporary relation of the buckets' numbers, drawn by the operating system: region, bucket, rows."""
-    scratch = task.scratch
     with registered(task.engine, "random_draw") as draw:
-        if not task.engine.distributed:
-            return scratch.table("numbers", bucket_sql.bucket_numbers(points, draw))
-        drawn = scratch.rows("drawn_regions", source_rows.drawn_regions(points, draw))
-    return scratch.rows("numbers", numbered(scratch, drawn, ["region", "rows"], "bucket"))
+        return task.scratch.table("numbers", bucket_sql.bucket_numbers(points, draw))
 
 
-def _count(task: Task, table: str) -> int:
+def rows_in(task: Task, table: str) -> int:
+    """The number of rows of a temporary table."""
     return int(task.engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])

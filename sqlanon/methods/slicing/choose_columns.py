@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 
 from sqlanon.domain.policy import Role
 from sqlanon.errors import PolicyError
@@ -14,20 +13,19 @@ from sqlanon.methods.slicing.correlation import Correlations, mean_square_contin
 from sqlanon.methods.slicing.feasibility import beside, is_feasible
 from sqlanon.methods.slicing.named_columns import each_apart, named_columns
 from sqlanon.methods.slicing.options import DEFAULT_COLUMNS, DEFAULT_INTERVALS, Options
-from sqlanon.methods.slicing.rows_of_cells import rows_of_cells
 from sqlanon.methods.slicing.similarity import equal_ratings
 from sqlanon.methods.slicing.sizes import sizes
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["choose_columns"]
-
 Columns = tuple[tuple[str, ...], ...]
 Reasons = tuple[tuple[str, str], ...]
+Contingency = Callable[[Task, int], Correlations]
 
 
-def choose_columns(task: Task, options: Options) -> tuple[Columns, Reasons]:
+def choose_columns(task: Task, options: Options, contingency: Contingency) -> tuple[Columns, Reasons]:
     """The sets of attributes, and rows of (item, detail) that say how they were found.
 
+    `contingency` computes phi2 of the published attributes, of which numbers are cut into so many intervals.
     Raises PolicyError for COLUMNS that do not fit the policy, and beside arguments that say how columns are found.
     """
     if task.columns or task.each_apart:
@@ -41,7 +39,7 @@ def choose_columns(task: Task, options: Options) -> tuple[Columns, Reasons]:
     def feasible(names: tuple[str, ...]) -> bool:
         return is_feasible(task, beside(policy, [[*names, *sensitive]]), about_values)
 
-    correlations = _correlations(task, options)
+    correlations = _correlations(task, options, contingency)
     columns = options.columns or DEFAULT_COLUMNS
     if columns > len(policy.published) and options.columns:
         raise PolicyError(
@@ -54,7 +52,7 @@ def choose_columns(task: Task, options: Options) -> tuple[Columns, Reasons]:
     return clustered.columns, tuple(_reasons(clustered))
 
 
-def _correlations(task: Task, options: Options) -> Correlations:
+def _correlations(task: Task, options: Options, contingency: Contingency) -> Correlations:
     """How alike the attributes are. Raises PolicyError where the policy has no ratings, or too many attributes."""
     policy, published = task.policy, task.policy.published
     if options.similarity == "equal_ratings":
@@ -72,18 +70,13 @@ def _correlations(task: Task, options: Options) -> Correlations:
             hint="write similarity => 'equal_ratings'" if policy.long_table else "name them after COLUMNS",
             part=("method", "slicing"),
         )
-    intervals = options.intervals or DEFAULT_INTERVALS
-    if not task.engine.distributed:
-        return mean_square_contingency(task.engine, task.scratch, relation(policy.relation), published, intervals)
-    if len(policy.quasi_identifiers) > sizes().max_coded_attributes:
-        raise PolicyError(
-            f"slicing: on Spark phi2 is computed of at most {sizes().max_coded_attributes} quasi-identifiers",
-            hint="name them after COLUMNS",
-            part=("method", "slicing"),
-        )
-    cells, bounds = rows_of_cells(task)
-    figures = mean_square_contingency(task.engine, task.scratch, cells, bounds, intervals, "n")
-    return replace(figures, names=tuple(bound.column for bound in published))
+    return contingency(task, options.intervals or DEFAULT_INTERVALS)
+
+
+def contingency_of_source(task: Task, intervals: int) -> Correlations:
+    """Phi2 of the published attributes, from the rows of the source."""
+    source = relation(task.policy.relation)
+    return mean_square_contingency(task.engine, task.scratch, source, task.policy.published, intervals)
 
 
 def _require_no_arguments(options: Options) -> None:

@@ -52,8 +52,10 @@ class ColumnRegions:
         return f"({names}): {counted(self.count, 'combination')} of ranges, of {sizes} rows each"
 
 
-def column_regions(task: Task, columns: Sequence[Sequence[str]], k: int) -> dict[int, ColumnRegions]:
-    """The regions of each column that has a quasi-identifier, by its index.
+def column_regions(
+    task: Task, columns: Sequence[Sequence[str]], k: int, *, by_value: bool = False
+) -> dict[int, ColumnRegions]:
+    """The regions of each column that has a quasi-identifier, by its index; `by_value` with values in place of ranks.
 
     The quasi-identifiers of a column are cut as Mondrian does it, as long as both halves have k rows, whatever buckets
     these are in. Raises PrivacyViolation where the source has rows, and fewer than k.
@@ -65,10 +67,10 @@ def column_regions(task: Task, columns: Sequence[Sequence[str]], k: int) -> dict
         )
     quasi = {bound.column for bound in task.policy.quasi_identifiers}
     each = {index: tuple(name for name in names if name in quasi) for index, names in enumerate(columns)}
-    return {index: _regions(task, names, k) for index, names in each.items() if names}
+    return {index: _regions(task, names, k, by_value) for index, names in each.items() if names}
 
 
-def _regions(task: Task, names: Sequence[str], k: int) -> ColumnRegions:
+def _regions(task: Task, names: Sequence[str], k: int, by_value: bool) -> ColumnRegions:
     """The regions of these quasi-identifiers alone."""
     alone = _alone(task, names, k)
     partition = solve(alone, Cutting())
@@ -78,7 +80,7 @@ def _regions(task: Task, names: Sequence[str], k: int) -> ColumnRegions:
     combinations.from_(relation(partition.points), copy=False)
     query = exp.select().from_(combinations.subquery("point"), copy=False)
     for index, ranked in enumerate(alone.encoded.ranked):
-        if not task.engine.distributed:
+        if not by_value:
             query.select(column(ranks[index], "point"), copy=False)
             continue
         of = f"of_{index}"

@@ -14,6 +14,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
@@ -33,15 +34,14 @@ from sqlanon.methods.slicing.bucketize import (
     Bucketed,
     at_random,
     bucket_numbers,
-    by_draws,
     by_number,
     by_regions,
     rows_by_region,
-    with_values,
 )
 from sqlanon.methods.slicing.choice import Sliced
-from sqlanon.methods.slicing.choose_columns import choose_columns
-from sqlanon.methods.slicing.column_regions import column_regions, least_repeated
+from sqlanon.methods.slicing.choose_columns import choose_columns, contingency_of_source
+from sqlanon.methods.slicing.column_regions import ColumnRegions, column_regions, least_repeated
+from sqlanon.methods.slicing.correlation import Correlations
 from sqlanon.methods.slicing.fakes import column_names, joined_tuples, with_fakes
 from sqlanon.methods.slicing.feasibility import BUCKETS, beside, require_feasible
 from sqlanon.methods.slicing.matching import Matching
@@ -49,7 +49,7 @@ from sqlanon.methods.slicing.matching_sql import TOLERANCE
 from sqlanon.methods.slicing.named_columns import named_columns, require_apart
 from sqlanon.methods.slicing.options import Options, is_matched, is_wide, require_fitting, require_together
 from sqlanon.methods.slicing.reasons import sliced_up
-from sqlanon.methods.slicing.tables import carried_columns, coded_columns, require_names, sliced, table_names, unequal
+from sqlanon.methods.slicing.tables import carried_columns, require_names, sliced, table_names, unequal
 from sqlanon.methods.slicing.wording import FAKES, MATCHING, REPEATED, certificate_wording
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build import functions as f
@@ -104,13 +104,14 @@ class SlicingMethod(Method[Options, Sliced]):
         Raises PolicyError for names that clash, for COLUMNS that do not fit the policy, and for more
         quasi-identifiers than can be cut.
         """
+        require_names(task.policy, by_number=is_wide(task.policy))
+        return self._encoded(task, options, carried_columns(task.policy))
+
+    def _encoded(self, task: Task, options: Options, besides: tuple[BoundAttribute, ...]) -> Encoding:
         policy = task.policy
-        distributed = task.engine.distributed
-        require_names(policy, by_number=is_wide(policy) and not distributed)
-        require_fitting(policy, options, distributed=distributed)
+        require_fitting(policy, options)
         if task.columns:
             named_columns(policy, task.columns)
-        besides = coded_columns(task, matched=is_matched(options)) if distributed else carried_columns(policy)
         return Encoding(flat=True, besides=besides, quasi_identifiers=not is_wide(policy))
 
     def choose(self, task: Task, options: Options) -> Sliced:
@@ -121,7 +122,7 @@ class SlicingMethod(Method[Options, Sliced]):
         # buckets are asked for what the rows that match somebody are to have.
         promised = bind_requirement(promised_diversity(options), [bound.column for bound in policy.sensitive])
         bucketwise = replace(task, requirements=(*task.requirements, *promised)) if matched else task
-        columns, reasons = choose_columns(bucketwise, options)
+        columns, reasons = choose_columns(bucketwise, options, self._contingency)
         if matched:
             require_apart(columns, "diversity => 'matching'", "write diversity => 'bucket'")
         if options.fake_tuples:
@@ -132,10 +133,10 @@ class SlicingMethod(Method[Options, Sliced]):
             require_free(task.engine, qualified(task.engine, task.name), table_names(columns))
         require_feasible(bucketwise, columns, promised_diversity(options).model)
         cut = task if options.grouping == "random" else bucketwise
-        bucketed, matching = _bucketed(cut, columns, options)
-        rows = with_values(task, bucketed) if bucketed.partition and task.engine.distributed else bucketed
-        numbers = bucket_numbers(task, rows.points)
-        ranges = column_regions(task, columns, options.column_k) if options.column_k > 1 else {}
+        bucketed, matching = self._bucketed(cut, columns, options)
+        rows = self._published_rows(task, bucketed)
+        numbers = self._numbers(task, rows.points)
+        ranges = self._column_regions(task, columns, options.column_k) if options.column_k > 1 else {}
         count, smallest, largest = map(int, task.engine.rows(bucket_sql.sizes(numbers))[0])
         return Sliced(
             columns=columns,
@@ -176,33 +177,53 @@ class SlicingMethod(Method[Options, Sliced]):
         measured += [_repeated(published, options.column_k)] if options.column_k > 1 else []
         return Structure(tuple(measured))
 
+    def on_spark(self) -> Method[Options, Sliced]:
+        """Slicing by the cells, of rows that keep their values."""
+        from sqlanon.methods.slicing.spark import SlicingOnSpark
+
+        return SlicingOnSpark(self.name)
+
+    def _contingency(self, task: Task, intervals: int) -> Correlations:
+        return contingency_of_source(task, intervals)
+
+    def _bucketed(
+        self, task: Task, columns: Sequence[Sequence[str]], options: Options
+    ) -> tuple[Bucketed, Matching | None]:
+        """The rows in buckets, and what tells who matches them, which is for policies that are not wide."""
+        policy = task.policy
+        parts = beside(policy, columns)
+        if is_wide(policy):
+            return by_number(task, parts, options.bucket_size), None
+        points = points_of(task, BUCKETS, parts, [bound.column for bound in self._carried(task)])
+        if not is_matched(options):
+            if options.grouping == "random":
+                return at_random(task, points, options.bucket_size, None), None
+            return by_regions(task, points), None
+        matching = Matching.of(task, columns, points)
+        if options.grouping == "random":
+            judge = partial(matching.violating_regions, l=options.l)
+            return at_random(task, matching.points, options.bucket_size, judge), matching
+        if options.fake_tuples:
+            return with_fakes(task, matching, options.fake_tuples), matching
+        return by_regions(task, matching.points), matching
+
+    def _carried(self, task: Task) -> Sequence[BoundAttribute]:
+        """The published attributes that nothing is asked about, which rows are found by."""
+        return carried_columns(task.policy)
+
+    def _published_rows(self, task: Task, bucketed: Bucketed) -> Bucketed:
+        """The buckets with what is published of their rows."""
+        return bucketed
+
+    def _numbers(self, task: Task, points: str) -> str:
+        return bucket_numbers(task, points)
+
+    def _column_regions(self, task: Task, columns: Sequence[Sequence[str]], k: int) -> dict[int, ColumnRegions]:
+        return column_regions(task, columns, k)
+
     def wording(self, options: Options) -> Wording:
         """What a certificate says of the release."""
         return certificate_wording(options)
-
-
-def _bucketed(task: Task, columns: Sequence[Sequence[str]], options: Options) -> tuple[Bucketed, Matching | None]:
-    """The rows in buckets, and what tells who matches them, which is for policies that are not wide."""
-    policy, distributed = task.policy, task.engine.distributed
-    parts = beside(policy, columns)
-    if distributed and options.grouping == "random":
-        return by_draws(task, parts, options.bucket_size), None
-    if is_wide(policy):
-        return by_number(task, parts, options.bucket_size), None
-    # Rows on another engine bring along what nothing is asked about.
-    others = () if distributed else carried_columns(policy)
-    points = points_of(task, BUCKETS, parts, [bound.column for bound in others])
-    if not is_matched(options):
-        if options.grouping == "random":
-            return at_random(task, points, options.bucket_size, None), None
-        return by_regions(task, points), None
-    matching = Matching.of(task, columns, points)
-    if options.grouping == "random":
-        judge = partial(matching.violating_regions, l=options.l)
-        return at_random(task, matching.points, options.bucket_size, judge), matching
-    if options.fake_tuples:
-        return with_fakes(task, matching, options.fake_tuples), matching
-    return by_regions(task, matching.points), matching
 
 
 def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 - the papers' name

@@ -147,15 +147,8 @@ def is_wide(policy: BoundPolicy) -> bool:
     return len(policy.quasi_identifiers) > sizes().max_coded_attributes
 
 
-def require_fitting(policy: BoundPolicy, options: Options, *, distributed: bool) -> None:
-    """Raises PolicyError for options that do not go with so many quasi-identifiers, or with rows on another engine."""
-    if distributed and options.diversity == "matching" and options.grouping == "random":
-        raise PolicyError(
-            "slicing: diversity => 'matching' with grouping => 'random' compares each row with all buckets, so that it "
-            "does not run with engine => 'spark'",
-            hint="leave diversity out, or grouping",
-            part=("method", "slicing", "diversity"),
-        )
+def require_fitting(policy: BoundPolicy, options: Options) -> None:
+    """Raises PolicyError for options that do not go with so many quasi-identifiers."""
     if is_wide(policy) and options.diversity == "matching":
         raise PolicyError(
             f"slicing: diversity => 'matching' looks at at most {sizes().max_coded_attributes} quasi-identifiers",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from sqlglot import exp
@@ -14,10 +14,10 @@ from sqlanon.methods.fragmentation.association.block_grids import Grid
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
 from sqlanon.sqlgen.build.names import column
 
-__all__ = ["are_grids", "are_grids_by_groups"]
-
 # Rows of larger blocks are not compared one by one.
 _MOST_ROWS = 62
+
+GridProof = Callable[[Engine, PublishedAssociation, Sequence[Sequence[Sequence[str]]], Grid], bool]
 
 
 def are_grids(

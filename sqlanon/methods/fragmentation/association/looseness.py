@@ -12,7 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.methods.fragmentation.association import looseness_sql as sql
 from sqlanon.methods.fragmentation.association.associate import covered
 from sqlanon.methods.fragmentation.association.block_grids import Grid
-from sqlanon.methods.fragmentation.association.grid_proof import are_grids, are_grids_by_groups
+from sqlanon.methods.fragmentation.association.grid_proof import GridProof, are_grids
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column
@@ -71,12 +71,13 @@ def looseness(
     published: PublishedAssociation,
     constraints: Sequence[Sequence[str]],
     laid: Grid | None = None,
+    proven: GridProof = are_grids,
 ) -> Looseness:
     """Looks at each pair of fragments under each constraint whose attributes are all published.
 
     A constraint within one fragment has no pair: that is for `minimal_fragmentation.require_correct` to find.
-    `laid` is the grid that blocks are expected to be: tables that are such grids are read once, or grouped where they
-    have no order. All others are compared pair by pair, with the same result.
+    `laid` is the grid that blocks are expected to be: tables of which that is `proven` are read once, or grouped where
+    they have no order. All others are compared pair by pair, with the same result.
     """
     fragments = [fragment.attributes for fragment in published.fragments]
     sets = covered(fragments, constraints)
@@ -85,7 +86,6 @@ def looseness(
         for constraint, parts in sets
         for fragment, other in permutations(sorted(parts), 2)
     ]
-    proven = are_grids_by_groups if engine.distributed else are_grids
     if laid is not None and proven(engine, published, _parts(sets, len(fragments)), laid):
         sizes = [laid.size(index) for index in range(len(fragments))]
         pairs = [

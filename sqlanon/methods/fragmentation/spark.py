@@ -1,0 +1,37 @@
+"""Loose associations of rows that lie on Spark, which have no numbers: they keep their values, and draws."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sqlanon.methods.base import PublishedTables, Structure
+from sqlanon.methods.fragmentation.association.associate import Association, Grouping
+from sqlanon.methods.fragmentation.association.associate_drawn import associate_drawn
+from sqlanon.methods.fragmentation.association.drawn_rows_sql import drawn_rows
+from sqlanon.methods.fragmentation.association.grid_proof import are_grids_by_groups
+from sqlanon.methods.fragmentation.draw_association import best_of_draws
+from sqlanon.methods.fragmentation.loose import LooseMethod, Options, promised_sizes
+from sqlanon.methods.fragmentation.tables import values_of
+from sqlanon.methods.fragmentation.verify import loosely_associated
+from sqlanon.methods.shared.task import Task
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.udfs import registered
+
+
+class LooseOnSpark(LooseMethod):
+    """METHOD loose of rows on Spark."""
+
+    _HAS_VALUES = True
+
+    def verify(self, published: PublishedTables, options: Options) -> Structure:
+        """How many of the policy's sets the tables keep, and how loose their association is; rows have no order."""
+        return loosely_associated(published, promised_sizes(options), are_grids_by_groups)
+
+    def _association(self, task: Task, grouping: Grouping, rows: int, most: int) -> tuple[Association, str]:
+        policy, scratch = task.policy, task.scratch
+        columns = [name for fragment in grouping.fragments for name in fragment]
+        with registered(task.engine, "random_draw") as draw:
+            source = relation(policy.relation, as_="source")
+            drawn = scratch.rows("drawn_rows", drawn_rows(values_of(policy, columns), source, draw))
+            drawing = partial(associate_drawn, task.engine, drawn, rows, grouping, scratch)
+            return best_of_draws(drawing, rows, most), ""

@@ -1,0 +1,106 @@
+"""Slicing of rows that lie on Spark: what is asked about them is read off the cells, and they keep their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.methods.base import Encoding
+from sqlanon.methods.shared.numbered_draws import numbered
+from sqlanon.methods.shared.partition.region_labels import region_map
+from sqlanon.methods.shared.task import Task
+from sqlanon.methods.slicing import source_rows
+from sqlanon.methods.slicing.bucketize import Bucketed, merged_slots, rows_in
+from sqlanon.methods.slicing.column_regions import ColumnRegions, column_regions
+from sqlanon.methods.slicing.correlation import Correlations, mean_square_contingency
+from sqlanon.methods.slicing.feasibility import beside
+from sqlanon.methods.slicing.matching import Matching
+from sqlanon.methods.slicing.method import SlicingMethod
+from sqlanon.methods.slicing.options import Options, is_matched
+from sqlanon.methods.slicing.row_classes import BucketedRows, Parts, violating_buckets
+from sqlanon.methods.slicing.rows_of_cells import rows_of_cells
+from sqlanon.methods.slicing.sizes import sizes
+from sqlanon.methods.slicing.tables import coded_columns, require_names
+from sqlanon.udfs import registered
+
+
+class SlicingOnSpark(SlicingMethod):
+    """METHOD slicing of rows on Spark."""
+
+    def encoding(self, task: Task, options: Options) -> Encoding:
+        """Ranks, and codes of what is asked about. Raises PolicyError for rows that are drawn to match."""
+        require_names(task.policy, by_number=False)
+        if options.diversity == "matching" and options.grouping == "random":
+            raise PolicyError(
+                "slicing: diversity => 'matching' with grouping => 'random' compares each row with all buckets, so "
+                "that it does not run with engine => 'spark'",
+                hint="leave diversity out, or grouping",
+                part=("method", "slicing", "diversity"),
+            )
+        return self._encoded(task, options, coded_columns(task, matched=is_matched(options)))
+
+    def _contingency(self, task: Task, intervals: int) -> Correlations:
+        """Phi2 of the published attributes, from the cells."""
+        if len(task.policy.quasi_identifiers) > sizes().max_coded_attributes:
+            raise PolicyError(
+                f"slicing: on Spark phi2 is computed of at most {sizes().max_coded_attributes} quasi-identifiers",
+                hint="name them after COLUMNS",
+                part=("method", "slicing"),
+            )
+        cells, bounds = rows_of_cells(task)
+        figures = mean_square_contingency(task.engine, task.scratch, cells, bounds, intervals, "n")
+        return replace(figures, names=tuple(bound.column for bound in task.policy.published))
+
+    def _bucketed(
+        self, task: Task, columns: Sequence[Sequence[str]], options: Options
+    ) -> tuple[Bucketed, Matching | None]:
+        if options.grouping == "random":
+            return _by_draws(task, beside(task.policy, columns), options.bucket_size), None
+        return super()._bucketed(task, columns, options)
+
+    def _carried(self, task: Task) -> Sequence[BoundAttribute]:
+        """None: rows on Spark bring along what nothing is asked about."""
+        return ()
+
+    def _published_rows(self, task: Task, bucketed: Bucketed) -> Bucketed:
+        return _with_values(task, bucketed) if bucketed.partition else bucketed
+
+    def _numbers(self, task: Task, points: str) -> str:
+        scratch = task.scratch
+        with registered(task.engine, "random_draw") as draw:
+            drawn = scratch.rows("drawn_regions", source_rows.drawn_regions(points, draw))
+        return scratch.rows("numbers", numbered(scratch, drawn, ["region", "rows"], "bucket"))
+
+    def _column_regions(self, task: Task, columns: Sequence[Sequence[str]], k: int) -> dict[int, ColumnRegions]:
+        return column_regions(task, columns, k, by_value=True)
+
+
+def _with_values(task: Task, bucketed: Bucketed) -> Bucketed:
+    """The same buckets of regions, with the rows of the source in place of the cells."""
+    if bucketed.partition is None:
+        raise InternalError("only rows in regions are found by their values")
+    policy, scratch = task.policy, task.scratch
+    regions = scratch.table("region_map", region_map(policy, bucketed.partition))
+    return Bucketed(scratch.rows("points", source_rows.rows_in_regions(policy, regions)), single=True, by_value=True)
+
+
+def _by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
+    """Slots of `size` rows by draws that are kept with them, put together while one violates a requirement."""
+    scratch, policy = task.scratch, task.policy
+    with registered(task.engine, "random_draw") as draw:
+        drawn = scratch.rows("drawn_rows", source_rows.drawn_rows(policy, draw))
+    names = [source_rows.value_name(index) for index in range(len(policy.published))]
+    numbers, slots = numbered(scratch, drawn, names, "number"), max(1, rows_in(task, drawn) // size)
+    rows = scratch.rows("rows_in_slots", source_rows.rows_in_slots(policy, numbers, slots))
+
+    def violating(slots: str) -> exp.Query | None:
+        in_slots = BucketedRows(policy, rows, slots, by_value=True)
+        return violating_buckets(task, in_slots, parts) if task.requirements else None
+
+    slots_of_regions = merged_slots(task, rows, violating)
+    points = scratch.rows("points", source_rows.rows_of_slots(policy, rows, slots_of_regions))
+    return Bucketed(points, single=True, by_value=True)
