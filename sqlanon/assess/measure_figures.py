@@ -144,7 +144,7 @@ def _measured(
 
 def _require_rows(engine: Engine, release: Release, name: str) -> None:
     """Raises PolicyError where a figure is computed from rows that lie on another engine."""
-    if engine.distributed and name in _OF_NUMBERED_ROWS:
+    if not engine.numbers_rows and name in _OF_NUMBERED_ROWS:
         raise PolicyError(
             f"{name} of {release.name} cannot be measured: it gives numbers to rows, which are on Spark",
             hint="measure a release of the same policy on DuckDB, from a table of the rows there",

@@ -65,7 +65,30 @@ class Engine(Protocol):
 
     @property
     def distributed(self) -> bool:
-        """Whether rows lie on another engine than the catalog and the summaries that methods work on."""
+        """Whether rows lie on another engine, Spark, than the catalog and the summaries that methods work on."""
+        ...
+
+    @property
+    def reads_in_place(self) -> bool:
+        """Whether queries read rows where the catalog and the temporary tables are, and may join them with these.
+
+        Otherwise rows are counted where they lie, once, and the counts are collected.
+        """
+        ...
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether the rows of a table have numbers, and are read in the order of these."""
+        ...
+
+    @property
+    def shares_names(self) -> bool:
+        """Whether the names of sources are names of the database that the catalog is in."""
+        ...
+
+    @property
+    def releases_are_files(self) -> bool:
+        """Whether the tables of a release are folders of Parquet files, which an export copies."""
         ...
 
     def copy_rows(self, name: str, query: exp.Query) -> str:

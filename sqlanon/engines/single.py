@@ -16,6 +16,10 @@ class SingleEngine:
     """What the engine protocol asks of engines whose rows are elsewhere, as it is where they are not."""
 
     distributed = False
+    reads_in_place = True
+    numbers_rows = True
+    shares_names = True
+    releases_are_files = False
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
         """Runs a statement and drops its result."""

@@ -33,7 +33,7 @@ class CountedRelease:
     """
 
     def __init__(self, engine: Engine, columns: Collection[str], scratch: Scratch) -> None:
-        self._distributed, self._columns, self._scratch = engine.distributed, columns, scratch
+        self._in_place, self._columns, self._scratch = engine.reads_in_place, columns, scratch
         self._counted: ReleaseModel | None = None
 
     def of(self, model: ReleaseModel) -> ReleaseModel:
@@ -41,7 +41,7 @@ class CountedRelease:
 
         Raises UserError where they would have more rows than may go from one engine to the other.
         """
-        if not self._distributed:
+        if self._in_place:
             return model
         if self._counted is None:
             try:

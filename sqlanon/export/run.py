@@ -80,13 +80,13 @@ def export_release(
     with about("sign_key"):
         key = None if request.sign_key is None else signing_key(request.sign_key)
     _require_settled(engine)
-    if engine.distributed:
+    if engine.releases_are_files:
         _require_copyable(request)
-    destination = destination_of(request, release, distributed=engine.distributed)
+    destination = destination_of(request, release, as_files=engine.releases_are_files)
     with about("path"), destination.errors():
         others, former = others_of(engine, release), destination.former()
         with destination.staged(engine) as staged:
-            if engine.distributed:
+            if engine.releases_are_files:
                 tables = _copy(engine, release, staged, others, key)
             else:
                 tables = _write(engine, release, request, destination.partition, staged, others, key)

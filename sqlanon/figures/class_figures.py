@@ -93,7 +93,7 @@ def class_figures(
     for part in classes.rows(sources, bound):
         statistics = [bound[index] for index in part.indexes]
         # Rows that are elsewhere cannot be numbered by their class.
-        rows = statistics_of(engine, statistics, part.rows, None, scratch, labelled=engine.distributed)
+        rows = statistics_of(engine, statistics, part.rows, None, scratch, labelled=not engine.numbers_rows)
         answers |= dict(zip(part.indexes, (row for (row,) in rows), strict=True))
     figures: list[list[ClassFigure]] = [[] for _ in requested]
     for index, (number, statistic_of_subject) in enumerate(zip(numbers, bound, strict=True)):

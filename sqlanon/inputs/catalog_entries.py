@@ -117,7 +117,7 @@ def with_bound_names(engine: Engine, policy: Policy) -> Policy:
 
     Where rows are on another engine, nothing is kept: names are that engine's.
     """
-    if engine.distributed:
+    if not engine.shares_names:
         return policy
     bound = partial(_bound, engine)
     return replace(

@@ -66,7 +66,7 @@ class DataFrames:
         policy's variable holds another data frame by now. DuckDB's settings for such variables hold. Where rows are on
         another engine there are none.
         """
-        if engine.distributed:
+        if not engine.shares_names:
             yield statement
             return
         frames = self._of_policies(callers)

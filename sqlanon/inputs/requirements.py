@@ -138,7 +138,7 @@ def with_bound_relations(engine: Engine, policy: Policy) -> Policy:
 
     Where rows are on another engine, names stay as they are.
     """
-    if engine.distributed:
+    if not engine.shares_names:
         return policy
     with_names = (known if is_of_join(known) else _with_kept_names(engine, known) for known in policy.requirements)
     return replace(policy, requirements=tuple(with_names))

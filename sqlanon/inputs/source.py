@@ -185,7 +185,7 @@ def _columns(engine: Engine, kind: str, name: QualifiedName) -> tuple[tuple[Colu
     listed = sorted(engine.rows(sql_file("statements", "table_columns"), name.parts)) if kind == "table" else []
     is_computed = kind != "table" or any(is_generated for *_, is_generated in listed)
     # What is a table to a federated engine may be a view of DuckDB's.
-    if listed and not engine.distributed:
+    if listed and engine.shares_names:
         return tuple((column_name, type_) for _, column_name, type_, _ in listed), is_computed
     return tuple(engine.columns(exp.select(exp.Star()).from_(relation(name)))), is_computed
 

@@ -126,7 +126,7 @@ class Limits:
         "use METHOD generalization",
     )
     # engine => 'spark': rows lie on another engine than the catalog, and only summaries of them come to it.
-    distributed: Refusal | None = Refusal(
+    on_spark: Refusal | None = Refusal(
         "METHOD {method} moves rows between temporary tables of DuckDB's, so that it does not run with "
         "engine => 'spark'",
         ON_DUCKDB,
@@ -165,7 +165,7 @@ OF_BUCKETS = Limits(
         "value a row has",
         "use METHOD generalization",
     ),
-    distributed=CAN,
+    on_spark=CAN,
 )
 
 

@@ -49,7 +49,7 @@ def _is_worth_trying(chosen: Chosen) -> bool:
     choice, searched = chosen.choice, chosen.choice.searched
     # Other methods are not tried where rows are on another engine, which knows none of them. A search over several
     # tables takes minutes, and other methods refuse them.
-    if chosen.bound.engine.distributed or chosen.bound.policy.related or searched is None:
+    if not chosen.bound.engine.reads_in_place or chosen.bound.policy.related or searched is None:
         return False
     few = 0 < choice.rows <= sizes().rows and searched.nodes <= sizes().nodes
     return few and choice.loss >= sizes().loss
@@ -100,10 +100,9 @@ def _can(bound: Bound, name: str) -> bool:
     create = replace(bound.create, method=replace(bound.create.method, name=name, arguments=()))
     try:
         options = method.options(())
-        limits, distributed = method.limits(options), bound.engine.distributed
-        require_within(
-            limits, create, resolved.policy, resolved.hierarchies, bound.requirements, distributed=distributed
-        )
+        limits = method.limits(options)
+        # Nothing is advised of rows on Spark.
+        require_within(limits, create, resolved.policy, resolved.hierarchies, bound.requirements, on_spark=False)
     except PolicyError:
         return False
     return not method.promises(options)

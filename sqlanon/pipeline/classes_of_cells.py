@@ -37,7 +37,7 @@ def with_classes_of_cells(compiled: Compiled, query: ReleaseQuery) -> ReleaseQue
     cells = compiled.chosen.encoded.cells
     if cells is None or not _is_answered_by(cells, query):
         return query
-    if cells.rows < sizes().joined_from and not compiled.bound.engine.distributed:
+    if cells.rows < sizes().joined_from and compiled.bound.engine.reads_in_place:
         # The tables would take longer to make than the rows to be read twice.
         return query
     return _joined(query, compiled.bound.policy, cells, compiled.bound.scratch)

@@ -234,7 +234,7 @@ def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field]
     query = codes(relation(table), fields)
     if query is None:
         return None
-    small = count < sizes().coded_from and not engine.distributed
+    small = count < sizes().coded_from and engine.reads_in_place
     return query.subquery(copy=False) if small else relation(scratch.table("code", query))
 
 

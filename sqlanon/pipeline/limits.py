@@ -25,16 +25,16 @@ def require_within(
     hierarchies: Mapping[str, StoredHierarchy],
     requirements: Sequence[BoundRequirement],
     *,
-    distributed: bool,
+    on_spark: bool,
 ) -> None:
     """Raises PolicyError, in the method's words, for what a statement needs and the method cannot do.
 
-    `hierarchies` are those of the policy by their folded names. `distributed` says that the rows lie on another engine.
+    `hierarchies` are those of the policy by their folded names. `on_spark` says that the rows lie there.
     """
     # Of several uses of an ability the error names the first.
     used = dict(reversed(list(_used(create, policy, hierarchies, requirements))))
-    if distributed:
-        used["distributed"] = {}
+    if on_spark:
+        used["on_spark"] = {}
     for limit in fields(limits):
         refusal = getattr(limits, limit.name)
         if refusal is not None and limit.name in used:

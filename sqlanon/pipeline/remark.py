@@ -61,7 +61,7 @@ def remark_plan(planned: Planned) -> Plan:
 def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[str]:
     """Sentences about what the policy may have overlooked; there are no candidates where the release is not made."""
     bound, choice = compiled.bound, compiled.choice
-    if bound.engine.distributed:
+    if not bound.engine.reads_in_place:
         yield ELSEWHERE
     elif not choice.rows:
         yield EMPTY

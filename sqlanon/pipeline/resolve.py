@@ -43,9 +43,9 @@ def resolve_stage(asked: Asked) -> Resolved:
     if asked.leveled is not None:
         policy = with_levels(policy, asked.leveled, hierarchies)
     requirements = resolve_requirements(policy, promised=_promised(create))
-    distributed = engine.distributed
-    require_within(method.limits(options), create, policy, hierarchies, requirements, distributed=distributed)
-    if distributed:
+    on_spark = engine.distributed
+    require_within(method.limits(options), create, policy, hierarchies, requirements, on_spark=on_spark)
+    if on_spark:
         require_possible(create, policy, requirements)
     other = other_release(asked, policy)
     name = create.series

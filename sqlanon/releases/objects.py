@@ -34,7 +34,7 @@ def drop_release(engine: Engine, release: Release) -> None:
 
 
 def _require_here(engine: Engine, release: Release, name: QualifiedName) -> None:
-    if not engine.distributed and engine.rows(sql_file("statements", "parquet_release"), name.parts[1:]):
+    if not engine.releases_are_files and engine.rows(sql_file("statements", "parquet_release"), name.parts[1:]):
         raise UserError(
             f"the rows of {release.name} are files that Spark wrote, and are dropped or made again there",
             hint="connect with engine => 'spark'; from the command line, --engine spark",

@@ -109,7 +109,7 @@ USES: Mapping[str, Mapping[str, str]] = {
 }
 
 # The abilities, the last two of which no statement uses: on which engine rows are, and what is made again elsewhere.
-ABILITIES = (*USES, "distributed", "scripted")
+ABILITIES = (*USES, "on_spark", "scripted")
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def test_what_is_refused_publishes_nothing(con: Connection, call: str, ability: 
 
 
 # A method that needs a series has none there before it is asked.
-ON_DUCKDB = [call for call in CALLS if limits_of(call).distributed and limits_of(call).without_series is None]
+ON_DUCKDB = [call for call in CALLS if limits_of(call).on_spark and limits_of(call).without_series is None]
 
 
 # The quick part carries out one statement, and asks the stage about the others.
@@ -263,7 +263,7 @@ def test_rows_elsewhere_are_refused_in_the_method_s_words(
     con: Connection, ask: Callable[[Connection, str, Use], None], call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = limits_of(call)
-    refusal = limits.distributed
+    refusal = limits.on_spark
     assert refusal is not None
     monkeypatch.setattr(DuckDBEngine, "distributed", True)
     with pytest.raises(PolicyError) as raised:

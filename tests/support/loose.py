@@ -111,8 +111,6 @@ class PartedEngine(DuckDBEngine):
     Names of the relations of rows are in `copies`.
     """
 
-    distributed = True
-
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         super().__init__(connection)
         self.copies: set[str] = set()

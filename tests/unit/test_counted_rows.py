@@ -92,7 +92,7 @@ def asked(connection: Connection, statement: str) -> list[Any]:
 def test_counted_rows_answer_alike(name: str, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     connection.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {METHODS[name]}")
     expected = answers(connection, name)
-    monkeypatch.setattr(DuckDBEngine, "distributed", True)
+    monkeypatch.setattr(DuckDBEngine, "reads_in_place", False)
     found = answers(connection, name)
     assert list(map(repr, found)) == list(map(repr, expected))
 

@@ -49,6 +49,10 @@ class FederatedEngine:
     """
 
     distributed = True
+    reads_in_place = False
+    numbers_rows = False
+    shares_names = False
+    releases_are_files = True
 
     def __init__(
         self, local: DuckDBEngine, spark: SparkEngine, releases: str | None, summary_rows: int = SUMMARY_ROWS

@@ -86,7 +86,7 @@ def _format(request: ExportRequest) -> str:
     return request.format or format_of(request.path)
 
 
-def destination_of(request: ExportRequest, release: Release, *, distributed: bool) -> Destination:
+def destination_of(request: ExportRequest, release: Release, *, as_files: bool) -> Destination:
     """The place that a statement names for a release, whose rows may be in many files already.
 
     Raises UserError for a path that cannot be one.
@@ -101,7 +101,7 @@ def destination_of(request: ExportRequest, release: Release, *, distributed: boo
             request.path,
             format_,
             *(made.name.name for made in release.published),
-            partition=() if distributed else request.partition or None,
+            partition=() if as_files else request.partition or None,
             has_dictionary=request.dictionary,
         )
     return FileDestination(format_, export_format(format_), layout, request.replace)

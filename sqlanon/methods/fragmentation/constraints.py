@@ -51,7 +51,7 @@ OF_FRAGMENTS = Limits(
     jointly=_NO_MODEL,
     projections=_NO_MODEL,
     itemsets=_NO_MODEL,
-    distributed=CAN,
+    on_spark=CAN,
     scripted=CAN,
 )
 

@@ -129,7 +129,7 @@ class LooseMethod(Method[Options, Fragmented]):
 
     def limits(self, options: Options) -> Limits:
         """The limits of fragments; near rows are moved on DuckDB."""
-        return replace(OF_FRAGMENTS, distributed=_NOT_NEAR if options.near else CAN, scripted=Limits.scripted)
+        return replace(OF_FRAGMENTS, on_spark=_NOT_NEAR if options.near else CAN, scripted=Limits.scripted)
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
         """What the figures of a release rest on, whatever columns it has."""

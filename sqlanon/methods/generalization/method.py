@@ -50,7 +50,7 @@ _LIMITS = Limits(
     jointly=CAN,
     projections=CAN,
     joined=CAN,
-    distributed=CAN,
+    on_spark=CAN,
     scripted=CAN,
 )
 _ONE_LEVEL = "leave recoding out: all rows then have the same levels"
@@ -64,7 +64,7 @@ _IN_ROUNDS = replace(
         "compared with those of {other}",
         _ONE_LEVEL,
     ),
-    distributed=only_on_duckdb("recoding => 'local' recodes rows in rounds, which are a recursive query"),
+    on_spark=only_on_duckdb("recoding => 'local' recodes rows in rounds, which are a recursive query"),
 )
 
 

@@ -56,7 +56,7 @@ _LIMITS = Limits(
     ),
     guarding=CAN,
     jointly=CAN,
-    distributed=CAN,
+    on_spark=CAN,
     scripted=CAN,
 )
 _BY_CHANCE = Refusal(
@@ -74,7 +74,7 @@ _DIVIDED = replace(
         "a live view cannot divide equal rows in the same way twice",
         "use mode => 'strict', or make a snapshot, CREATE ANONYMIZED TABLE",
     ),
-    distributed=only_on_duckdb(
+    on_spark=only_on_duckdb(
         "mode => 'relaxed' gives equal rows several regions by their numbers, which rows on Spark have not"
     ),
     scripted=_BY_CHANCE,
@@ -88,7 +88,7 @@ _MIXED = replace(
     ),
     series=Limits.series,
     respondents=Refusal("mondrian: publish => 'none' does not count respondents", "leave out the ENTITY"),
-    distributed=only_on_duckdb("publish => 'none' mixes the values of each region by draws of DuckDB's"),
+    on_spark=only_on_duckdb("publish => 'none' mixes the values of each region by draws of DuckDB's"),
     scripted=_BY_CHANCE,
 )
 
@@ -120,7 +120,7 @@ class MondrianMethod(Method[Options, Partition]):
     def limits(self, options: Options) -> Limits:
         """The limits of regions; those that are chosen by chance are none of a live view."""
         if options.mode == "relaxed" and options.publish == "none":
-            return replace(_MIXED, view=_DIVIDED.view, distributed=_DIVIDED.distributed)
+            return replace(_MIXED, view=_DIVIDED.view, on_spark=_DIVIDED.on_spark)
         if options.mode == "relaxed":
             return _DIVIDED
         if options.publish == "none":

@@ -49,7 +49,7 @@ _LIMITS = Limits(
     ),
     min_level=CAN,
     max_level=CAN,
-    distributed=only_on_duckdb("{policy} has related tables, whose rows are linked by numbers that are drawn"),
+    on_spark=only_on_duckdb("{policy} has related tables, whose rows are linked by numbers that are drawn"),
     scripted=Refusal("its policy has related tables", "export the release, and load it there"),
 )
 

@@ -91,7 +91,7 @@ _LIMITS = Limits(
         "leave PSEUDONYM out",
     ),
     max_level=CAN,
-    distributed=CAN,
+    on_spark=CAN,
 )
 
 

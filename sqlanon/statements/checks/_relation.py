@@ -169,7 +169,7 @@ def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callab
     """
     rows: exp.Table | exp.Subquery = checked_columns(bound)
     weight: exp.Column | None = None
-    if engine.distributed:
+    if not engine.reads_in_place:
         names = [*(b.column for b in bound.attributes), *bound.guarding]
         number = number_column(names)
         with suppress(TooManyRows):

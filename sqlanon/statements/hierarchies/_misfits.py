@@ -28,7 +28,7 @@ def misfits(engine: Engine, name: str) -> list[str]:
     A policy whose source cannot be read now is left out: its next release says why. Nothing is read on Spark, where
     rows are not joined with labels, nor in a transaction of the user's, which an unreadable source would abort.
     """
-    if engine.distributed or engine.in_transaction():
+    if not engine.reads_in_place or engine.in_transaction():
         return []
     return [said for policy in catalog.used_by(engine, name) for said in _of_policy(engine, policy, name)]
 

@@ -104,7 +104,7 @@ def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], s
 
     Raises UserError for a column with more values than may be collected.
     """
-    if not engine.distributed:
+    if engine.reads_in_place:
         yield _Relation(columns, source.relation, source.relation)
         return
     for column in columns:

@@ -88,7 +88,7 @@ def _hierarchy(
     between = len(fitting.groups or fitting.arguments)
     if not fitting.groups:
         return CreateHierarchy(definition(name, fitting, table, values.name, values.type)), "", between
-    if engine.distributed:
+    if not engine.reads_in_place:
         return None, f"; no hierarchy of groups is read from Spark: {WRITTEN}", 0
     if source.name is None:
         return None, f"; no hierarchy is proposed: {_TABLE_FIRST}", 0

@@ -68,9 +68,9 @@ class _SourceRows:
 
 def _rows_of(engine: Engine, policy: Policy, queries: Sequence[WorkloadQuery], scratch: Scratch) -> _SourceRows:
     """The rows of a policy's source as these queries read them; on another engine they are read once, and counted."""
-    source = source_rows(engine, policy, scratch, copy=not engine.distributed)
+    source = source_rows(engine, policy, scratch, copy=engine.reads_in_place)
     rows = relation(source.relation)
-    if not engine.distributed:
+    if engine.reads_in_place:
         return _SourceRows(rows, None, in_file(engine, source.relation))
     read = source_columns([query.query for query in queries])
     names = [name for name, _ in source.columns if fold(name) in read]

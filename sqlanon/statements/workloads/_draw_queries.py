@@ -45,9 +45,9 @@ def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
         with about("policy"):
             policy = policies.load(engine, statement.policy)
             require_one_table(policy, "a workload", "its queries count rows of the source")
-            if engine.distributed and policy.pivot:
+            if not engine.reads_in_place and policy.pivot:
                 raise PolicyError(f"{policy} has PIVOT, which makes columns of rows: not with engine => 'spark'")
-        source = policy_source(engine, policy, scratch, copy=not engine.distributed)
+        source = policy_source(engine, policy, scratch, copy=engine.reads_in_place)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
         queried = _queried(engine, bound, options, scratch)
         # In a query, a source that is no table has the policy's name.
@@ -101,7 +101,7 @@ def _with_values(
     for attribute in attributes:
         if _NESTED.search(attribute.type) is None:
             rows = relation(bound.relation)
-            if engine.distributed:
+            if not engine.reads_in_place:
                 # Where the rows are, nobody writes values as SQL.
                 different = exp.select(column(attribute.column)).distinct(copy=False).from_(rows)
                 rows = relation(scratch.table("distinct", different))

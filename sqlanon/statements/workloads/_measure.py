@@ -128,7 +128,7 @@ class _Measuring:
         model = readable(self.engine, self.release, [])
         answered: set[int] = set()
         # Tables that are apart are joined by their rows one by one.
-        apart = model.separate_tables and not self.engine.distributed
+        apart = model.separate_tables and self.engine.reads_in_place
         if apart and len(queries) >= _FEW:
             answered = self._tables_at_once(queries, model, compared, scratch, into)
             left = [query for query in queries if query.number not in answered]
@@ -145,7 +145,7 @@ class _Measuring:
                 into,
             )
             answered = at_once.ask(queries)
-            if len(model.bucketed) > 1 and not (model.exact or model.generalized or self.engine.distributed):
+            if len(model.bucketed) > 1 and not (model.exact or model.generalized or not self.engine.reads_in_place):
                 # The bucket of a row is that of all tables: each is a group that is linked to itself.
                 left = [query for query in queries if query.number not in answered]
                 answered |= self._by_groups(left, model, scratch, into)
