@@ -91,6 +91,8 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/import_diagram.py --check docs/maintainers/architecture.md
 	$(BIN)/python -m tools.grammar --check
+	$(BIN)/python -m tools.typed_classes --check
+	$(BIN)/python -m tools.method_lists --check
 
 # Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it. With --quiet none of them would.
 docs: $(VENV)/.installed-docs

@@ -16,7 +16,7 @@ from sqlanon.methods.base import OF_ROWS, Method, Wording
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.registry import METHODS, find_method
 from tests.support.database import template
-from tests.support.methods import CALLS, EXAMPLE, RANGES, SETUP, SOURCE, limits_of, with_example
+from tests.support.methods import CALLS, EXAMPLE, RANGES, SETUP, SOURCE, default_call, limits_of, with_example
 from tests.support.names import quoted
 
 # The parts without which there is no method.
@@ -43,8 +43,12 @@ def made(con: sqlanon.Connection) -> list[str]:
     return [name for (name,) in found.fetchall()]
 
 
-def test_every_method_has_a_line_here() -> None:
+def test_every_method_goes_through_what_follows() -> None:
     assert set(CALLS) == {*METHODS, EXAMPLE, RANGES}
+    # The policy follows from what a method can do; a baseline is compared with releases of buckets.
+    assert {name: default_call(name)[0] for name in METHODS if name != "trivial"} == {
+        name: CALLS[name][0] for name in METHODS if name != "trivial"
+    }
 
 
 @pytest.mark.one_in(11)

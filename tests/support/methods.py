@@ -10,8 +10,10 @@ from pathlib import Path
 
 from sqlanon.methods import registry
 from sqlanon.methods.limits import Limits
+from sqlanon.methods.shared.arguments import called
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.releases.create_release import CreateRelease
+from tools.method_lists import example_arguments
 
 __all__ = [
     "CALLS",
@@ -21,6 +23,7 @@ __all__ = [
     "ROOT",
     "SETUP",
     "SOURCE",
+    "default_call",
     "example_module",
     "limits_of",
     "with_example",
@@ -71,20 +74,39 @@ EXAMPLE = "columns"
 RANGES = "m_invariance_ranges"
 # What is behind the call of a method that makes releases of a series.
 IN_SERIES = " IN SERIES monthly"
-# A policy that the method can keep, and the method with arguments: who adds a method adds a line.
-CALLS = {
+
+
+def default_call(name: str) -> tuple[str, str]:
+    """A policy with what the method can do, and the method with the examples of the arguments that it needs."""
+    method = registry.find_method(name)
+    arguments = example_arguments(method)
+    options = method.options(arguments)
+    limits, call = method.limits(options), called(name, dict(arguments))
+    if limits.without_related:
+        return "families", call
+    if limits.without_series:
+        return "people", f"{call}{IN_SERIES}"
+    if limits.unconstrained:
+        return "apart", call
+    if limits.requirements:
+        return "baskets", call
+    return "buckets" if method.promises(options) else "p", call
+
+
+# Policies that methods can keep, and the methods with arguments. Of one without a line here it is `default_call`.
+_LINES = {
     "anatomy": ("buckets", "anatomy(l => 2)"),
-    "fragments": ("apart", "fragments"),
     "generalization": ("p", "generalization(suppression => 0.3)"),
-    "itemsets": ("baskets", "itemsets"),
     "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
     "m_invariance": ("people", f"m_invariance(m => 2){IN_SERIES}"),
     RANGES: ("people", f"m_invariance(m => 2, publish => 'ranges'){IN_SERIES}"),
-    "mondrian": ("p", "mondrian"),
     "multirelational": ("families", "multirelational(suppression => 0.3)"),
     "slicing": ("buckets", "slicing(l => 2)"),
     "trivial": ("buckets", "trivial"),
     EXAMPLE: ("apart", "columns(fewest => 5)"),
+}
+CALLS = {
+    name: _LINES[name] if name in _LINES else default_call(name) for name in dict.fromkeys((*registry.METHODS, *_LINES))
 }
 
 

@@ -205,6 +205,9 @@ _PARTS = {
     "warehouses": "warehouses",
 }
 PARTS = {part: None if of == "everything" else frozenset(of.split()) for part, of in _PARTS.items()}
+# A method without a line here selects everything.
+_METHODS = Path(__file__).resolve().parents[2] / "sqlanon" / "methods"
+PARTS = {f"methods.{file.parent.name}": None for file in _METHODS.glob("*/__init__.py")} | PARTS
 
 
 def subjects_of(path: Path) -> list[str]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
 import sqlanon
 from sqlanon import Method, PolicyError, Requirement, UserError, api
+from sqlanon.methods.limits import Limits
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.questions.load import model_names, questions_of
 from sqlanon.questions.statistics import load_statistic, statistic_names
-from tools import typed_classes
+from tests.support.methods import with_example
+from tools import method_lists, typed_classes
 
 MODELS = (*model_names(), *model_names("itemsets"), *statistic_names("joined"))
 
@@ -27,6 +30,35 @@ def test_the_modules_are_up_to_date() -> None:
         name for name, text in typed_classes.modules().items() if (typed_classes.FOLDER / name).read_text() != text
     ]
     assert stale == [], "python -m tools.typed_classes --write"
+
+
+def test_the_lists_of_methods_are_up_to_date() -> None:
+    stale = [path for path, text in method_lists.texts().items() if (method_lists.ROOT / path).read_text() != text]
+    assert stale == [], "python -m tools.method_lists --write"
+
+
+def test_a_method_is_in_the_lists_by_its_folder_and_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the page on adding one, with a page of its own."""
+    for path, text in method_lists.texts().items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    (tmp_path / "docs" / "methods").mkdir()
+    (tmp_path / "docs" / "methods" / "columns.md").write_text("# Columns\n")
+    methods = with_example(tmp_path)
+    monkeypatch.setattr("sqlanon.methods.registry.METHODS", methods)
+    monkeypatch.setattr(typed_classes, "METHODS", methods)
+    texts = method_lists.texts(tmp_path, sorted([*method_lists.folders(), "columns"]))
+    assert "anatomy | columns | fragmentation" in texts["pyproject.toml"]
+    assert '    "sqlanon.methods.anatomy",\n    "sqlanon.methods.columns",\n' in texts["pyproject.toml"]
+    assert texts["sqlanon/api/__init__.py"].count("    Columns,\n") == 1
+    assert texts["sqlanon/__init__.py"].count("        Columns,\n") == 1
+    assert all('    "Columns",\n' in texts[f"sqlanon/{module}__init__.py"] for module in ("", "api/"))
+    assert "      - methods/columns.md\n" in texts["mkdocs.yml"]
+    head, _, *rows = texts["docs/choosing.md"].partition("| | `generalization`")[2].partition("\n\n")[0].splitlines()
+    assert head.endswith("| `columns` |")
+    can = [fields(Limits)[number].name for number, row in enumerate(rows) if row.endswith("| yes |")]
+    assert can == ["without_related", "without_series", "unconstrained", "confidential", "max_level"]
+    assert typed_classes.modules()["methods.py"].count("class Columns(Method):") == 1
 
 
 @pytest.mark.parametrize("name", [*MODELS, *METHODS])
