@@ -116,8 +116,8 @@ class Parts:
 
     def of(self, part: str, row: type[Row]) -> list[Row]:
         """The rows of a part."""
-        places = [self._columns.index(name) for name in columns_of(row)]
-        return [row(*(values[place] for place in places)) for values in self._rows[part]]
+        indexes = [self._columns.index(name) for name in columns_of(row)]
+        return [row(*(values[index] for index in indexes)) for values in self._rows[part]]
 
 
 @cache

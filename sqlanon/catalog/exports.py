@@ -29,7 +29,7 @@ class _KnownRow(NamedTuple):
     moment: datetime | None
     series: str | None
     number: int
-    place: Literal["standing", "exported", "in series"]
+    recorded_in: Literal["standing", "exported", "in series"]
     release_id: str | None
     schema_name: str
     object_name: str
@@ -98,35 +98,35 @@ def seal_beside(engine: Engine, release_id: str) -> KnownReleases:
 
 
 def _rows_of_all(engine: Engine) -> list[_KnownRow]:
-    """The rows of the catalog that tell of releases, each with the `place` where it is."""
+    """The rows of the catalog that tell of releases, each with `recorded_in`, the place where it is."""
     rows = engine.rows(sql_file("catalog", "queries", "known_releases"))
     return [_KnownRow(*row) for row in _rows.in_order(rows, 3)]
 
 
 def _standing_ids(rows: Sequence[_KnownRow]) -> list[str]:
-    return [row.release_id for row in rows if row.place == "standing" and row.release_id is not None]
+    return [row.release_id for row in rows if row.recorded_in == "standing" and row.release_id is not None]
 
 
 def _known_releases(
     engine: Engine, rows: Sequence[_KnownRow], but: str | None, sealed: Mapping[str, str]
 ) -> KnownReleases:
     """The releases in these rows; `sealed` has the digests of the releases that stand."""
-    series = {row.release_id: row.series for row in rows if row.place == "in series"}
-    releases = [*_standing(rows, series, but, sealed), *_streams(engine), *_gone(rows, series, but)]
-    required = (row.series for row in rows if row.place == "in series" and row.release_id == but and row.requires)
+    series = {row.release_id: row.series for row in rows if row.recorded_in == "in series"}
+    releases = [*_standing_releases(rows, series, but, sealed), *_streams(engine), *_gone_releases(rows, series, but)]
+    required = (row.series for row in rows if row.recorded_in == "in series" and row.release_id == but and row.requires)
     return KnownReleases(releases, frozenset(map(str, required)))
 
 
 _Series = Mapping[str | None, str | None]
 
 
-def _standing(
+def _standing_releases(
     rows: Sequence[_KnownRow], series: _Series, but: str | None, sealed: Mapping[str, str]
 ) -> Iterator[KnownRelease]:
     """The releases that stand, with the time of their last export."""
-    last = {row.release_id: row.moment for row in rows if row.place == "exported"}
+    last = {row.release_id: row.moment for row in rows if row.recorded_in == "exported"}
     for row in rows:
-        if row.place == "standing" and row.release_id != but:
+        if row.recorded_in == "standing" and row.release_id != but:
             # What a release whose rows were changed says of its sources is not believed.
             is_sealed = row.digest == sealed.get(row.release_id or "")
             yield KnownRelease(
@@ -141,17 +141,19 @@ def _standing(
             )
 
 
-def _gone(rows: Sequence[_KnownRow], series: _Series, but: str | None) -> Iterator[KnownRelease]:
+def _gone_releases(rows: Sequence[_KnownRow], series: _Series, but: str | None) -> Iterator[KnownRelease]:
     """The releases that do not stand: those that were exported, and then those that only a series knows."""
     standing_ids = set(_standing_ids(rows))
     # Of several exports of one release the last speaks for all; rows written by hand may have no release.
     gone = {
         row.release_id or str(index): row
         for index, row in enumerate(rows)
-        if row.place == "exported" and row.release_id not in standing_ids
+        if row.recorded_in == "exported" and row.release_id not in standing_ids
     }
     known_ids = {*standing_ids, *gone, but}
-    in_series = {row.release_id: row for row in rows if row.place == "in series" and row.release_id not in known_ids}
+    in_series = {
+        row.release_id: row for row in rows if row.recorded_in == "in series" and row.release_id not in known_ids
+    }
     for row in (*gone.values(), *in_series.values()):
         yield KnownRelease(
             row.release_id,
