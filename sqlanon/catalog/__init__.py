@@ -4,7 +4,3 @@ Policies, hierarchies, releases and measurements are rows there. Everything runs
 within the caller's transaction; a function that reads treats a database without a
 catalog as an empty one, a function that writes makes the catalog first.
 """
-
-from __future__ import annotations
-
-__all__: list[str] = []

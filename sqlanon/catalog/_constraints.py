@@ -8,8 +8,6 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.errors import PolicyError
 
-__all__ = ["shown_set", "validate_constraints"]
-
 # Roles whose values no release shows.
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 

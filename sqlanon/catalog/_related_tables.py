@@ -7,8 +7,6 @@ from sqlanon.domain.policy import Policy, RelatedTable, Role
 from sqlanon.errors import PolicyError
 from sqlanon.syntax.texts import name_text
 
-__all__ = ["validate_related"]
-
 
 def validate_related(policy: Policy) -> None:
     """Raises PolicyError for a policy with related tables that cannot have them, and for tables that cannot be related.

@@ -8,8 +8,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["Summary", "require_hierarchy", "summary"]
-
 
 @dataclass(frozen=True)
 class Summary:

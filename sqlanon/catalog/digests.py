@@ -21,17 +21,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = [
-    "digests",
-    "forgetting",
-    "keep_digest",
-    "require_own_rows",
-    "require_sealed",
-    "rows_in_utc",
-    "seal",
-    "table_digest",
-]
-
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
     """The digest of the rows of each release as they are now: the SHA-256 of their lines.

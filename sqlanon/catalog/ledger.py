@@ -16,8 +16,6 @@ from sqlanon.errors import CatalogError
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = ["head_digest", "ledger_digest", "renew_checksums", "require_ledger", "required", "unchanged"]
-
 _LEAST_POSITION = -(2**63)
 
 

@@ -21,22 +21,6 @@ from sqlanon.errors import CatalogError, InternalError
 from sqlanon.sqlgen.build.repeated import InstalledScript
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = [
-    "Condition",
-    "Migration",
-    "State",
-    "apply",
-    "create",
-    "install",
-    "known_migrations",
-    "known_to_be_ready",
-    "migrate",
-    "pending",
-    "ready",
-    "require_current",
-    "state",
-]
-
 _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 # version, slug and sha256 of anon.schema_version.
 _MIGRATION_COLUMNS = 3

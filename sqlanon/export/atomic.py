@@ -19,8 +19,6 @@ from sqlanon.export.layout import Layout
 from sqlanon.export.leftovers import EXPORT, FORMER, SPILL, remove_leftovers, working_folder
 from sqlanon.export.target import content_names, require_free
 
-__all__ = ["Staging", "file_errors", "put", "staging"]
-
 # What the user can put right; anything else, such as a full disk, is the machine's.
 _USERS = (
     errno.EACCES,

@@ -10,8 +10,6 @@ import shutil
 import sys
 from pathlib import Path
 
-__all__ = ["exchange", "recover"]
-
 _SWAP = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
 _CURRENT_FOLDER = -100  # AT_FDCWD
 _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM, errno.EXDEV)

@@ -19,17 +19,6 @@ from sqlanon.errors import UserError
 from sqlanon.export.formats.base import export_format, suffixes
 from sqlanon.export.paths import local_path
 
-__all__ = [
-    "Layout",
-    "format_of",
-    "layout_of",
-    "names_beside",
-    "names_of_export",
-    "report_path",
-    "report_text",
-    "require_known_suffix",
-]
-
 # A folder of a version or a year, release.2026, is none.
 _SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}")
 _DEFAULT = "parquet"

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from sqlanon.export.previous_export import UNFINISHED, file_hash, is_open, listed_files
 
-__all__ = ["EXPORT", "FORMER", "SPILL", "remove_leftovers", "working_folder"]
-
 # What stands in it, and nothing else.
 EXPORT, FORMER, SPILL = "export", "former", "spill"
 _NAME = re.compile(re.escape(UNFINISHED) + "[0-9a-f]{16}")

@@ -10,8 +10,6 @@ from pathlib import Path
 from sqlanon.engines.postgres_url import require_no_url
 from sqlanon.errors import UserError, about, not_encodable
 
-__all__ = ["local_path"]
-
 _SHOWN = 60
 
 

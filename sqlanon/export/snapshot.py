@@ -24,8 +24,6 @@ from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
 from sqlanon.releases.content import has_fingerprint
 from sqlanon.sqlgen.build.names import column, relation
 
-__all__ = ["Frozen", "ReleasedTable", "Snapshot", "checked_snapshot"]
-
 # What requirements may read besides the released rows.
 _FROZEN = ("release_taxonomy", "release_value_range")
 

@@ -11,8 +11,6 @@ from sqlanon.errors import UserError
 from sqlanon.export.layout import Layout
 from sqlanon.export.previous_export import listed_files, why_not_certificate, why_not_data, why_not_markdown
 
-__all__ = ["content_names", "require_free", "require_no_database"]
-
 _DATABASES = "SELECT database_name, path FROM system.main.duckdb_databases() WHERE path IS NOT NULL"
 # What DuckDB writes beside a database, now or later.
 _BESIDE = ("", *DUCKDB_LOGS, ".tmp")

@@ -15,8 +15,6 @@ from sqlanon.export.destinations.postgres import PostgresDestination
 from sqlanon.export.formats.base import COMMAS, CsvFields, export_format
 from sqlanon.export.layout import format_of, layout_of
 
-__all__ = ["csv_fields", "destination_of", "require_format"]
-
 POSTGRES = "postgres"
 _LAKES = ("ducklake", "iceberg", "delta")
 _LAKE_PATHS = tuple(f"{lake}:" for lake in _LAKES)

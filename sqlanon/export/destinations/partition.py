@@ -13,8 +13,6 @@ from sqlanon.export.snapshot import ReleasedTable
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 
-__all__ = ["MOST_PARTS", "published_partition"]
-
 # Each is a folder, and a line of the certificate.
 MOST_PARTS = 10_000
 

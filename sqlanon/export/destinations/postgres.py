@@ -39,8 +39,6 @@ from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.markdown import to_markdown
 from sqlanon.sqlgen.build.names import column, identifier, relation
 
-__all__ = ["PostgresDestination"]
-
 _UNFINISHED = "__sqlanon_"
 
 

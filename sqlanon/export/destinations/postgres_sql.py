@@ -8,19 +8,6 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.build.names import identifier, relation
 
-__all__ = [
-    "READING",
-    "READ_ONLY",
-    "REPLACING",
-    "SETTINGS",
-    "comment",
-    "create_schema",
-    "drop_schema",
-    "drop_table",
-    "lock_tables",
-    "rename_schema",
-]
-
 # Names are looked up in no schema of the user's, and a reader who never ends does not hold the export up for ever: a
 # shorter time is set with PGOPTIONS. What a row-level policy would hide is an error. Nobody's view is read, where the
 # server can be told so: it would run its owner's functions with the rights of the reader.

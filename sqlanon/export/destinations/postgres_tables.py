@@ -22,8 +22,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import is_not_null, is_null
 from sqlanon.sqlgen.build.names import column, literal, relation
 
-__all__ = ["CERTIFICATE", "PostgresTables"]
-
 CERTIFICATE = "certificate"
 
 # What the driver writes and reads back as it is, and the type that it makes of it there. Any other type is text, as

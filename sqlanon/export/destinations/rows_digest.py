@@ -12,8 +12,6 @@ from sqlanon.sqlgen.build.expressions import as_text, in_utc
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal
 from sqlanon.sqlgen.build.sql_files import query_file
 
-__all__ = ["rows_sha256"]
-
 
 def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> str:
     """The SHA-256 of the rows of a query with these columns, each value as DuckDB writes it as a text, moments in UTC.

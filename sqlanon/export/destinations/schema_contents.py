@@ -12,8 +12,6 @@ from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import query_file
 
-__all__ = ["SchemaContents"]
-
 
 class SchemaContents:
     """The contents of a schema by its name, each time as they are now; a schema that does not exist holds nothing."""

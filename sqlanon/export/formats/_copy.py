@@ -18,20 +18,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, entry
 from sqlanon.sqlgen.build.names import alias, column
 
-__all__ = [
-    "copied_to_memory",
-    "copy",
-    "first_column",
-    "holds_more",
-    "option",
-    "reading",
-    "reopen",
-    "require_no_log",
-    "require_stated",
-    "seal",
-    "table_function",
-]
-
 
 def option(name: str, value: exp.Expr) -> exp.CopyParameter:
     return exp.CopyParameter(this=exp.var(name), expression=value)

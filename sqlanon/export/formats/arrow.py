@@ -18,19 +18,6 @@ from sqlanon.export.formats._copy import copied_to_memory, reading
 from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = [
-    "CARRIES_CERTIFICATE",
-    "SUFFIXES",
-    "carried",
-    "certificate",
-    "header",
-    "published_type",
-    "read",
-    "reopen",
-    "require",
-    "write",
-]
-
 SUFFIXES = (".arrow",)
 CARRIES_CERTIFICATE = True
 _PURPOSE = "FORMAT arrow"

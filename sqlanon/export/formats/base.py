@@ -15,18 +15,6 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import UserError
 from sqlanon.plugins import incomplete, installed, names, plugin
 
-__all__ = [
-    "CERTIFICATE_KEY",
-    "COMMAS",
-    "CsvFields",
-    "ExportFile",
-    "Format",
-    "export_format",
-    "files_in",
-    "skipped_formats",
-    "suffixes",
-]
-
 # Under this key a Parquet file carries the certificate.
 CERTIFICATE_KEY = "sqlanon_certificate"
 

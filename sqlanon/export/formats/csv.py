@@ -14,23 +14,10 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.export.formats._copy import copy, option, reading, reopen, table_function
+from sqlanon.export.formats._copy import copy, option, reading, table_function
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.build.expressions import entry
 from sqlanon.sqlgen.build.names import literal
-
-__all__ = [
-    "CARRIES_CERTIFICATE",
-    "SUFFIXES",
-    "carried",
-    "certificate",
-    "header",
-    "published_type",
-    "read",
-    "reopen",
-    "require",
-    "write",
-]
 
 SUFFIXES = (".csv",)
 CARRIES_CERTIFICATE = False

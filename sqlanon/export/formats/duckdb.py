@@ -27,19 +27,6 @@ from sqlanon.sqlgen.build.ddl import create_table
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
-__all__ = [
-    "CARRIES_CERTIFICATE",
-    "SUFFIXES",
-    "carried",
-    "certificate",
-    "header",
-    "published_type",
-    "read",
-    "reopen",
-    "require",
-    "write",
-]
-
 SUFFIXES = (".duckdb", ".db")
 CARRIES_CERTIFICATE = True
 _CERTIFICATE = "certificate"

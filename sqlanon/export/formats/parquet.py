@@ -17,21 +17,6 @@ from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
 from sqlanon.sqlgen.build.expressions import entry
 from sqlanon.sqlgen.build.names import column, literal
 
-__all__ = [
-    "CAN_PARTITION",
-    "CARRIES_CERTIFICATE",
-    "COMPRESSION",
-    "SUFFIXES",
-    "carried",
-    "certificate",
-    "header",
-    "published_type",
-    "read",
-    "reopen",
-    "require",
-    "write",
-]
-
 SUFFIXES = (".parquet",)
 CARRIES_CERTIFICATE = True
 COMPRESSION = "zstd"

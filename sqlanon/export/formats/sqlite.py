@@ -32,19 +32,6 @@ from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, literal, relation
 
-__all__ = [
-    "CARRIES_CERTIFICATE",
-    "SUFFIXES",
-    "carried",
-    "certificate",
-    "header",
-    "published_type",
-    "read",
-    "reopen",
-    "require",
-    "write",
-]
-
 SUFFIXES = (".sqlite", ".sqlite3")
 CARRIES_CERTIFICATE = True
 _CERTIFICATE = "certificate"
