@@ -93,14 +93,14 @@ def released_cells(
     taken to go with everything else of the bucket alike (Xiao and Tao, Anatomy: simple and effective privacy
     preservation, 2006; Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing, 2012).
     """
-    shown = _shown(model, bound, sensitive)
+    shown_columns = _shown_columns(model, bound, sensitive)
     codings = {_VALUE: _Coding(values, "value", _VALUE, _VALUE)}
     for i, part in enumerate(columns):
-        of_labels = part.labels is not None and _key(i) in shown.in_rows
+        of_labels = part.labels is not None and _key(i) in shown_columns.in_rows
         table, name = (str(part.labels), "label") if of_labels else (nodes[i].codes, "value")
         codings[_key(i)] = _Coding(table, name, _key(i), code_name(i))
-    buckets = {index: bucket for index in shown.in_sets if (bucket := model.bucketed[index].bucket) is not None}
-    keys = {**shown.in_rows, **{_bucket(index): column(bucket, ROW) for index, bucket in buckets.items()}}
+    buckets = {index: bucket for index in shown_columns.in_sets if (bucket := model.bucketed[index].bucket) is not None}
+    keys = {**shown_columns.in_rows, **{_bucket(index): column(bucket, ROW) for index, bucket in buckets.items()}}
     number = alias(cast(f.count(), "DOUBLE"), "n")
     rows = select(
         *(alias(key, name) for name, key in keys.items()),
@@ -108,12 +108,12 @@ def released_cells(
         of=model.rows.copy().subquery(ROW, copy=False),
         group_by=[key.copy() for key in keys.values()],
     )
-    in_rows = [codings[name] for name in shown.in_rows]
-    if not shown.in_sets:
+    in_rows = [codings[name] for name in shown_columns.in_rows]
+    if not shown_columns.in_sets:
         return scratch.table("released", _coded(rows, in_rows, []))
     counted = scratch.table("rows", _counted(rows, in_rows, [*map(_bucket, buckets)]))
     sets = []
-    for index, parts in shown.in_sets.items():
+    for index, parts in shown_columns.in_sets.items():
         in_set = [codings[name] for name in parts]
         shares = scratch.table("set", _bucket_shares(model.bucketed[index].values, parts, in_set))
         sets.append(_SetShares(index, shares, in_set, index in buckets))
@@ -130,7 +130,7 @@ class _Shown:
     in_sets: Mapping[int, Mapping[str, exp.Expr]]
 
 
-def _shown(model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute) -> _Shown:
+def _shown_columns(model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute) -> _Shown:
     names = {_key(i): fold(b.column) for i, b in enumerate(bound.quasi_identifiers)}
     subject = fold(sensitive.column)
     bucketed = [name for name in names.values() if name not in _of_rows(model)]

@@ -125,7 +125,7 @@ def _called(resolved: Resolved, name: str, arguments: Arguments) -> Resolved:
     method = replace(resolved.create.method, name=name, arguments=tuple(arguments))
     return replace(
         resolved,
-        asked=replace(resolved.asked, progress=None),
+        requested=replace(resolved.requested, progress=None),
         create=replace(resolved.create, method=method),
         options=find_method(name).options(arguments),
     )

@@ -61,8 +61,8 @@ def encode_stage(bound: Bound) -> Encoded:
         return Encoded(bound, None)
     if policy.related:
         return Encoded(bound, _cells_of_tables(bound))
-    if kept := _kept_cells(bound, encoding):
-        return Encoded(bound, kept)
+    if kept_cells := _kept_cells(bound, encoding):
+        return Encoded(bound, kept_cells)
     if not encoding.quasi_identifiers:
         others = tuple(each for each in policy.attributes if each.role is not Role.QUASI_IDENTIFIER)
         policy = replace(policy, attributes=others)
@@ -87,18 +87,18 @@ def keep_cells(encoded: Encoded) -> None:
     The tables of the cells have to exist as long as the other releases are made.
     """
     bound = encoded.bound
-    shared_cells, encoding = bound.resolved.asked.shared_cells, _encoding(bound)
+    shared_cells, encoding = bound.resolved.requested.shared_cells, _encoding(bound)
     if shared_cells is not None and encoding and encoded.cells and (key := _key(bound, encoding)):
         shared_cells[key] = (_identity(bound), encoded.cells)
 
 
 def _kept_cells(bound: Bound, encoding: Encoding) -> Cells | None:
     """The cells that encoding would give now; None where none are kept, or the source has other rows by now."""
-    shared_cells = bound.resolved.asked.shared_cells
+    shared_cells = bound.resolved.requested.shared_cells
     if not shared_cells or (key := _key(bound, encoding)) not in shared_cells:
         return None
-    identity, kept = shared_cells[key]
-    return kept if identity == _identity(bound) else None
+    identity, kept_cells = shared_cells[key]
+    return kept_cells if identity == _identity(bound) else None
 
 
 def _key(bound: Bound, encoding: Encoding) -> object:

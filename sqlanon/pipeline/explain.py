@@ -93,12 +93,12 @@ class _Place:
 
 def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
     """What becomes of each column that is not generalized."""
-    policy, places = compiled.bound.policy, _places(compiled.query)
-    shown_columns = _shown_columns(compiled, places)
+    policy, column_places = compiled.bound.policy, _column_places(compiled.query)
+    shown_columns = _shown_columns(compiled, column_places)
     for attribute in shown_columns:
-        place = places.get(attribute.column)
-        if attribute.role is not Role.QUASI_IDENTIFIER or (place and place.is_value):
-            form = "as a token" if attribute.attribute.pseudonym else _place_in_words(compiled, place)
+        column_place = column_places.get(attribute.column)
+        if attribute.role is not Role.QUASI_IDENTIFIER or (column_place and column_place.is_value):
+            form = "as a token" if attribute.attribute.pseudonym else _place_in_words(compiled, column_place)
             yield "bind", attribute.column, f"{attribute.role.value}, published {form}"
     for attribute in policy.attributes:
         if policy.related and attribute is policy.entity:
@@ -122,30 +122,30 @@ def _not_shown(table: BoundRelatedTable, shown_columns: Collection[BoundAttribut
             yield "bind", name, "not published: the policy does not name it"
 
 
-def _places(query: ReleaseQuery | TablesQuery) -> dict[str, _Place]:
+def _column_places(query: ReleaseQuery | TablesQuery) -> dict[str, _Place]:
     """The place of each column of the source; none for a release of one table or view."""
     tables = query.tables if isinstance(query, TablesQuery) else ()
     return {part.bound.column: _Place(table, part) for table in tables for part in table.columns if part.bound}
 
 
-def _shown_columns(compiled: Compiled, places: Mapping[str, _Place]) -> tuple[BoundAttribute, ...]:
+def _shown_columns(compiled: Compiled, column_places: Mapping[str, _Place]) -> tuple[BoundAttribute, ...]:
     """The attributes that are published: tables may leave some out."""
     policy = compiled.bound.policy
     if not isinstance(compiled.query, TablesQuery):
         return policy.published
     others = (attribute for table in policy.related for attribute in table.attributes)
-    return tuple(attribute for attribute in (*policy.published, *others) if attribute.column in places)
+    return tuple(attribute for attribute in (*policy.published, *others) if attribute.column in column_places)
 
 
-def _place_in_words(compiled: Compiled, place: _Place | None) -> str:
+def _place_in_words(compiled: Compiled, column_place: _Place | None) -> str:
     """The table that a column is in, and whether as a value of a bucket, in words."""
-    if place is None or not place.is_value:
+    if column_place is None or not column_place.is_value:
         return "unchanged"
-    table, query = fragment_name(compiled.bound.create.name, place.table.name).name, compiled.query
-    if place.is_range:
+    table, query = fragment_name(compiled.bound.create.name, column_place.table.name).name, compiled.query
+    if column_place.is_range:
         return f"as ranges in {table}"
     has_counterfeits = isinstance(query, TablesQuery) and query.bucket_rows is not None
-    by_bucket = has_counterfeits or any(other.reading is Reading.COUNT for other in place.table.columns)
+    by_bucket = has_counterfeits or any(other.reading is Reading.COUNT for other in column_place.table.columns)
     return f"{'by bucket' if by_bucket else 'unchanged'} in {table}"
 
 

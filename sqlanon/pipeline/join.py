@@ -15,19 +15,19 @@ from sqlanon.inputs.joins.requirements import bind_joined, of_join
 from sqlanon.inputs.joins.side import Side, incomparable
 from sqlanon.inputs.source import qualified
 from sqlanon.pipeline.attributes import published_attributes
-from sqlanon.pipeline.stages import Asked, Materialized, Resolved
+from sqlanon.pipeline.stages import Materialized, Requested, Resolved
 from sqlanon.releases.joined import joined_release, side_of, types_of_columns
 from sqlanon.sqlgen.build.names import relation
 
 
-def other_release(asked: Asked, policy: Policy) -> Release | None:
+def other_release(requested: Requested, policy: Policy) -> Release | None:
     """The release that a policy joins, as it is now; None where it joins none.
 
     Raises PolicyError for a live view, and as `joined_release` does.
     """
     if policy.joined is None:
         return None
-    engine, create = asked.engine, asked.create
+    engine, create = requested.engine, requested.create
     if create.kind == "view":
         raise PolicyError(
             f"{policy}: a live view cannot keep what is required of the join with {policy.joined.release}, which is "
@@ -52,7 +52,7 @@ def join_with(resolved: Resolved, bound: BoundPolicy, other: Release) -> Join:
     """
     policy = bound.policy
     assert policy.joined is not None
-    side = side_of(resolved.asked.engine, other, resolved.asked.scratch)
+    side = side_of(resolved.requested.engine, other, resolved.requested.scratch)
     published = {fold(b.column): b.column for b in bound.published}
     quasi = {fold(b.column): b for b in bound.quasi_identifiers}
     shared = {fold(name): quasi[fold(name)] for name in policy.joined.columns}

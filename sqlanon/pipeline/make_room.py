@@ -10,18 +10,18 @@ from sqlanon.domain.release import Release
 from sqlanon.errors import UserError, about
 from sqlanon.inputs.catalog_entries import find_relation
 from sqlanon.inputs.source import own_object, qualified
-from sqlanon.pipeline.stages import Asked
+from sqlanon.pipeline.stages import Requested
 from sqlanon.releases.objects import column_types, drop_release, is_own, stands
 
 
-def make_room(asked: Asked) -> Asked | None:
+def make_room(requested: Requested) -> Requested | None:
     """Looks at the object that has the target's name already.
 
     Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release with an
     object that somebody dropped by hand counts as gone, and the rest of it makes room, too. Raises
     UserError for anything that is not a release: a user's table is never replaced.
     """
-    engine, create = asked.engine, asked.create
+    engine, create = requested.engine, requested.create
     target = qualified(engine, create.name)
     standing_object = find_relation(engine, own_object(engine, target))
     known = releases.find(engine, target)
@@ -35,10 +35,10 @@ def make_room(asked: Asked) -> Asked | None:
             part=("release",),
         )
     if known is None:
-        return asked
+        return requested
     if not create.or_replace and all(stands(engine, known, made) for made in known.published):
         if create.if_not_exists:
-            _require_in_series(asked, known)
+            _require_in_series(requested, known)
             return None
         raise UserError(
             f"the release {target} exists already",
@@ -47,17 +47,17 @@ def make_room(asked: Asked) -> Asked | None:
         )
     former = column_types(engine, known)
     drop_release(engine, known)
-    return replace(asked, former=former)
+    return replace(requested, former=former)
 
 
-def _require_in_series(asked: Asked, known: Release) -> None:
+def _require_in_series(requested: Requested, known: Release) -> None:
     """Raises UserError where IF NOT EXISTS finds a release that is not in the series of the statement."""
-    wanted = asked.create.series
+    wanted = requested.create.series
     if wanted is None:
         return
     with about("series"):
-        series.load(asked.engine, wanted)
-        now = series.series_of(asked.engine, known.release_id)
+        series.load(requested.engine, wanted)
+        now = series.series_of(requested.engine, known.release_id)
         if now is None or not same_name(now, wanted):
             raise UserError(
                 f"the release {known.name} exists already, and is {f'in the series {now}' if now else 'in no series'}",

@@ -44,7 +44,7 @@ def publish_stage(remarked: Remarked) -> Published:
     """Renames the candidate to its target and records the release with its measurements."""
     made, report = remarked.checked.materialized, remarked.checked.report
     bound, query = made.bound, made.query
-    engine, asked, target = bound.engine, bound.resolved.asked, qualified(bound.engine, bound.create.name)
+    engine, requested, target = bound.engine, bound.resolved.requested, qualified(bound.engine, bound.create.name)
     ledger_rows = None if bound.respondents is None else _ledger_rows(made, bound.respondents)
     objects = [ReleaseObject(bound.create.kind, each.name, each.fragment) for each in made.candidates]
     if isinstance(query, ReleaseQuery) and bound.is_live:
@@ -64,13 +64,13 @@ def publish_stage(remarked: Remarked) -> Published:
     releases.save_measurements(engine, release, (*report.measurements, loss))
     if bound.respondents is not None and ledger_rows is not None:
         enter(bound.respondents, release, ledger_rows)
-    if asked.alone:
+    if requested.alone:
         seal(engine, release.release_id)
         known = KnownReleases([], frozenset())
     else:
         known = seal_beside(engine, release.release_id)
-    now = released_types(engine, release) if asked.former else {}
-    return Published(remarked, release, known, (*remarked.remarks, *of_types(asked.former, now)))
+    now = released_types(engine, release) if requested.former else {}
+    return Published(remarked, release, known, (*remarked.remarks, *of_types(requested.former, now)))
 
 
 def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:

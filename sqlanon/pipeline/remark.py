@@ -49,7 +49,7 @@ _COMPARED_WITH = {name for name, _ in BASELINES}
 def remark_stage(checked: Checked) -> Remarked:
     """Looks at the columns of the source and at the classes of the release, unless nobody reads the remarks."""
     made = checked.materialized
-    alone = made.bound.resolved.asked.alone
+    alone = made.bound.resolved.requested.alone
     return Remarked(checked, () if alone else tuple(_remarks(made.compiled, made.candidates)))
 
 

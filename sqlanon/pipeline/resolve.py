@@ -20,45 +20,45 @@ from sqlanon.methods.shared.arguments import with_names
 from sqlanon.pipeline.fixed_levels import with_levels
 from sqlanon.pipeline.join import join_with, other_release
 from sqlanon.pipeline.limits import require_possible, require_within
-from sqlanon.pipeline.stages import Asked, Bound, Resolved
+from sqlanon.pipeline.stages import Bound, Requested, Resolved
 from sqlanon.releases.lineage import sources_of
 from sqlanon.series.admission import admitted
 from sqlanon.series.columns import require_same_columns
 from sqlanon.series.respondents import Respondents
 
 
-def resolve_stage(asked: Asked) -> Resolved:
+def resolve_stage(requested: Requested) -> Resolved:
     """Reads the policy from the catalog, or takes the caller's, and validates it with its hierarchies and requirements.
 
     The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method,
     PolicyError for what the method cannot do, and for a release that its series does not take.
     """
-    policy = None if asked.create.method.name else _policy(asked)
-    engine, create = asked.engine, _named(asked.create, policy)
+    policy = None if requested.create.method.name else _policy(requested)
+    engine, create = requested.engine, _named(requested.create, policy)
     with about("method", create.method.name):
         method = find_method(create.method.name)
         options = method.options(create.method.arguments)
-    policy = policy or _policy(asked)
+    policy = policy or _policy(requested)
     hierarchies = hierarchies_of(engine, policy)
-    if asked.leveled is not None:
-        policy = with_levels(policy, asked.leveled, hierarchies)
+    if requested.leveled is not None:
+        policy = with_levels(policy, requested.leveled, hierarchies)
     requirements = resolve_requirements(policy, promised=_promised(create))
     on_spark = engine.distributed
     require_within(method.limits(options), create, policy, hierarchies, requirements, on_spark=on_spark)
     if on_spark:
         require_possible(create, policy, requirements)
-    other = other_release(asked, policy)
+    other = other_release(requested, policy)
     name = create.series
     if name is not None:
         with about("series"):
             require_one_table(policy, "a series", "its ledger says in which one class a respondent was")
     series = None if name is None else admitted(engine, name, policy, create.kind)
-    return Resolved(asked, create, options, policy, hierarchies, series, other)
+    return Resolved(requested, create, options, policy, hierarchies, series, other)
 
 
-def _policy(asked: Asked) -> Policy:
+def _policy(requested: Requested) -> Policy:
     with about("policy"):
-        return asked.policy or policies.load(asked.engine, asked.create.policy)
+        return requested.policy or policies.load(requested.engine, requested.create.policy)
 
 
 def _named(create: ReleaseRequest, policy: Policy | None) -> ReleaseRequest:
@@ -82,7 +82,7 @@ def bind_stage(resolved: Resolved) -> Bound:
 
     From here on the requirements are about the source's own columns.
     """
-    engine, policy, scratch = resolved.asked.engine, resolved.policy, resolved.asked.scratch
+    engine, policy, scratch = resolved.requested.engine, resolved.policy, resolved.requested.scratch
     source = policy_source(engine, policy, scratch)
     public = public_source(engine, policy, scratch)
     related = related_sources(engine, policy, scratch)
@@ -131,7 +131,7 @@ def _require_live(resolved: Resolved) -> None:
 
 def _require_here(resolved: Resolved, named: Source, what: str) -> None:
     """Raises PolicyError where a live view could not read its source again and again, from this database."""
-    engine, name = resolved.asked.engine, resolved.create.name
+    engine, name = resolved.requested.engine, resolved.create.name
     if why := passing(engine, named):
         raise PolicyError(
             f"a live view cannot read {named}: {why}",

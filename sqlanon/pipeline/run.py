@@ -23,7 +23,7 @@ from sqlanon.pipeline.materialize import materialize_stage
 from sqlanon.pipeline.publish import publish_stage
 from sqlanon.pipeline.remark import remark_plan, remark_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Asked, Encoded, KeptCells, Plan, Published
+from sqlanon.pipeline.stages import Encoded, KeptCells, Plan, Published, Requested
 
 _First = TypeVar("_First")
 _Last = TypeVar("_Last")
@@ -53,7 +53,9 @@ class Order(Generic[_First, _Last]):
         return last
 
 
-_ENCODED = Order[Asked, Asked]().then("resolve", resolve_stage).then("bind", bind_stage).then("encode", encode_stage)
+_ENCODED = (
+    Order[Requested, Requested]().then("resolve", resolve_stage).then("bind", bind_stage).then("encode", encode_stage)
+)
 _CHOSEN = _ENCODED.then("solve", solve_stage)
 # Nothing but temporary tables is written.
 PLAN = (
@@ -76,16 +78,16 @@ def explain(engine: Engine, statement: ReleaseRequest, progress: Watching | None
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
         with about_levels(leveled):
-            return PLAN.run(Asked(engine, statement, scratch, progress, dry=True, leveled=leveled), progress)
+            return PLAN.run(Requested(engine, statement, scratch, progress, dry=True, leveled=leveled), progress)
 
 
 def create(engine: Engine, statement: ReleaseRequest, progress: Watching | None = None) -> Published | None:
     """Publishes a release, whole or not at all; None where IF NOT EXISTS found one."""
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
-        asked = make_room(Asked(engine, statement, scratch, progress, leveled=leveled))
+        requested = make_room(Requested(engine, statement, scratch, progress, leveled=leveled))
         with about_levels(leveled):
-            return RELEASE.run(asked, progress) if asked else None
+            return RELEASE.run(requested, progress) if requested else None
 
 
 def candidate(
@@ -98,12 +100,12 @@ def candidate(
     its own. Raises what the stages raise.
     """
     with Scratch(engine) as scratch:
-        asked = Asked(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)
-        return RELEASE.run(asked).release
+        requested = Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)
+        return RELEASE.run(requested).release
 
 
 def encoded(
     engine: Engine, statement: ReleaseRequest, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
 ) -> Encoded:
     """What a release by this policy would be chosen from: the bound policy and its cells. Raises as the stages do."""
-    return _ENCODED.run(Asked(engine, statement, scratch, policy=policy, shared_cells=shared_cells))
+    return _ENCODED.run(Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells))

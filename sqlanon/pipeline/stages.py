@@ -39,7 +39,7 @@ KeptCells = dict[object, tuple[Sequence[Any], Cells]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requested:
     """The release that a statement asks for, before anything is read.
 
     `create` is the statement as it is written. If `dry`, nothing is published; if `alone`, nobody reads remarks or the
@@ -69,7 +69,7 @@ class Resolved:
     the policy joins.
     """
 
-    asked: Asked
+    requested: Requested
     create: ReleaseRequest
     options: Any
     policy: Policy
@@ -97,11 +97,11 @@ class Bound:
 
     @property
     def engine(self) -> Engine:
-        return self.resolved.asked.engine
+        return self.resolved.requested.engine
 
     @property
     def scratch(self) -> Scratch:
-        return self.resolved.asked.scratch
+        return self.resolved.requested.scratch
 
     @property
     def create(self) -> ReleaseRequest:
@@ -119,9 +119,9 @@ class Bound:
 
     def task(self, cells: Cells | None = None) -> Task:
         """The task of the method, with the cells once the source is encoded."""
-        asked, create = self.resolved.asked, self.create
+        requested, create = self.resolved.requested, self.create
         return Task(
-            engine=asked.engine,
+            engine=requested.engine,
             policy=self.policy,
             requirements=self.requirements,
             name=create.name,
@@ -129,10 +129,10 @@ class Bound:
             sets=create.method.sets,
             columns=create.method.columns,
             each_apart=create.method.each_apart,
-            dry=asked.dry,
-            scratch=asked.scratch,
+            dry=requested.dry,
+            scratch=requested.scratch,
             cells=cells,
-            watching=asked.progress,
+            watching=requested.progress,
             signatures=None if self.respondents is None else partial(latest_signatures, self.respondents),
             join=self.join,
         )

@@ -16,7 +16,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.limits import Limits, Refusal
 from sqlanon.methods.registry import METHODS
 from sqlanon.pipeline.resolve import resolve_stage
-from sqlanon.pipeline.stages import Asked
+from sqlanon.pipeline.stages import Requested
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.releases.create_release import CreateRelease
@@ -152,7 +152,7 @@ def resolve(con: Connection, call: str, use: Use) -> None:
     assert isinstance(create, CreateRelease)
     engine = DuckDBEngine(con.duckdb)
     with Scratch(engine) as scratch:
-        resolve_stage(Asked(engine, create, scratch, policy=create_policy.policy))
+        resolve_stage(Requested(engine, create, scratch, policy=create_policy.policy))
 
 
 def base_of(limits: Limits) -> Use:

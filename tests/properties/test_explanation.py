@@ -16,7 +16,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.explain import explain_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Asked
+from sqlanon.pipeline.stages import Requested
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.releases.explain_release import ExplainRelease
 from tests.oracles.k_anonymity import respondents
@@ -37,7 +37,7 @@ def explained(demand: Demand, loss: str) -> Explanation:
     assert isinstance(statement, ExplainRelease)
     engine = DuckDBEngine(con.duckdb)
     with engine.transaction(), Scratch(engine) as scratch:
-        encoded = encode_stage(bind_stage(resolve_stage(Asked(engine, statement.create, scratch))))
+        encoded = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, scratch))))
         found = explain_stage(solve_stage(encoded)).explanation
     con.close()
     assert found is not None

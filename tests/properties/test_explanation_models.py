@@ -20,7 +20,7 @@ from sqlanon.methods.generalization.node_report import Look
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Asked
+from sqlanon.pipeline.stages import Requested
 from sqlanon.questions.header import Parameter
 from sqlanon.questions.load import load_question, question_names
 from sqlanon.statements.parser import parse_script
@@ -99,7 +99,7 @@ def looked_at(con: Connection) -> list[ExaminedNode]:
     assert isinstance(statement, ExplainRelease)
     engine = DuckDBEngine(con.duckdb)
     with engine.transaction(), Scratch(engine) as scratch:
-        task = encode_stage(bind_stage(resolve_stage(Asked(engine, statement.create, scratch)))).task
+        task = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, scratch)))).task
         cells = task.encoded
         lattice = Nodes(task, cells, (0, 0), 0, "granularity_loss")
         return [node for node, _ in Look(task, lattice, cells, 0).at(LATTICE)]

@@ -19,7 +19,7 @@ from sqlanon.methods.shared.lattice.rollup import Rollups
 from sqlanon.methods.shared.lattice.sizes import sizes
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Asked
+from sqlanon.pipeline.stages import Requested
 from sqlanon.statements.releases.create_release import CreateRelease
 from tests.oracles.lattice import nodes
 from tests.support.draws import draws
@@ -71,7 +71,7 @@ def test_classes_that_go_on_satisfying_count_the_same_as_one_row(case: Case, ord
         )
         engine = DuckDBEngine(con.duckdb)
         with engine.transaction(), Scratch(engine) as scratch, sizes.replaced(large_source=1000, meet_from=0, meets=2):
-            asked = Asked(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
+            asked = Requested(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
             task = encode_stage(bind_stage(resolve_stage(asked))).task
             batch = batch_of(task, task.encoded)
             whole = Rollups(engine, task.encoded, batch, scratch)

@@ -17,7 +17,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Asked
+from sqlanon.pipeline.stages import Requested
 from sqlanon.sqlgen.sizes import sizes
 from sqlanon.statements.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
@@ -38,7 +38,7 @@ def solved(con: Connection, suppression: str) -> Generalization | None:
     (statement,) = parse_script(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {method(suppression)}")
     engine = DuckDBEngine(con.duckdb)
     with engine.transaction(), Scratch(engine) as scratch:
-        encoded = encode_stage(bind_stage(resolve_stage(Asked(engine, statement.create, scratch))))
+        encoded = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, scratch))))
         try:
             return solve_stage(encoded).choice
         except PrivacyViolation:

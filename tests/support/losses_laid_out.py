@@ -18,7 +18,7 @@ from sqlanon.methods.shared.lattice.losses import LOSSES, Loss, Setting
 from sqlanon.methods.shared.lattice.rollup import Rollups
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Asked, Encoded
+from sqlanon.pipeline.stages import Encoded, Requested
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.statements.releases.create_release import CreateRelease
@@ -115,5 +115,5 @@ def laid(case: Case, limit: int) -> Iterator[Laid]:
         con.execute(f"CREATE OR REPLACE POLICY p ON source ({case.attributes()}) REQUIRE {both}")
         engine = DuckDBEngine(con.duckdb)
         with engine.transaction(), Scratch(engine) as scratch:
-            asked = Asked(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
+            asked = Requested(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
             yield Laid(case, encode_stage(bind_stage(resolve_stage(asked))), limit)

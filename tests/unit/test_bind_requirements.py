@@ -20,7 +20,7 @@ from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import bind_source
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Asked
+from sqlanon.pipeline.stages import Requested
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.policies.create_policy import CreatePolicy
@@ -276,7 +276,7 @@ def test_a_live_view_reads_a_public_table_of_this_database_only(engine, against,
     with Scratch(engine) as scratch:
         for kind in ("view", "table"):
             create = CreateRelease(kind, QualifiedName(("r",)), "hospital")
-            resolved = resolve_stage(Asked(engine, create, scratch))
+            resolved = resolve_stage(Requested(engine, create, scratch))
             if kind == "table" or lasting:
                 assert bind_stage(resolved).policy.public is not None
                 continue

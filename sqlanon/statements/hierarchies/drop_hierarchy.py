@@ -27,7 +27,7 @@ class DropHierarchy(DropNamed):
     KIND = "hierarchy"
     ABSENT = PolicyError
 
-    def kept(self) -> KeptByName:
+    def catalog_module(self) -> KeptByName:
         from sqlanon.catalog import hierarchies
 
         return hierarchies

@@ -23,7 +23,7 @@ class DropPolicy(DropNamed):
     KIND = "policy"
     ABSENT = PolicyError
 
-    def kept(self) -> KeptByName:
+    def catalog_module(self) -> KeptByName:
         from sqlanon.catalog import policies
 
         return policies

@@ -21,7 +21,7 @@ class DropSeries(DropNamed):
     COLUMNS = DONE
     KIND = "series"
 
-    def kept(self) -> KeptByName:
+    def catalog_module(self) -> KeptByName:
         from sqlanon.catalog import series
 
         return series

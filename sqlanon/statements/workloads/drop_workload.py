@@ -21,7 +21,7 @@ class DropWorkload(DropNamed):
     COLUMNS = DONE
     KIND = "workload"
 
-    def kept(self) -> KeptByName:
+    def catalog_module(self) -> KeptByName:
         from sqlanon.catalog import workloads
 
         return workloads

@@ -19,7 +19,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.pipeline.encode import encode_stage, solve_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Asked
+from sqlanon.pipeline.stages import Requested
 from sqlanon.questions.header import Parameter
 from sqlanon.questions.load import load_question
 from sqlanon.sqlgen.sizes import sizes
@@ -128,7 +128,7 @@ def solved(con: Connection, case: Drawn) -> Generalization | None:
     (statement,) = parse_script(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {method}")
     engine = DuckDBEngine(con.duckdb)
     with engine.transaction(), Scratch(engine) as scratch:
-        encoded = encode_stage(bind_stage(resolve_stage(Asked(engine, statement.create, scratch))))
+        encoded = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, scratch))))
         try:
             return solve_stage(encoded).choice
         except PrivacyViolation:
