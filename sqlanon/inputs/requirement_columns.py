@@ -105,12 +105,7 @@ def given_relations(
     wanted = {name for requirement in requirements for name in requirement.reads}
     for number, subject in enumerate(subjects(requirements)):
         code = carried_code(layout, [indexes[name] for name in subject])
-        whole = (
-            exp.select(alias(code, "value"), alias(total(column("n")), "n"))
-            .from_(relation(cells))
-            .group_by(code.copy())
-        )
-        relations.add(f"sensitive_value_{number}", whole)
+        relations.add(f"sensitive_value_{number}", _rows_of_values(code, cells))
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue
         values = carried[indexes[subject[0]]].table
@@ -127,6 +122,12 @@ def given_relations(
         for name, table in relations.tables.items()
         if name not in of_guards
     )
+
+
+def _rows_of_values(code: exp.Expr, cells: str) -> exp.Select:
+    """value, n: the rows of each value of a subject, by its code."""
+    rows = exp.select(alias(code, "value"), alias(total(column("n")), "n")).from_(relation(cells))
+    return rows.group_by(code.copy())
 
 
 def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _KeptRelations) -> None:

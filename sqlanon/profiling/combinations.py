@@ -97,14 +97,9 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
     rows = alone[0].rows if alone else 0
     known = {key.columns for key in keys}
     parts = [column.columns[0] for column in alone if column.columns not in known]
-    cells = ""
-    if len(parts) > 1:
-        try:
-            cells = _encoded(scratch, table, parts)
-        except TooManyRows:
-            parts = []
+    cells = _cells(scratch, table, parts)
     for size in range(2, sizes().set_columns + 1):
-        if len(parts) < size or comb(len(parts), size) * rows > sizes().set_cells:
+        if cells is None or len(parts) < size or comb(len(parts), size) * rows > sizes().set_cells:
             break
         counted = _sets_of(scratch, cells, parts, size, {key.columns for key in keys})
         by_size.append(tuple(counted))
@@ -128,6 +123,16 @@ def _is_key(counted: Combinations) -> bool:
 
 def _has_part(names: tuple[str, ...], keys: set[tuple[str, ...]]) -> bool:
     return any(set(key) <= set(names) for key in keys)
+
+
+def _cells(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> str | None:
+    """The table of `_encoded`; None for fewer than two columns, and for more combinations than may be collected."""
+    if len(columns) < 2:
+        return None
+    try:
+        return _encoded(scratch, table, columns)
+    except TooManyRows:
+        return None
 
 
 def _encoded(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> str:

@@ -190,13 +190,20 @@ def plan_of(engine: Engine, release: Release) -> ReleasePlan:
         return ReleasePlan(release, bound, requirements, (), {}, buckets=bucket_plan(release, bound, requirements))
     recodings = tuple(_recoding(release, attribute) for attribute in bound.quasi_identifiers)
     _require_types(release, bound, [recoding.bound for recoding in recodings if recoding.is_read])
+    return ReleasePlan(release, bound, requirements, recodings, _mappings(engine, release, recodings, hierarchies))
+
+
+def _mappings(
+    engine: Engine, release: Release, recodings: Sequence[Recoding], hierarchies: dict[str, StoredHierarchy]
+) -> dict[int, Mapping]:
+    """The labels of each stored hierarchy that is read; raises PolicyError where it is not any more the same one."""
     mappings: dict[int, Mapping] = {}
     for index, recoding in enumerate(recodings):
         if recoding.is_read and recoding.bound.stored:
             assert recoding.bound.hierarchy is not None
             require_same_hierarchy(engine, release, hierarchies[fold(recoding.bound.hierarchy.name)])
             mappings[index] = mapping_of(engine, recoding)
-    return ReleasePlan(release, bound, requirements, recodings, mappings)
+    return mappings
 
 
 def _shape_of(release: Release) -> _Shape:

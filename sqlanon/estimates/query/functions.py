@@ -17,6 +17,7 @@ _KNOWN: tuple[type[exp.Expr], ...] = (
     *(exp.Extract, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day, exp.TimestampTrunc, exp.DateTrunc),
 )
 _COMPARES = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+_COMPARISONS = (*_COMPARES, exp.Between, exp.In, exp.Like)
 _LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
 _WILDCARDS = "%_"
 
@@ -82,18 +83,21 @@ def _is_leaf(tree: exp.Expr) -> bool:
 
 def constants_of(tree: exp.Expr, relation: str) -> list[exp.Expr]:
     """The expressions that the leaves of a relation are compared with in a condition that `is_ordered`."""
-    constants: list[exp.Expr] = []
-    for node in tree.walk():
-        if isinstance(node, exp.Between) and _reads(node.this, relation):
-            constants += [node.args["low"], node.args["high"]]
-        elif isinstance(node, exp.In) and _reads(node.this, relation):
-            constants += node.expressions
-        elif isinstance(node, exp.Like) and _reads(node.this, relation):
-            prefix = like_prefix(node) or ""
-            constants += [exp.Literal.string(end) for end in (prefix, behind(prefix)) if end is not None]
-        elif isinstance(node, _COMPARES) and _reads(node, relation):
-            constants += [side for side in (node.left, node.right) if not _reads_any(side)]
-    return constants
+    compared = (node for node in tree.walk() if isinstance(node, _COMPARISONS) and _reads(node, relation))
+    return [constant for node in compared for constant in _compared_with(node)]
+
+
+def _compared_with(node: exp.Expr) -> list[exp.Expr]:
+    """The expressions that a comparison of a leaf compares it with."""
+    if isinstance(node, exp.Between):
+        return [node.args["low"], node.args["high"]]
+    if isinstance(node, exp.In):
+        return list(node.expressions)
+    if isinstance(node, exp.Like):
+        prefix = like_prefix(node) or ""
+        return [exp.Literal.string(end) for end in (prefix, behind(prefix)) if end is not None]
+    assert isinstance(node, exp.Binary)
+    return [side for side in (node.left, node.right) if not _reads_any(side)]
 
 
 def behind(prefix: str) -> str | None:

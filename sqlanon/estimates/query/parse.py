@@ -280,13 +280,22 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
     if using and len(using) == 1:
         key = using[0].name
         return Lookup(_qualified(table), table.alias_or_name, column(key, source), key, using=True)
-    if isinstance(on, exp.EQ) and isinstance(on.left, exp.Column) and isinstance(on.right, exp.Column):
-        for key_side, source_column in ((on.left, on.right), (on.right, on.left)):
-            if same_name(key_side.table, table.alias_or_name) and not same_name(source_column.table, key_side.table):
-                return Lookup(_qualified(table), table.alias_or_name, source_column, key_side.name)
+    if isinstance(on, exp.EQ) and (sides := _sides(on, table.alias_or_name)):
+        source_column, key_column = sides
+        return Lookup(_qualified(table), table.alias_or_name, source_column, key_column.name)
     raise refused(
         join, "is no join of one column with another", "write JOIN wards ON patients.ward = wards.id, with both names"
     )
+
+
+def _sides(on: exp.EQ, table: str) -> tuple[exp.Column, exp.Column] | None:
+    """The column of another relation and the one of the table that are equal; None for any other equality."""
+    if not isinstance(on.left, exp.Column) or not isinstance(on.right, exp.Column):
+        return None
+    for key_side, source_column in ((on.left, on.right), (on.right, on.left)):
+        if same_name(key_side.table, table) and not same_name(source_column.table, key_side.table):
+            return source_column, key_side
+    return None
 
 
 def is_plain(query: AggregateQuery) -> bool:

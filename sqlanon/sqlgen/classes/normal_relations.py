@@ -120,11 +120,16 @@ def relations_of(
         steps += _of_subject(rows, number, subject, reads, background)
     for index, requirement in enumerate(requirements):
         steps += _of_requirement(index, requirement, rows, about, background)
-    if any("public_class" in requirement.reads for requirement in requirements):
-        if background.public_class is None:
-            raise InternalError("a requirement asks about a public table, and there is none")
-        steps.append(("public_class", background.public_class.copy()))
-    return [*steps, *_of_projections(rows, requirements)]
+    return [*steps, *_of_public_table(requirements, background), *_of_projections(rows, requirements)]
+
+
+def _of_public_table(requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:
+    """The classes of the public table, where a requirement reads them."""
+    if not any("public_class" in requirement.reads for requirement in requirements):
+        return []
+    if background.public_class is None:
+        raise InternalError("a requirement asks about a public table, and there is none")
+    return [("public_class", background.public_class.copy())]
 
 
 def _of_projections(rows: Rows, requirements: Sequence[SqlRequirement]) -> list[Step]:
