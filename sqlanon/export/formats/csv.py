@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.export.formats._copy import copy, option, reading, table_function
+from sqlanon.export.formats._copy import reopen as reopen  # a part of the format
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.build.expressions import entry
 from sqlanon.sqlgen.build.names import literal
