@@ -108,6 +108,8 @@ USES: Mapping[str, Mapping[str, str]] = {
     "joined": {"joined": "xy_anonymity(x => zip, y => note, k => 2)"},
 }
 
+# The abilities that only requirements use.
+OF_REQUIREMENTS = ("public", "guarding", "jointly", "projections")
 # The abilities, the last two of which no statement uses: on which engine rows are, and what is made again elsewhere.
 ABILITIES = (*USES, "on_spark", "scripted")
 
@@ -186,7 +188,9 @@ def use_of(call: str, ability: str) -> Use:
 
 
 def refusal_of(call: str, ability: str) -> Refusal | None:
-    refusal = getattr(limits_of(call), ability)
+    """The sentence about an ability; of requirements of some kind that of any where the method meets none."""
+    limits = limits_of(call)
+    refusal = getattr(limits, "requirements" if limits.requirements and ability in OF_REQUIREMENTS else ability)
     assert refusal is None or isinstance(refusal, Refusal)
     return refusal
 

@@ -57,7 +57,7 @@ def test_a_method_is_in_the_lists_by_its_folder_and_its_line(tmp_path: Path, mon
     head, _, *rows = texts["docs/choosing.md"].partition("| | `generalization`")[2].partition("\n\n")[0].splitlines()
     assert head.endswith("| `columns` |")
     can = [fields(Limits)[number].name for number, row in enumerate(rows) if row.endswith("| yes |")]
-    assert can == ["without_related", "without_series", "unconstrained", "confidential", "max_level"]
+    assert can == ["without_related", "without_series", "confidential", "max_level"]
     assert typed_classes.modules()["methods.py"].count("class Columns(Method):") == 1
 
 

@@ -85,10 +85,6 @@ class Itemsets:
     remarks: tuple[str, ...] = ()
 
 
-_OF_CLASSES = Refusal(
-    "METHOD {method} counts sets of items, and cannot meet {requirement}, which is about classes of rows",
-    "require km_anonymity alone, or leave the list out of the policy and use METHOD generalization",
-)
 _LIMITS = Limits(
     without_related=CAN,
     view=Refusal("a live view cannot find labels anew, as METHOD {method} does", "make a snapshot"),
@@ -98,7 +94,10 @@ _LIMITS = Limits(
     ),
     without_series=CAN,
     unconstrained=CAN,
-    requirements=_OF_CLASSES,
+    requirements=Refusal(
+        "METHOD {method} counts sets of items, and cannot meet {requirement}, which is about classes of rows",
+        "require km_anonymity alone, or leave the list out of the policy and use METHOD generalization",
+    ),
     respondents=CAN,
     min_level=Refusal(
         "METHOD {method} gives items labels of any level and publishes other columns as they are; the policy says "
@@ -109,10 +108,6 @@ _LIMITS = Limits(
         "METHOD {method} gives items labels of any level; the policy says MAX LEVEL {level} of {column}",
         "leave MAX LEVEL out",
     ),
-    public=_OF_CLASSES,
-    guarding=_OF_CLASSES,
-    jointly=_OF_CLASSES,
-    projections=_OF_CLASSES,
     itemsets=CAN,
 )
 
