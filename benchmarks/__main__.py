@@ -19,8 +19,8 @@ from benchmarks.context import SIZES, Context
 from benchmarks.figure import Figure
 from benchmarks.report import as_json, machine, show
 from benchmarks.slope import slopes
+from sqlanon.clients.terminal.datasets import ADULT_COMPLETE_ROWS
 from sqlanon.errors import SqlanonError
-from sqlanon.terminal.datasets import ADULT_COMPLETE_ROWS
 
 __all__ = ["main"]
 

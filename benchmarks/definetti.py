@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 import sqlanon
 from benchmarks import databases
 from benchmarks.data import CENSUS, prepared
+from sqlanon.clients.terminal.datasets import ADULT_COMPLETE_ROWS
 from sqlanon.errors import PrivacyViolation
-from sqlanon.terminal.datasets import ADULT_COMPLETE_ROWS
 
 __all__ = ["Pairs", "beliefs", "main"]
 

@@ -11,7 +11,7 @@ from sqlanon import Connection
 from sqlanon.domain.choice import Choice
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.generalization.choice import Generalization
-from sqlanon.pipeline import run
+from sqlanon.release.pipeline import run
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.releases.explain_release import ExplainRelease
 

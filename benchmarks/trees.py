@@ -12,8 +12,8 @@ import sqlglot
 import sqlglot.parser
 
 import sqlanon
-from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.questions.load import load_question, question_names
 
 _RUNS = 7
 _POLICY = """

@@ -17,8 +17,8 @@ from pathlib import Path
 import sqlanon
 from benchmarks import databases
 from benchmarks.data import CENSUS, prepared
+from sqlanon.clients.terminal.datasets import ADULT_COMPLETE_ROWS
 from sqlanon.errors import PrivacyViolation
-from sqlanon.terminal.datasets import ADULT_COMPLETE_ROWS
 
 __all__ = ["main"]
 

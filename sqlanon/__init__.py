@@ -30,7 +30,7 @@ from sqlanon.errors import (
 )
 
 if TYPE_CHECKING:
-    from sqlanon.api import (
+    from sqlanon.clients.api import (
         AlphaKAnonymity,
         Anatomy,
         AnonymizedTable,
@@ -67,8 +67,8 @@ if TYPE_CHECKING:
         XyAnonymity,
         XyLinkability,
     )
-    from sqlanon.frames import anonymize
-    from sqlanon.session import Connection, StatementEvent, connect
+    from sqlanon.clients.frames import anonymize
+    from sqlanon.clients.session import Connection, StatementEvent, connect
 
 __all__ = [
     "AlphaKAnonymity",
@@ -124,10 +124,8 @@ __all__ = [
 ]
 
 
-# The modules of names that are imported when they are first read; sqlanon.api has all others.
+# The modules of names that are imported when they are first read; sqlanon.clients.api has all others.
 _MODULES = {"Connection": "session", "StatementEvent": "session", "anonymize": "frames", "connect": "session"}
-# Modules of public names: `import sqlanon` is enough to read `sqlanon.api.Policy`.
-_PARTS = ("api", "frames", "session")
 
 
 # A type checker reads the imports above, and would take any name for one that the package has.
@@ -135,13 +133,10 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name in __all__:
-            value = getattr(import_module(f"sqlanon.{_MODULES.get(name, 'api')}"), name)
-        elif name in _PARTS:
-            value = import_module(f"sqlanon.{name}")
-        else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = value
-        return value
+            value = getattr(import_module(f"sqlanon.clients.{_MODULES.get(name, 'api')}"), name)
+            globals()[name] = value
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
@@ -151,6 +146,6 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: Any) -> None:
     """Makes the magics known; `%load_ext sqlanon` calls it in a notebook."""
-    from sqlanon.notebook import load
+    from sqlanon.clients.notebook import load
 
     load(shell)

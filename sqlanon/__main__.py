@@ -16,7 +16,7 @@ def main() -> None:
         print(f"error: the command line needs {', '.join(missing)}", file=sys.stderr)
         print("  hint: pip install 'sqlanon[cli]'", file=sys.stderr)
         raise SystemExit(2)
-    from sqlanon.terminal.cli import main as run
+    from sqlanon.clients.terminal.cli import main as run
 
     run()
 

@@ -23,7 +23,7 @@ _CALLED = {"formats": "format", "hierarchies": "hierarchy kind", "methods": "met
 
 @cache
 def names(package: str) -> tuple[str, ...]:
-    """The plug-ins that `package` ("sqlanon.hierarchies", ...) has itself, sorted.
+    """The plug-ins that `package` ("sqlanon.sql.hierarchies", ...) has itself, sorted.
 
     `base` and modules whose name begins with an underscore are not plug-ins.
     """

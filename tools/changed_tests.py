@@ -41,7 +41,7 @@ __all__ = ["Selection", "Tree", "changed_files", "select"]
 # The functions of sqlanon/assets.py, whose first argument is a folder of the project.
 READERS = ("folder", "listing", "read")
 # The module whose functions read the files that others name.
-SQL_FILES = "sqlanon.sqlgen.build.sql_files"
+SQL_FILES = "sqlanon.sql.build.sql_files"
 # What runs the blocks of pages, follows their links and reads their words.
 OF_PAGES = (
     "tests/unit/test_docs.py",

@@ -1,8 +1,8 @@
 """Writes the lists that name each method: `python -m tools.method_lists --write`.
 
 A folder under `sqlanon/methods/` and a line in its registry are enough. The import contracts in `pyproject.toml`, the
-public names in `sqlanon/__init__.py` and `sqlanon/api/__init__.py`, the abilities in `docs/choosing.md` and the menu in
-`mkdocs.yml` follow from them. `--check` fails where a file is not as it would be written.
+public names in `sqlanon/__init__.py` and `sqlanon/clients/api/__init__.py`, the abilities in `docs/choosing.md` and
+the menu in `mkdocs.yml` follow from them. `--check` fails where a file is not as it would be written.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ __all__ = ["example_arguments", "texts"]
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = re.compile(r'(layers = \[\n    "registry[^"]*",\n    ")[^"]*(",\n    "base",\n)')
 FORBIDDEN = re.compile(r'(forbidden_modules = \[\n)((?:    "sqlanon\.methods\.\w+",\n)+)(\]\n)')
-OF_METHODS = re.compile(r"(from sqlanon\.api\.methods import \(\n)(.*?)(\n\))", re.DOTALL)
-OF_API = re.compile(r"(    from sqlanon\.api import \(\n)(.*?)(\n    \))", re.DOTALL)
+OF_METHODS = re.compile(r"(from sqlanon\.clients\.api\.methods import \(\n)(.*?)(\n\))", re.DOTALL)
+OF_API = re.compile(r"(    from sqlanon\.clients\.api import \(\n)(.*?)(\n    \))", re.DOTALL)
 PUBLIC = re.compile(r"(__all__ = \[\n)(.*?)(\n\])", re.DOTALL)
 TABLE = re.compile(r"(?<=says what to use instead\.\n\n).*?(?=\n\n)", re.DOTALL)
 MENU = re.compile(r"((?:^      - .*methods/.*\n)+)", re.MULTILINE)
@@ -63,7 +63,7 @@ def texts(root: Path = ROOT, of_folders: Sequence[str] | None = None) -> dict[st
     classes = [class_name(name) for name in registry.METHODS]
     written: Mapping[str, Callable[[str], str]] = {
         "pyproject.toml": lambda text: _contracts(text, names),
-        "sqlanon/api/__init__.py": lambda text: _public(_imported(text, OF_METHODS, classes, "    "), classes),
+        "sqlanon/clients/api/__init__.py": lambda text: _public(_imported(text, OF_METHODS, classes, "    "), classes),
         "sqlanon/__init__.py": lambda text: _public(_imported(text, OF_API, classes, "        "), classes),
         "docs/choosing.md": _abilities,
         "mkdocs.yml": lambda text: _menu(text, root),

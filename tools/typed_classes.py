@@ -1,4 +1,4 @@
-"""Writes the classes of `sqlanon.api` that stand for models and methods: `python -m tools.typed_classes --write`.
+"""Writes the classes of models and methods in `sqlanon.clients.api`: `python -m tools.typed_classes --write`.
 
 What a class takes, and what its docstring says, is read from the headers of the models and from the options of the
 methods; nothing is said a second time. `--check` fails where a module is not as it would be written.
@@ -17,14 +17,14 @@ from typing import Any
 from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
-from sqlanon.questions._knowledge import KNOWN
-from sqlanon.questions.header import Parameter
-from sqlanon.questions.load import Question, model_names, questions_of
-from sqlanon.questions.statistics import Statistic, load_statistic, statistic_names
+from sqlanon.sql.questions._knowledge import KNOWN
+from sqlanon.sql.questions.header import Parameter
+from sqlanon.sql.questions.load import Question, model_names, questions_of
+from sqlanon.sql.questions.statistics import Statistic, load_statistic, statistic_names
 
 __all__ = ["class_name", "modules"]
 
-FOLDER = Path(__file__).resolve().parents[1] / "sqlanon" / "api"
+FOLDER = Path(__file__).resolve().parents[1] / "sqlanon" / "clients" / "api"
 WIDTH = 120
 INDENT = 8
 # What a BIGINT may be at most: a bound of the type, and none of the model.
@@ -91,8 +91,8 @@ def _module(title: str, base: str, classes: Iterable[str]) -> str:
         *(["from collections.abc import Sequence"] if "Sequence[" in body else []),
         f"from typing import {'ClassVar, Literal' if 'Literal[' in body else 'ClassVar'}",
         "",
-        *([f"from sqlanon.api.arguments import {', '.join(used)}"] if used else []),
-        f"from sqlanon.api.{'requirements' if base == 'Requirement' else 'method'} import {base}",
+        *([f"from sqlanon.clients.api.arguments import {', '.join(used)}"] if used else []),
+        f"from sqlanon.clients.api.{'requirements' if base == 'Requirement' else 'method'} import {base}",
     ]
     listed = "\n".join(["__all__ = [", *(f'    "{name}",' for name in names), "]"])
     head = f'"""{title}; written by `python -m tools.typed_classes --write`."""\n\nfrom __future__ import annotations\n'
@@ -259,7 +259,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     stale = [name for name, text in texts.items() if (FOLDER / name).read_text(encoding="utf-8") != text]
     for name in stale:
-        print(f"sqlanon/api/{name} is not up to date: python -m tools.typed_classes --write", file=sys.stderr)
+        print(f"sqlanon/clients/api/{name} is not up to date: python -m tools.typed_classes --write", file=sys.stderr)
     return 1 if stale else 0
 
 

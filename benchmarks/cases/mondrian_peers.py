@@ -18,8 +18,8 @@ from benchmarks.data import CENSUS
 from benchmarks.figure import Figure
 from benchmarks.quality import Quality, quality
 from benchmarks.stages import StageTimes, timed_choice, timed_statement
+from sqlanon.clients.terminal.datasets import ADULT_COMPLETE_ROWS
 from sqlanon.methods.shared.partition.choice import Partition
-from sqlanon.terminal.datasets import ADULT_COMPLETE_ROWS
 
 __all__ = ["run"]
 

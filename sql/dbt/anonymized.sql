@@ -74,7 +74,7 @@
 {% macro sqlanon_job(settings) -%}
 import json
 
-from sqlanon.dbt.model import publish
+from sqlanon.clients.dbt.model import publish
 
 
 def dbtObj(load):

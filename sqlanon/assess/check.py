@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.attacks.unbounded import unbounded
+from sqlanon.again.streams.loaded import find_stream
+from sqlanon.assess.attacks.unbounded import unbounded
 from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.policy import Role
@@ -15,21 +16,20 @@ from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation, UserError
-from sqlanon.inputs.catalog_entries import find_relation, require_unhidden
-from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.inputs.source import own_object
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import promised_by, verified
-from sqlanon.pipeline.check import measured, reported
-from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
-from sqlanon.releases.companion_views import content_view, report_view
-from sqlanon.releases.content import has_checked_rows, has_fingerprint
-from sqlanon.releases.joined import joined_measurements
-from sqlanon.releases.loaded import load_release
-from sqlanon.releases.objects import require_own_columns
-from sqlanon.releases.unreadable import unreadable
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.streams.loaded import find_stream
+from sqlanon.release.existing.answerable import AnswerableRequirements, answerable_by
+from sqlanon.release.existing.companion_views import content_view, report_view
+from sqlanon.release.existing.content import has_checked_rows, has_fingerprint
+from sqlanon.release.existing.joined import joined_measurements
+from sqlanon.release.existing.loaded import load_release
+from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.release.existing.unreadable import unreadable
+from sqlanon.release.pipeline.check import measured, reported
+from sqlanon.sources.catalog_entries import find_relation, require_unhidden
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sources.source import own_object
+from sqlanon.sql.build.names import relation
 
 
 def check_release(engine: Engine, release: Release) -> PrivacyReport:

@@ -23,13 +23,13 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.answers import Answer as Rows
 from sqlanon.estimates.single.answers import answered
 from sqlanon.estimates.single.estimate import combined
-from sqlanon.inputs.catalog_entries import find_relation
-from sqlanon.inputs.collation import require_binary_text
-from sqlanon.inputs.source import require_not_source
-from sqlanon.releases.estimable import published
-from sqlanon.releases.objects import require_own_columns
-from sqlanon.releases.recorded import recorded
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.release.existing.estimable import published
+from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.release.existing.recorded import recorded
+from sqlanon.sources.catalog_entries import find_relation
+from sqlanon.sources.collation import require_binary_text
+from sqlanon.sources.source import require_not_source
+from sqlanon.sql.build.names import relation
 
 Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
 

@@ -13,8 +13,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
-from sqlanon.sqlgen.build.expressions import cast, insert, into
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sql.build.expressions import cast, insert, into
+from sqlanon.sql.build.names import alias, column, relation
 
 # The most rows that one INSERT adds.
 _INSERTED = 200

@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import UPPER, fold
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import exists, not_
-from sqlanon.sqlgen.build.names import column, identifier, literal, relation
-from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import exists, not_
+from sqlanon.sql.build.names import column, identifier, literal, relation
+from sqlanon.sql.build.repeated import RepeatedQuery, repeated
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

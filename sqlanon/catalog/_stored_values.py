@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.sql_files import sql_file
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, EngineError
-from sqlanon.sqlgen.build.expressions import in_utc
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.expressions import in_utc
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import sql_file
 
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:

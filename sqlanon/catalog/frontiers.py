@@ -11,8 +11,8 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.sql_files import sql_file
 
 # The end of the reason of a candidate that was made.
 _LACKING = " not defined of it"

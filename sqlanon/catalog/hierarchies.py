@@ -24,7 +24,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
-from sqlanon.hierarchies.base import Builder, builder, functional
+from sqlanon.sql.hierarchies.base import Builder, builder, functional
 
 
 @dataclass(frozen=True)

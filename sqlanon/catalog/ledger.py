@@ -13,8 +13,8 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.sql_files import sql_file
 
 _LEAST_POSITION = -(2**63)
 

@@ -18,8 +18,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.search_path import search_path
 from sqlanon.engines.statement_memo import TRANSACTION, remember, session_anew
 from sqlanon.errors import CatalogError, InternalError
-from sqlanon.sqlgen.build.repeated import InstalledScript
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.repeated import InstalledScript
+from sqlanon.sql.build.sql_files import sql_file
 
 _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 # version, slug and sha256 of anon.schema_version.

@@ -15,7 +15,7 @@ from sqlanon.domain.policy import Attribute, JoinedRelease, Pivot, Policy, Pseud
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.sql_files import sql_file
 
 # The kinds of constraints.
 _CONFIDENTIAL = "confidential"

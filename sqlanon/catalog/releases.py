@@ -20,7 +20,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import CatalogError, InternalError, UserError
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.sql_files import sql_file
 
 # The columns of anon.release that Release has under the same name and in the same form.
 _PLAIN = (

@@ -16,8 +16,8 @@ from sqlanon.domain.series import Series, SeriesRelease
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, UserError
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.sql_files import sql_file
 
 _TEXTS = ("series_id", "policy", "entity", "entity_type", "key_variable", "key_check", "digest")
 _TABLES = ("series_member", "series_class", "series_value", "series_release", "series_requirement", "series")

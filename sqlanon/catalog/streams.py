@@ -15,8 +15,8 @@ from sqlanon.domain.stream import Batch, Stream
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, UserError
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.sql_files import sql_file
 
 _PLAIN = (
     "stream_id",

@@ -11,9 +11,9 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.domain.identifiers import UPPER, fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending
-from sqlanon.sqlgen.build.names import column, identifier, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending
+from sqlanon.sql.build.names import column, identifier, relation
 from sqlanon.syntax.query_text import query_text
 
 

@@ -17,7 +17,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Calls, Reading
 from sqlanon.engines.search_path import Namespace, search_path
 from sqlanon.errors import UserError
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.syntax.script import after_as
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]

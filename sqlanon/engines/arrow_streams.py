@@ -14,9 +14,9 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.translated import translated
 from sqlanon.errors import UserError
-from sqlanon.sqlgen.build.ddl import create_table
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.ddl import create_table
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.render import to_sql
 
 if TYPE_CHECKING:
     import pyarrow

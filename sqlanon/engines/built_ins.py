@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sqlanon.errors import InternalError
-from sqlanon.sqlgen.build.repeated import RepeatedQuery
+from sqlanon.sql.build.repeated import RepeatedQuery
 
 _PARSED = RepeatedQuery("SELECT system.main.json_serialize_sql(?)")
 _WRITTEN = RepeatedQuery("SELECT system.main.json_deserialize_sql(?)")

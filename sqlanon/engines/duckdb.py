@@ -27,9 +27,9 @@ from sqlanon.engines.statement_memo import (
 )
 from sqlanon.engines.translated import translated
 from sqlanon.errors import InUseError, UserError
-from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.repeated import InstalledScript, RepeatedQuery
+from sqlanon.sql.build.sql_files import sql_file
 
 Observer = Callable[[str], None]
 

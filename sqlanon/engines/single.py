@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Query
-from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sql.build.ddl import create_temporary
 
 
 class SingleEngine:

@@ -23,8 +23,8 @@ from sqlanon.engines.base import Calls, Column, Query, Reading
 from sqlanon.engines.single import SingleEngine
 from sqlanon.engines.spark_sql import spark_sql
 from sqlanon.errors import EngineError, UserError
-from sqlanon.sqlgen.build.ddl import dropped
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.ddl import dropped
+from sqlanon.sql.build.sql_files import sql_file
 
 try:
     from pyspark import StorageLevel

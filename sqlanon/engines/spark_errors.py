@@ -12,7 +12,7 @@ from pyspark.logger import PySparkLogger
 
 from sqlanon.engines.base import Query
 from sqlanon.errors import WITHHELD, EngineError, SqlanonError
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.render import to_sql
 
 # Where PySpark writes each error that it raises, message and all, to the standard error stream.
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.engines.portable import INFINITE, require_portable
-from sqlanon.sqlgen.build.binary_text import text_by_bytes, text_without_collation
-from sqlanon.sqlgen.build.expressions import as_text, big, paren
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.binary_text import text_by_bytes, text_without_collation
+from sqlanon.sql.build.expressions import as_text, big, paren
+from sqlanon.sql.build.render import to_sql
 
 
 def quoted(name: str) -> str:

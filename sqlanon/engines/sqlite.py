@@ -13,9 +13,9 @@ from sqlanon.engines.adbc import AdbcConnection, require_driver
 from sqlanon.engines.arrow_streams import STREAM, created_from
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import EngineError, SqlanonError, UserError
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, cast
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 # The types that SQLite has, and what stands for NULL while rows are read: the driver takes the type of a column from

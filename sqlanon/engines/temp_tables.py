@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, TooManyRows
-from sqlanon.sqlgen.build.ddl import create_temporary, drop
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.ddl import create_temporary, drop
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.render import to_sql
 
 # What the names of ended statements began with, which none of their objects has any more.
 _free: WeakKeyDictionary[Engine, list[str]] = WeakKeyDictionary()

@@ -9,7 +9,7 @@ import duckdb
 
 from sqlanon.engines.federated.stand_ins import elsewhere_in
 from sqlanon.errors import WITHHELD, EngineError, SqlanonError, UserError
-from sqlanon.sqlgen.release.view_preconditions import refusal_in
+from sqlanon.sql.release.view_preconditions import refusal_in
 
 # What these say is about names, types, files, memory, or the connection. What is in no list may quote a value, as
 # errors of conversions, constraints and JSON do.

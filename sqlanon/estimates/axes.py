@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast, huge, if_, infix, joined, paren, try_cast
-from sqlanon.sqlgen.build.names import alias, column, literal
-from sqlanon.sqlgen.build.sql_files import parsed
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, cast, huge, if_, infix, joined, paren, try_cast
+from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.sql_files import parsed
 
 _SPAN = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
 

@@ -17,9 +17,9 @@ from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import UserError
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import infix, paren
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import infix, paren
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 _NUMBER = "n"
 # So many rows are repeated at a time.

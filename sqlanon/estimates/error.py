@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from sqlanon.estimates.fixed_sql import fixed
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 ACTUAL = ("query_id", "groups", "result", "value")
 ESTIMATED = ("query_id", "groups", "result", "estimate", "spread", "low", "high", "kept")

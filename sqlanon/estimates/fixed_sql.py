@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.expressions import big
-from sqlanon.sqlgen.build.names import alias, literal
-from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.sql.build.expressions import big
+from sqlanon.sql.build.names import alias, literal
+from sqlanon.sql.build.sql_files import query_file, reading
 
 # What a query reads under a name: a table by the name that it really has, or the rows of a query.
 Tables = Mapping[str, str | exp.Query]

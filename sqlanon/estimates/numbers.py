@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.estimates.axes import Axis, axis_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, huge, paren
-from sqlanon.sqlgen.build.names import literal
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, huge, paren
+from sqlanon.sql.build.names import literal
 
 # The types whose values are added, averaged and compared as numbers.
 _NUMBER = re.compile(r"(U?(TINY|SMALL|BIG)?INT|HUGEINT|U?INTEGER)|DECIMAL\(\d+,\d+\)|DOUBLE|FLOAT|BOOLEAN")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.domain.workload import WorkloadOptions
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     as_text,
     ascending,
     big,
@@ -29,7 +29,7 @@ from sqlanon.sqlgen.build.expressions import (
     union_all,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 # Predicates on an attribute with more values than this are ranges.
 LISTED = 100

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.attacks.attacked import AttackAnswer, Target, attacked
-from sqlanon.attacks.known_people import known_columns
+from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
+from sqlanon.assess.attacks.known_people import known_columns
 from sqlanon.domain.policy import Role
 from sqlanon.domain.requests import AttackRequest
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import about
 from sqlanon.export.opening import received
 from sqlanon.export.received import ExportedTables, ReceivedExport
-from sqlanon.releases.people import people_in_no_class
+from sqlanon.release.existing.people import people_in_no_class
 
 
 def attack_export(engine: Engine, path: str, request: AttackRequest) -> list[AttackAnswer]:

@@ -53,10 +53,10 @@ from sqlanon.export.requirement_entries import (
     stated_arguments,
     stated_moment,
 )
-from sqlanon.inputs.joins.requirements import JoinedRequirement
 from sqlanon.methods.base import EXPORTED
 from sqlanon.methods.registry import assumed_of, options_of, worded
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sources.joins.requirements import JoinedRequirement
+from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.syntax.definitions import policy_text
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)

@@ -17,14 +17,14 @@ from sqlanon.export.paths import local_path
 from sqlanon.export.received import ExportedTables, ReceivedExport
 from sqlanon.export.requirement_entries import asked_by, asked_of_join, is_alike
 from sqlanon.export.signature import public_key, signer_of
-from sqlanon.inputs.joins.requirements import JoinedRequirement, bind_joined, of_join
-from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.base import Figure, PublishedTables, Structure
 from sqlanon.methods.registry import verified, worded
-from sqlanon.pipeline.check import measured
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.releases.answerable import hidden_parts
-from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.release.existing.answerable import hidden_parts
+from sqlanon.release.pipeline.check import measured
+from sqlanon.sources.joins.requirements import JoinedRequirement, bind_joined, of_join
+from sqlanon.sources.requirement_columns import guards_of
+from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.questions.ask import BoundRequirement
 
 # What stands in the files alone, and in no other table of who made the release.
 _IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value", "class_itemset"))

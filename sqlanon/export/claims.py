@@ -15,9 +15,9 @@ from sqlanon.domain.reading import Reading
 from sqlanon.export.certificate_format import Arguments, AttributeEntry, RequirementEntry
 from sqlanon.export.requirement_entries import EntryMembers
 from sqlanon.methods.base import Figure
-from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable
-from sqlanon.sqlgen.classes.buckets import VALUE
-from sqlanon.sqlgen.release.region_rows import ENDS
+from sqlanon.release.existing.estimable import Recorded, RecordedColumn, RecordedTable
+from sqlanon.sql.classes.buckets import VALUE
+from sqlanon.sql.release.region_rows import ENDS
 
 # Columns that a method adds: no column of the source is behind them.
 _ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK)

@@ -13,9 +13,9 @@ from sqlanon.domain.release import Release
 from sqlanon.engines.base import Column
 from sqlanon.export.certificate_format import Certificate
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.inputs.item_lists import is_list
-from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column
+from sqlanon.sources.item_lists import is_list
+from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.names import alias, column
 
 # Their values are of the source's type at every level.
 _ENDS = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)

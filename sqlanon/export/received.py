@@ -30,20 +30,20 @@ from sqlanon.export.certificate_format import CERTIFICATE_VERSION, Certificate, 
 from sqlanon.export.claims import hidden_column, unlike_attributes, unlike_release, unpublished
 from sqlanon.export.formats.base import COMMAS, CsvFields, ExportFile, Format
 from sqlanon.export.requirement_entries import arguments_of
-from sqlanon.inputs.column_types import ENUM
-from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.registry import promised_by, worded
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.releases.classes import rows_of_each
-from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
-from sqlanon.releases.people import PeopleColumns
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.buckets import BucketValues, bucket_rows, rows_of_buckets, values_of_table
-from sqlanon.sqlgen.classes.requirement import SqlRequirement
-from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
-from sqlanon.sqlgen.release.region_rows import ENDS
+from sqlanon.release.existing.classes import rows_of_each
+from sqlanon.release.existing.estimable import Recorded, RecordedColumn, RecordedTable, published
+from sqlanon.release.existing.people import PeopleColumns
+from sqlanon.sources.column_types import ENUM
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, cast
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.buckets import BucketValues, bucket_rows, rows_of_buckets, values_of_table
+from sqlanon.sql.classes.requirement import SqlRequirement
+from sqlanon.sql.classes.rows import RowsOfRequirements, rows_of
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.release.region_rows import ENDS
 from sqlanon.syntax.policy import policy_of
 
 # Formats that any connection can read.

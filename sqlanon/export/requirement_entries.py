@@ -11,8 +11,8 @@ from math import isclose
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Scalar, Value
 from sqlanon.export.certificate_format import Argument, Arguments, JoinedWith, RequirementEntry, figure_of
-from sqlanon.inputs.joins.requirements import JoinedRequirement
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sources.joins.requirements import JoinedRequirement
+from sqlanon.sql.questions.ask import BoundRequirement
 
 # Sums of logarithms depend on the order of their rows.
 _SAME = 1e-9

@@ -34,16 +34,16 @@ from sqlanon.export.quasi_text import as_text, changed_types
 from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, reopened, require_together, verify_file
-from sqlanon.inputs.joins.requirements import bind_joined, of_join
-from sqlanon.inputs.session_settings import is_writable, moments_in_utc
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
-from sqlanon.releases.composition import others_of, warning
-from sqlanon.releases.content import fingerprint_of, has_fingerprint
-from sqlanon.releases.joined import of_recorded
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.release.existing.composition import others_of, warning
+from sqlanon.release.existing.content import fingerprint_of, has_fingerprint
+from sqlanon.release.existing.joined import of_recorded
+from sqlanon.sources.joins.requirements import bind_joined, of_join
+from sqlanon.sources.session_settings import is_writable, moments_in_utc
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.names import alias, column, relation
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

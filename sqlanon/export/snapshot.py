@@ -18,11 +18,11 @@ from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation
-from sqlanon.inputs.column_types import without_enums
-from sqlanon.inputs.source import own_object
-from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
-from sqlanon.releases.content import has_fingerprint
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.release.existing.answerable import AnswerableRequirements, answerable_by
+from sqlanon.release.existing.content import has_fingerprint
+from sqlanon.sources.column_types import without_enums
+from sqlanon.sources.source import own_object
+from sqlanon.sql.build.names import column, relation
 
 # What requirements may read besides the released rows.
 _FROZEN = ("release_taxonomy", "release_value_range")

@@ -15,16 +15,16 @@ from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.export.formats.base import ExportFile, Format
 from sqlanon.export.requirement_entries import is_alike
 from sqlanon.export.snapshot import Frozen
-from sqlanon.inputs.item_lists import is_list
-from sqlanon.pipeline.check import measured
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.releases.answerable import AnswerableRequirements
-from sqlanon.releases.content import fingerprint_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.ddl import create_temporary
-from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column, parameter
-from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.release.existing.answerable import AnswerableRequirements
+from sqlanon.release.existing.content import fingerprint_of
+from sqlanon.release.pipeline.check import measured
+from sqlanon.sources.item_lists import is_list
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import create_temporary
+from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.names import alias, column, parameter
+from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.questions.ask import BoundRequirement
 
 _LIMITS = "SELECT current_setting('memory_limit'), current_setting('threads')"
 # Types whose texts can be read back as the values they were. Of others the text itself is the value.

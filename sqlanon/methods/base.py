@@ -24,10 +24,10 @@ from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.classes.buckets import BucketValues
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
-from sqlanon.sqlgen.release.recode import Recoding
-from sqlanon.sqlgen.release.region_rows import Placed
+from sqlanon.sql.classes.buckets import BucketValues
+from sqlanon.sql.release.multi_table_query import TablesQuery
+from sqlanon.sql.release.recode import Recoding
+from sqlanon.sql.release.region_rows import Placed
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import InternalError, UserError
-from sqlanon.inputs.preconditions import install_catalog, no_catalog, require_usual_session
+from sqlanon.sources.preconditions import install_catalog, no_catalog, require_usual_session
 from sqlanon.statements.base import Answer, Catalog, PassThrough, Statement
 from sqlanon.statements.log import logged
 

@@ -15,7 +15,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 import sqlanon
-from sqlanon.notebook.result import Result
+from sqlanon.clients.notebook.result import Result
 from tests.support.notebooks import SATISFIED, variables
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "notebooks" / "patients.ipynb"
@@ -191,7 +191,7 @@ def test_an_answer_is_an_arrow_stream(run: Any) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for seconds in ("_SECONDS_BEFORE_LINE", "_SECONDS_BETWEEN"):
-        monkeypatch.setattr(f"sqlanon.notebook.progress.{seconds}", 0.0)
+        monkeypatch.setattr(f"sqlanon.clients.notebook.progress.{seconds}", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")

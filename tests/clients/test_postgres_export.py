@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import sqlanon
 from sqlanon import EngineError, PrivacyViolation, UserError
-from sqlanon.terminal.cli import app
+from sqlanon.clients.terminal.cli import app
 from tests.support.column_types import TYPES
 from tests.support.postgres import asked, run, url
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlanon
-from sqlanon.terminal.cli import app
+from sqlanon.clients.terminal.cli import app
 
 
 def imported(*arguments: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from psycopg import sql
 from sqlglot import exp
 
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.sql.sizes import sizes
 from tests.support import warehouses
 from tests.support.names import quoted
 from tests.support.warehouses import (

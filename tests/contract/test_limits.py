@@ -13,14 +13,14 @@ from sqlanon import Connection, PolicyError
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.export.warehouses.compiled import compiled
 from sqlanon.methods.limits import Limits, Refusal
 from sqlanon.methods.registry import METHODS
-from sqlanon.pipeline.resolve import resolve_stage
-from sqlanon.pipeline.stages import Requested
+from sqlanon.release.pipeline.resolve import resolve_stage
+from sqlanon.release.pipeline.stages import Requested
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.releases.create_release import CreateRelease
-from sqlanon.warehouses.compiled import compiled
 from tests.support import methods
 from tests.support.database import rows, template
 from tests.support.methods import limits_of

@@ -11,7 +11,7 @@ import pytest
 
 from sqlanon.catalog import migrations
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.questions.macros import macro_definitions
+from sqlanon.sql.questions.macros import macro_definitions
 from tests.oracles.models import distinct_l_diversity, equal_t_closeness, ordered_t_closeness
 from tests.oracles.models.support import Table
 from tests.support.database import one_thread

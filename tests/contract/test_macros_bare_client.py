@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 import sqlanon
 from sqlanon.catalog import migrations
+from sqlanon.clients.terminal.cli import app
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.questions.load import load_question, model_names, question_names
-from sqlanon.terminal.cli import app
+from sqlanon.sql.questions.load import load_question, model_names, question_names
 from tests.support.models.macros import TABLE, answers, call, name, some_arguments, source, stored_hierarchy, text
 
 SETUP = """

@@ -14,10 +14,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.catalog import migrations
+from sqlanon.clients.session import Connection
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.questions.load import Question, load_question, question_names
-from sqlanon.questions.macros import macro_definitions
-from sqlanon.session import Connection
+from sqlanon.sql.questions.load import Question, load_question, question_names
+from sqlanon.sql.questions.macros import macro_definitions
 from tests.oracles.models.support import Table
 from tests.support.database import one_thread
 from tests.support.draws import draws

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.questions.ask import least_rows
-from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.questions.ask import least_rows
+from sqlanon.sql.questions.load import load_question, question_names
 from tests.oracles.models.support import Table
 from tests.support.database import one_thread
 from tests.support.draws import draws

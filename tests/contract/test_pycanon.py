@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pycanon import anonymity
 
-from sqlanon.questions.macros import macro_definitions
+from sqlanon.sql.questions.macros import macro_definitions
 from tests.support.database import one_thread
 
 QUASI = ["age", "zip"]

@@ -38,7 +38,7 @@ from sqlglot import parse_one
 from sqlglot.dialects.duckdb import DuckDB
 
 from sqlanon import connect
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.render import to_sql
 from tests.golden.hospital import FOLDERS, SETUP, Case
 from tests.golden.layout import Line, tree
 from tests.golden.live_views import POLICIES, body

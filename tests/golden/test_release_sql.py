@@ -6,7 +6,7 @@ import pytest
 from sqlglot import parse_one
 
 from sqlanon import connect
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.render import to_sql
 from tests.golden.files import statements
 from tests.golden.live_views import POLICIES, SETUP, body
 

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 from sqlanon import assets, connect
 from sqlanon.catalog import hierarchies, migrations, policies, releases
 from sqlanon.catalog.migrations import Condition, Migration
+from sqlanon.clients.terminal.cli import app
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, EngineError, UserError
-from sqlanon.terminal.cli import app
 
 FIRST = Migration(
     1,

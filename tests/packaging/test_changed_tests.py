@@ -89,7 +89,7 @@ def test_every_query_is_loaded_by_a_module(tool: ModuleType, tree: Any) -> None:
 
 
 def test_a_model_is_loaded_by_what_asks_its_questions(tool: ModuleType, tree: Any) -> None:
-    assert tree.loading("sql/models/entropy_l_diversity.sql") >= {"sqlanon.questions.load"}
+    assert tree.loading("sql/models/entropy_l_diversity.sql") >= {"sqlanon.sql.questions.load"}
     assert {"models", "check"} <= set(tool.select(["sql/models/entropy_l_diversity.sql"], tree).subjects)
 
 
@@ -123,7 +123,7 @@ def test_a_model_that_is_new_or_had_another_name_selects_what_the_modules_that_l
     monkeypatch.setattr(tool, "_git", lambda *arguments, check: former)
     found = tool.select([VARIANT], tree)
     assert found.everything == []
-    assert set(tool.select(["sqlanon/questions/load.py"], tree).paths(tree)) <= set(found.paths(tree))
+    assert set(tool.select(["sqlanon/sql/questions/load.py"], tree).paths(tree)) <= set(found.paths(tree))
 
 
 def test_a_model_that_all_modules_name_selects_what_the_modules_that_load_it_select(
@@ -132,7 +132,7 @@ def test_a_model_that_all_modules_name_selects_what_the_modules_that_load_it_sel
     path = "sql/models/k_anonymity.sql"
     text = (ROOT / path).read_text(encoding="utf-8")
     monkeypatch.setattr(tool, "_git", lambda *arguments, check: text)
-    assert set(tool.select(["sqlanon/questions/load.py"], tree).paths(tree)) <= set(
+    assert set(tool.select(["sqlanon/sql/questions/load.py"], tree).paths(tree)) <= set(
         tool.select([path], tree).paths(tree)
     )
 

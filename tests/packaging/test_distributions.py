@@ -104,7 +104,7 @@ def test_the_metadata_says_what_the_project_says(unpacked: Path) -> None:
 def test_the_wheel_finds_its_own_files(unpacked: Path, tmp_path: Path) -> None:
     program = "\n".join(
         (
-            "import sqlanon.assets as assets, sqlanon.udfs as udfs",
+            "import sqlanon.assets as assets, sqlanon.engines.udfs as udfs",
             "print(assets.__file__)",
             "print(assets.folder('sql'))",
             "print(udfs.load('pseudonym').pseudonym.__name__)",

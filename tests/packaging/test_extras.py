@@ -98,20 +98,20 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "adbc_driver_sqlite",
         *COMMAND_LINE,
     }
-    assert imported["scipy"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/ratings.py"}
-    assert imported["sklearn"] == {"sqlanon/tasks/learners.py", "sqlanon/tasks/learning.py"}
-    assert imported["altair"] == imported["vl_convert"] == {"sqlanon/report/charts.py"}
-    assert imported["IPython"] == {"sqlanon/notebook/magics.py", "sqlanon/notebook/progress.py"}
+    assert imported["scipy"] == {"sqlanon/assess/tasks/learners.py", "sqlanon/assess/tasks/ratings.py"}
+    assert imported["sklearn"] == {"sqlanon/assess/tasks/learners.py", "sqlanon/assess/tasks/learning.py"}
+    assert imported["altair"] == imported["vl_convert"] == {"sqlanon/export/report/charts.py"}
+    assert imported["IPython"] == {"sqlanon/clients/notebook/magics.py", "sqlanon/clients/notebook/progress.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
-    assert imported["prometheus_client"] == {"sqlanon/jobs/metrics.py"}
-    assert imported["dbt"] == {"sqlanon/dbt/model.py", "sqlanon/dbt/model_policy.py"}
+    assert imported["prometheus_client"] == {"sqlanon/clients/jobs/metrics.py"}
+    assert imported["dbt"] == {"sqlanon/clients/dbt/model.py", "sqlanon/clients/dbt/model_policy.py"}
     assert all(path.startswith(("sqlanon/export/", "sqlanon/catalog/")) for path in imported["msgspec"])
-    assert imported["pandas"] == {"sqlanon/releases/restored_columns.py"}
+    assert imported["pandas"] == {"sqlanon/release/existing/restored_columns.py"}
     for name in COMMAND_LINE:
-        assert all(path.startswith("sqlanon/terminal/") for path in imported[name])
+        assert all(path.startswith("sqlanon/clients/terminal/") for path in imported[name])
     for name in ("adbc_driver_manager", "adbc_driver_postgresql", "adbc_driver_sqlite"):
         assert all(path.startswith("sqlanon/engines/") for path in imported[name])
-    arrow = {"sqlanon/udfs.py", "sqlanon/estimates/batch/row_blocks.py", "sqlanon/engines/spark.py"}
+    arrow = {"sqlanon/engines/udfs.py", "sqlanon/estimates/batch/row_blocks.py", "sqlanon/engines/spark.py"}
     arrow |= {"sqlanon/engines/arrow_streams.py", "sqlanon/engines/spark_errors.py"}
     assert {path for path in imported["pyarrow"] if not path.startswith("udfs/")} <= arrow
     assert set(lower_bounds(PROJECT["dependencies"])) == {"duckdb", "msgspec", "sqlglot", "numpy", "pandas", "pytz"}

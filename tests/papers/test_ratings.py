@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlanon.tasks.ratings import error_of
+from sqlanon.assess.tasks.ratings import error_of
 from tests.oracles.ratings import Table, rmse
 from tests.support.ratings import ratings_of
 

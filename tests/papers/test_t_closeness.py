@@ -17,9 +17,9 @@ import duckdb
 import pytest
 
 from sqlanon.domain.policy import Requirement
-from sqlanon.questions.ask import bind_requirement
-from sqlanon.questions.load import load_question
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.questions.ask import bind_requirement
+from sqlanon.sql.questions.load import load_question
 from tests.oracles.models.support import Table, in_order
 
 # Figure 1 of the paper: the taxonomy of diseases, of height 3.

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.shared.lattice.sizes import sizes as lattice
-from sqlanon.pipeline.encode import sizes as ways
-from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.release.pipeline.encode import sizes as ways
+from sqlanon.sql.questions.load import load_question, question_names
+from sqlanon.sql.sizes import sizes
 from tests.support import mondrian
 from tests.support.draws import draws
 from tests.support.models import projected, search

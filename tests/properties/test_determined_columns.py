@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlanon.clients.session import connect
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.inputs.bind_policy import bind
-from sqlanon.inputs.source import bind_source
-from sqlanon.remarks.columns import log_chance, profiles
-from sqlanon.remarks.sizes import sizes
-from sqlanon.session import connect
+from sqlanon.release.remarks.columns import log_chance, profiles
+from sqlanon.release.remarks.sizes import sizes
+from sqlanon.sources.bind_policy import bind
+from sqlanon.sources.source import bind_source
 from tests.oracles.determination import Pair, agreeing, by_chance, by_shuffling, groups, most_common
 from tests.support.draws import draws
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sqlanon.domain.explanation import ExaminedNode, Explanation
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.pipeline.encode import encode_stage, solve_stage
-from sqlanon.pipeline.explain import explain_stage
-from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Requested
+from sqlanon.release.pipeline.encode import encode_stage, solve_stage
+from sqlanon.release.pipeline.explain import explain_stage
+from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
+from sqlanon.release.pipeline.stages import Requested
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.releases.explain_release import ExplainRelease
 from tests.oracles.k_anonymity import respondents

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from sqlanon.questions.statistics import load_statistic, statistic_names
+from sqlanon.sql.questions.statistics import load_statistic, statistic_names
 from tests.oracles import disclosure as oracle
 from tests.support.draws import draws
 from tests.support.figures import FRACTION, OF_MORE, SUPPRESSED, classes_of, measured, tables

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.hierarchies import stored
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.hierarchies import stored
 from tests.oracles import hierarchies as oracle
 from tests.support.hierarchies import assert_levels_nest, connection, quick
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.shared.lattice.sizes import sizes
-from sqlanon.sqlgen.sizes import sizes as key_sizes
+from sqlanon.sql.sizes import sizes as key_sizes
 from tests.oracles.granularity_loss import Taxonomy, granularity_loss
 from tests.oracles.joined import anonymity, linkability
 from tests.oracles.k_anonymity import violating_rows

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from sqlanon.sqlgen.cells.key_layout import KeyLayout, bits_for
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.sql.cells.key_layout import KeyLayout, bits_for
+from sqlanon.sql.sizes import sizes
 from tests.support.draws import draws
 from tests.support.policies import (
     BUDGET,

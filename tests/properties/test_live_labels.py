@@ -12,7 +12,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation, connect
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.sql.sizes import sizes
 from tests.support.draws import draws
 from tests.support.policies import BUDGET
 

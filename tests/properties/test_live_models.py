@@ -12,7 +12,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection
-from sqlanon.questions.load import question_names
+from sqlanon.sql.questions.load import question_names
 from tests.oracles.lattice import recoded
 from tests.support.draws import draws
 from tests.support.models.search import NODES, VALUES, Drawn, drawn, exhaustive, install, withheld

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection
 from sqlanon.methods.generalization.local_recoding.rounds import ROUNDS
 from sqlanon.methods.shared.lattice.losses import LOSSES
-from sqlanon.questions.load import question_names
+from sqlanon.sql.questions.load import question_names
 from tests.oracles.lattice import Node
 from tests.oracles.local_recoding import Task, local_recoding, lost, optimum, placements, shown
 from tests.support.draws import draws

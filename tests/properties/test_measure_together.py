@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.estimates.batch import distinct_rows
 from sqlanon.estimates.sizes import sizes
-from sqlanon.sqlgen.build.names import literal
+from sqlanon.sql.build.names import literal
 from sqlanon.statements.workloads import _ask_source, _measure
 from tests.support.estimates.figures import figures_of
 from tests.support.estimates.queries import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables

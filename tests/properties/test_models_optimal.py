@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from sqlanon.methods.shared.lattice.sizes import sizes
-from sqlanon.questions.load import question_names
+from sqlanon.sql.questions.load import question_names
 from tests.support.draws import draws
 from tests.support.models.search import Drawn, assert_optimal, drawn
 from tests.support.policies import BUDGET

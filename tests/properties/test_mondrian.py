@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.domain.adjustable import Adjustable
 from sqlanon.methods.shared.partition.sizes import sizes
-from sqlanon.questions.load import load_question
-from sqlanon.sqlgen.sizes import sizes as key_sizes
+from sqlanon.sql.questions.load import load_question
+from sqlanon.sql.sizes import sizes as key_sizes
 from tests.oracles.mondrian import Domain, Options, granularity_loss
 from tests.support.draws import draws
 from tests.support.mondrian import QUESTIONS, Case, Regions, cases, digits, expected, quoted

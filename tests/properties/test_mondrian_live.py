@@ -20,7 +20,7 @@ from hypothesis import Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, DataError, connect
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.sql.sizes import sizes
 from tests.oracles.models import k_anonymity
 from tests.oracles.models.support import Class, Table
 from tests.oracles.mondrian import Domain, bounds, order

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.shared.lattice.sizes import sizes
-from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen.sizes import sizes as key_sizes
+from sqlanon.sql.questions.load import load_question, question_names
+from sqlanon.sql.sizes import sizes as key_sizes
 from tests.support.draws import draws
 from tests.support.losses import ORACLES
 from tests.support.models.projected import Best, Projected, changed, exhaustive, install, projected, shown

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.tasks.ratings import Ratings, error_of
+from sqlanon.assess.tasks.ratings import Ratings, error_of
 from tests.oracles.ratings import Table, item_means, padded, rmse
 from tests.support.draws import draws
 from tests.support.ratings import ratings_of

@@ -17,9 +17,9 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.shared.lattice.node_evaluator import batch_of
 from sqlanon.methods.shared.lattice.rollup import Rollups
 from sqlanon.methods.shared.lattice.sizes import sizes
-from sqlanon.pipeline.encode import encode_stage
-from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Requested
+from sqlanon.release.pipeline.encode import encode_stage
+from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
+from sqlanon.release.pipeline.stages import Requested
 from sqlanon.statements.releases.create_release import CreateRelease
 from tests.oracles.lattice import nodes
 from tests.support.draws import draws

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.domain.adjustable import Adjustable
 from sqlanon.methods.shared.partition.sizes import sizes
-from sqlanon.sqlgen.sizes import sizes as key_sizes
+from sqlanon.sql.sizes import sizes as key_sizes
 from tests.oracles.models.support import Table
 from tests.oracles.mondrian import Attribute, Domain, Mondrian, Options
 from tests.oracles.sliced_worlds import beliefs, beliefs_without_buckets

@@ -22,7 +22,7 @@ from sqlanon.methods.fragmentation.association.looseness import looseness
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
 from sqlanon.methods.fragmentation.verify import FRAGMENTATION, K_LOOSENESS, kept_apart, loosely_associated
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sql.build.names import column, relation
 from tests.oracles.fragments import correct
 from tests.support.loose import agrees, judged
 from tests.support.spark import registered

@@ -22,12 +22,12 @@ from sqlanon.engines.spark import SparkEngine
 from sqlanon.methods.anatomy.verify import unequal_buckets
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS
 from sqlanon.methods.shared.diversity import VARIANTS
-from sqlanon.pipeline.check import measured, violating_classes
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
-from sqlanon.sqlgen.build.expressions import union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.buckets import BucketValues, rows_of_buckets
-from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.release.pipeline.check import measured, violating_classes
+from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.buckets import BucketValues, rows_of_buckets
+from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from tests.oracles.anatomy import by_bucket, diverse, fitting, unequal
 from tests.support.spark import registered
 

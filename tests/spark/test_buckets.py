@@ -34,10 +34,10 @@ from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.methods.shared.bucket_tables import code_name
 from sqlanon.methods.shared.diversity import VARIANTS
-from sqlanon.pipeline.check import violating_classes
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
-from sqlanon.sqlgen.build.names import column, literal, relation
-from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.release.pipeline.check import violating_classes
+from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 from tests.oracles.anatomy import by_bucket, dealt, diverse, feasible, most_groups
 from tests.support.spark import registered
 

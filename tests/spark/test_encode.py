@@ -20,15 +20,15 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.hierarchies.base import functional
 from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.lattice.node_rows_sql import part_of_node
-from sqlanon.questions.ask import bind_requirement
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.guard import violations
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.cells import cells, codes, tree, tree_summary
+from sqlanon.sql.cells.key_layout import KeyLayout
+from sqlanon.sql.classes.guard import violations
+from sqlanon.sql.hierarchies.base import functional
+from sqlanon.sql.questions.ask import bind_requirement
 
 pytestmark = pytest.mark.spark
 

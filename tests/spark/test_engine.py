@@ -18,8 +18,8 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine, local_session
 from sqlanon.engines.spark_sql import spark_sql
 from sqlanon.errors import EngineError
-from sqlanon.sqlgen.build.ddl import drop
-from sqlanon.sqlgen.build.names import column, parameter, relation
+from sqlanon.sql.build.ddl import drop
+from sqlanon.sql.build.names import column, parameter, relation
 
 pytestmark = pytest.mark.spark
 

@@ -24,7 +24,7 @@ from sqlanon.methods.fragmentation.association import block_grids, fill_blocks_s
 from sqlanon.methods.fragmentation.association.looseness import looseness
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 from tests.oracles.loose import most_blocks
 from tests.support.spark import registered
 

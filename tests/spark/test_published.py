@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, UserError, connect
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.pipeline import check
-from sqlanon.sqlgen.release import release_query
+from sqlanon.release.pipeline import check
+from sqlanon.sql.release import release_query
 
 pytestmark = pytest.mark.spark
 

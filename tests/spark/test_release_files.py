@@ -19,7 +19,7 @@ from sqlanon import UserError, connect
 from sqlanon.engines.federated.parquet_folder import ParquetFolder
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.errors import EngineError
-from sqlanon.pipeline import check
+from sqlanon.release.pipeline import check
 
 pytestmark = pytest.mark.spark
 

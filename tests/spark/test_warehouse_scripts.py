@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.sql.sizes import sizes
 from tests.support.names import quoted
 from tests.support.warehouses import (
     BUCKET_COLUMNS,

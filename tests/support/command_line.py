@@ -12,7 +12,7 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 import sqlanon
-from sqlanon.terminal.cli import app
+from sqlanon.clients.terminal.cli import app
 
 SQLANON = [sys.executable, "-m", "sqlanon"]
 

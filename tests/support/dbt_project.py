@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sqlanon.dbt.macro_files import install_macros
+from sqlanon.clients.dbt.macro_files import install_macros
 
 __all__ = ["Project", "page_files"]
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.questions.statistics import bind_statistic, load_statistic, statistic_names
-from sqlanon.releases.statistics import statistics_of
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.classes.rows import rows_of
+from sqlanon.release.existing.statistics import statistics_of
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.classes.rows import rows_of
+from sqlanon.sql.questions.statistics import bind_statistic, load_statistic, statistic_names
 from tests.support.names import quoted
 
 __all__ = ["FRACTION", "OF_MORE", "SUPPRESSED", "classes_of", "measured", "tables"]

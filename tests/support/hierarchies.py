@@ -13,9 +13,9 @@ from hypothesis import settings
 from sqlglot import exp
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.hierarchies.base import functional
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.hierarchies.base import functional
 from tests.support.draws import draws
 
 Labels = tuple[str | None, ...]

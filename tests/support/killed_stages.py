@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlanon
 from sqlanon.methods import registry
-from sqlanon.pipeline import run
+from sqlanon.release.pipeline import run
 from tests.support.methods import CALLS, SETUP, with_example
 
 __all__ = ["ENDED", "REACHED", "STAGES"]

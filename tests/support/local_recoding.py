@@ -15,10 +15,10 @@ from sqlanon import Connection, PrivacyViolation
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.choice import Generalization
-from sqlanon.pipeline.encode import encode_stage, solve_stage
-from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Requested
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.release.pipeline.encode import encode_stage, solve_stage
+from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
+from sqlanon.release.pipeline.stages import Requested
+from sqlanon.sql.sizes import sizes
 from sqlanon.statements.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.local_recoding import Class, Classes, Counts, Task

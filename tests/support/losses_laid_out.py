@@ -16,11 +16,11 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.lattice.losses import LOSSES, Loss, Setting
 from sqlanon.methods.shared.lattice.rollup import Rollups
-from sqlanon.pipeline.encode import encode_stage
-from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Encoded, Requested
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.steps import Step, with_steps
+from sqlanon.release.pipeline.encode import encode_stage
+from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
+from sqlanon.release.pipeline.stages import Encoded, Requested
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.statements.releases.create_release import CreateRelease
 from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import nodes

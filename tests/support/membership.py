@@ -9,13 +9,13 @@ from typing import Any
 import duckdb
 from sqlglot import exp
 
+from sqlanon.assess.figures.membership import membership_figures
 from sqlanon.domain.reading import Reading
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.figures.membership import membership_figures
-from sqlanon.releases.estimable import RecordedColumn, RecordedTable
-from sqlanon.releases.membership import matching_of
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.release.existing.estimable import RecordedColumn, RecordedTable
+from sqlanon.release.existing.membership import matching_of
+from sqlanon.sql.build.names import relation
 from tests.oracles.membership import Column
 from tests.support.names import quoted
 

@@ -18,9 +18,9 @@ from typing import Any
 import typer.main
 
 import sqlanon
-from sqlanon.terminal.cli import app
-from sqlanon.terminal.presentation import Output
-from sqlanon.terminal.scripts import ScriptRun
+from sqlanon.clients.terminal.cli import app
+from sqlanon.clients.terminal.presentation import Output
+from sqlanon.clients.terminal.scripts import ScriptRun
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN_FIRST = re.compile(r"<!-- run first: (\S+) -->")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import sqlanon
-from sqlanon.session import Connection
-from sqlanon.tasks.ratings import Ratings
+from sqlanon.assess.tasks.ratings import Ratings
+from sqlanon.clients.session import Connection
 from tests.oracles.ratings import Table
 from tests.oracles.similarity import Rating
 

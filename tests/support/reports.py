@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlanon import Connection
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.report.page import report_page
+from sqlanon.export.report.page import report_page
 from tests.support.database import template
 from tests.support.html_page import Page
 

@@ -12,7 +12,7 @@ from sqlanon.domain.policy import Attribute, Role
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.slicing.correlation import Correlations, mean_square_contingency
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sql.build.names import relation
 from tests.support.names import quoted
 
 __all__ = ["CONTINGENCY", "NAMES", "PATIENTS", "contingency", "contingency_of", "patients"]

@@ -14,7 +14,7 @@ import sqlanon
 from sqlanon import Connection
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.warehouses.compiled import compiled
+from sqlanon.export.warehouses.compiled import compiled
 from tests.support.names import quoted
 
 __all__ = [

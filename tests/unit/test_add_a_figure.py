@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 
 import sqlanon
 from sqlanon import assets
-from sqlanon.questions.statistics import load_statistic, statistic_names
+from sqlanon.sql.questions.statistics import load_statistic, statistic_names
 from tests.support.figures import classes_of, measured, tables
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,8 +15,8 @@ from sqlanon import Connection, connect, plugins
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.errors import InternalError
 from sqlanon.estimates.labels import spans
-from sqlanon.hierarchies.base import READINGS, builder
 from sqlanon.plugins import names
+from sqlanon.sql.hierarchies.base import READINGS, builder
 
 KIND = "remainders"
 
@@ -30,7 +30,7 @@ def _labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) 
 
 
 def kind_of(**parts: Any) -> ModuleType:
-    module = ModuleType(f"sqlanon.hierarchies.{KIND}")
+    module = ModuleType(f"sqlanon.sql.hierarchies.{KIND}")
     given = {
         "STORED": False,
         "KEEPS_ORDER": False,
@@ -49,10 +49,10 @@ def kind_of(**parts: Any) -> ModuleType:
 def add(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
     def with_kind(package: str) -> tuple[str, ...]:
         # A module that is imported meanwhile keeps this function: afterwards it has to answer as the other.
-        is_there = package == "sqlanon.hierarchies" and f"{package}.{KIND}" in sys.modules
+        is_there = package == "sqlanon.sql.hierarchies" and f"{package}.{KIND}" in sys.modules
         return (*names(package), KIND) if is_there else names(package)
 
-    monkeypatch.setitem(sys.modules, f"sqlanon.hierarchies.{KIND}", module)
+    monkeypatch.setitem(sys.modules, f"sqlanon.sql.hierarchies.{KIND}", module)
     monkeypatch.setattr(plugins, "names", with_kind)
 
 
@@ -110,5 +110,5 @@ def test_a_kind_that_lacks_a_part_is_refused_when_a_hierarchy_is_made(
 
 def test_estimates_can_read_what_kinds_say_of_themselves() -> None:
     assert set(READINGS) <= set(spans._FORMS)
-    for kind in names("sqlanon.hierarchies"):
+    for kind in names("sqlanon.sql.hierarchies"):
         assert isinstance(builder(kind).STORED, bool)

@@ -19,7 +19,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import assets
-from sqlanon.questions.load import load_question, model_names, question_names
+from sqlanon.sql.questions.load import load_question, model_names, question_names
 from tests.support.database import one_thread
 from tests.support.models.contract import (
     check_against_the_oracle,

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sqlanon import Connection
-from sqlanon.pipeline.advise import sizes
+from sqlanon.release.pipeline.advise import sizes
 from tests.support.database import template
 
 

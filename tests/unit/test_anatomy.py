@@ -13,9 +13,9 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
+from sqlanon.clients.terminal.datasets import load_adult
 from sqlanon.errors import InternalError
-from sqlanon.inputs.sizes import sizes
-from sqlanon.terminal.datasets import load_adult
+from sqlanon.sources.sizes import sizes
 from tests.support.database import VISIT_ROLES as ROLES
 from tests.support.database import rows, tables, template, visits
 
@@ -624,7 +624,7 @@ def test_rows_whose_numbers_have_gaps_are_not_dealt_out(con: Connection, monkeyp
 def test_rows_that_stand_as_they_were_dealt_out_are_an_error(
     con: Connection, monkeypatch: pytest.MonkeyPatch, sensitive: str
 ) -> None:
-    from sqlanon.pipeline import materialize
+    from sqlanon.release.pipeline import materialize
 
     con.execute(f"CREATE POLICY q ON visits (age QUASI IDENTIFIER, {sensitive}) REQUIRE k_anonymity(k => 2)")
     monkeypatch.setattr(materialize, "shuffled", lambda rows, *_: exp.select("*").from_(rows.subquery("released")))

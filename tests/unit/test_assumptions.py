@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sqlanon import Connection
+from sqlanon.clients.terminal.cli import app
 from sqlanon.export.markdown import to_markdown
-from sqlanon.terminal.cli import app
 from tests.support.database import template
 
 SOURCE = """

@@ -11,7 +11,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, SqlanonError
-from sqlanon.session import StatementEvent
+from sqlanon.clients.session import StatementEvent
 from tests.oracles import attacks as oracle
 
 ROWS = [(20 + i % 4, "uv"[i % 2], ("flu", "cold", "asthma", None)[(i + i // 4) % 4], i % 7) for i in range(24)]

@@ -16,12 +16,12 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
-from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
-from sqlanon.inputs.source import bind_source
-from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.stages import Requested
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
+from sqlanon.release.pipeline.stages import Requested
+from sqlanon.sources.bind_policy import bind, hierarchies_of, public_source
+from sqlanon.sources.requirements import bind_requirements, resolve_requirements
+from sqlanon.sources.source import bind_source
+from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.releases.create_release import CreateRelease

@@ -17,9 +17,9 @@ from sqlanon import Connection
 from sqlanon.domain.policy import Requirement
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError
-from sqlanon.pipeline.check import reported
-from sqlanon.questions.ask import bind_requirement
-from sqlanon.sqlgen.build.sql_files import query_tree
+from sqlanon.release.pipeline.check import reported
+from sqlanon.sql.build.sql_files import query_tree
+from sqlanon.sql.questions.ask import bind_requirement
 from tests.support.database import template
 
 SETUP = """

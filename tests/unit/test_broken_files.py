@@ -11,10 +11,10 @@ import pytest
 
 import sqlanon
 from sqlanon import InternalError, assets
-from sqlanon.questions.load import load_question, model_names
-from sqlanon.questions.statistics import load_statistic
-from sqlanon.session import StatementEvent
-from sqlanon.terminal import completion
+from sqlanon.clients.session import StatementEvent
+from sqlanon.clients.terminal import completion
+from sqlanon.sql.questions.load import load_question, model_names
+from sqlanon.sql.questions.statistics import load_statistic
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a file may hold in place of what it held. Its header is left where it is its SQL that cannot be read.

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sqlanon import Connection, PrivacyViolation, UserError, connect
-from sqlanon.terminal.cli import app
+from sqlanon.clients.terminal.cli import app
 from tests.support.column_types import TYPES
 from tests.support.database import ONE_THREAD, new_database, template
 

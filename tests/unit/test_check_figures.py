@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
-from sqlanon.questions.load import load_question, question_names
+from sqlanon.sql.questions.load import load_question, question_names
 from tests.oracles.models.support import Table
 
 COLUMNS = ("a", "b", "s")

@@ -18,11 +18,11 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon import session
+from sqlanon.clients import session
+from sqlanon.clients.terminal.command_arguments import release_name
+from sqlanon.clients.terminal.data_commands import FORMATS
 from sqlanon.export import formats
 from sqlanon.statements.parser import parse_script
-from sqlanon.terminal.command_arguments import release_name
-from sqlanon.terminal.data_commands import FORMATS
 from tests.support.command_line import PATIENTS, RELEASE, SQLANON, environment, in_terminal, invoke, run_script
 from tests.support.processes import running
 
@@ -49,9 +49,8 @@ def test_the_version() -> None:
 
 def test_the_version_comes_without_what_only_commands_need() -> None:
     """So that it comes at once: the shell and the tables are loaded on demand."""
-    code = (
-        "import sys; sys.argv[1:] = ['--version']; from sqlanon.terminal.cli import app; app(standalone_mode=False)\n"
-    )
+    code = "import sys; sys.argv[1:] = ['--version']; from sqlanon.clients.terminal.cli import app\n"
+    code += "app(standalone_mode=False)\n"
     code += "print(sorted({'prompt_toolkit', 'rich', 'pandas'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[1] == "[]"
@@ -337,7 +336,7 @@ def test_a_missing_module_is_named() -> None:
     bare = f"{without} import duckdb; duckdb.execute('SELECT now()').fetchall()"
     if subprocess.run([sys.executable, "-c", bare], capture_output=True).returncode == 0:
         pytest.skip("this DuckDB needs no pytz")
-    program = f"{without} from sqlanon.terminal.cli import main; main()"
+    program = f"{without} from sqlanon.clients.terminal.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, "run", "-"],
         env=environment(),

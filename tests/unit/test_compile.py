@@ -16,10 +16,10 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.portable import require_portable
 from sqlanon.errors import CatalogError, PolicyError, SqlanonError, UserError
-from sqlanon.sqlgen.sizes import sizes as guard_sizes
-from sqlanon.warehouses.compiled import compiled
-from sqlanon.warehouses.dialects import DIALECTS
-from sqlanon.warehouses.sizes import sizes
+from sqlanon.export.warehouses.compiled import compiled
+from sqlanon.export.warehouses.dialects import DIALECTS
+from sqlanon.export.warehouses.sizes import sizes
+from sqlanon.sql.sizes import sizes as guard_sizes
 from tests.support.command_line import RELEASE, invoke
 from tests.support.warehouses import (
     BUCKET_COLUMNS,

@@ -15,8 +15,8 @@ import pytest
 
 import sqlanon
 from sqlanon import UserError
-from sqlanon.terminal.presentation import Output
-from sqlanon.terminal.scripts import ScriptRun
+from sqlanon.clients.terminal.presentation import Output
+from sqlanon.clients.terminal.scripts import ScriptRun
 from tests.support.database import template
 
 TODAY = datetime.now(UTC).strftime("%Y-%m-")

@@ -12,11 +12,11 @@ from sqlanon.catalog import policies
 from sqlanon.catalog._domain_json import PolicyObject
 from sqlanon.catalog._json import BadJson, json_of, typed
 from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.clients.session import connect
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError, StatementError
-from sqlanon.session import connect
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.syntax.definitions import policy_text

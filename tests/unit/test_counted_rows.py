@@ -11,7 +11,7 @@ from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError
 from sqlanon.estimates.counted_rows import counted_source
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sql.build.names import relation
 
 # Rows of few values, so that many are equal; NULLs, a column `n`, a name with a quote, and a group of one row.
 SOURCE = """

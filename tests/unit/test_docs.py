@@ -22,8 +22,8 @@ import pytest
 import typer.main
 
 import sqlanon
-from sqlanon.pipeline.run import RELEASE
-from sqlanon.terminal.cli import app
+from sqlanon.clients.terminal.cli import app
+from sqlanon.release.pipeline.run import RELEASE
 from tests.support.pages import OUTPUT, ROOT, Reading, tables
 from tools.site_hook import linked, page_of, plain_blocks, rewritten
 

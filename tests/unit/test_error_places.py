@@ -6,9 +6,9 @@ import duckdb
 import pytest
 
 from sqlanon import Connection, connect
+from sqlanon.clients.terminal.scripts import as_sqlanon_error
 from sqlanon.errors import InternalError, Position, PrivacyViolation, SqlanonError, UserError
 from sqlanon.statements.parser import parse_script
-from sqlanon.terminal.scripts import as_sqlanon_error
 from tests.support.database import template
 
 POLICY = """CREATE POLICY p ON visits (

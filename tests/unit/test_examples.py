@@ -9,12 +9,12 @@ import duckdb
 import pytest
 
 from sqlanon import assets
-from sqlanon.session import connect
+from sqlanon.clients.session import connect
+from sqlanon.clients.terminal.datasets import load_adult
 from sqlanon.statements.base import PassThrough
 from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.policies.create_policy import CreatePolicy
-from sqlanon.terminal.datasets import load_adult
 
 HIERARCHIES = {
     statement.definition.name: statement.definition

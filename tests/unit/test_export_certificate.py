@@ -22,7 +22,7 @@ from sqlanon.export.certificate import Evidence, Proof, certificate
 from sqlanon.export.certificate_format import Certificate, FileEntry, to_json
 from sqlanon.export.markdown import to_markdown
 from sqlanon.methods.shared.lattice.losses import LOSSES
-from sqlanon.questions.ask import bind_requirement
+from sqlanon.sql.questions.ask import bind_requirement
 
 CELL = re.compile(r"(?<!\\)\|")
 

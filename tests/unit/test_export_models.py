@@ -10,7 +10,7 @@ import pytest
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.export.formats import csv as csv_format
-from sqlanon.questions.load import load_question
+from sqlanon.sql.questions.load import load_question
 from tests.support.models.patients import (
     DISEASES,
     HIDDEN,

@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 import sqlanon
 from sqlanon import PrivacyViolation, UserError
+from sqlanon.clients.terminal.cli import app
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.errors import EngineError
 from sqlanon.export.destinations import partition
-from sqlanon.terminal.cli import app
 
 # Values of which some are hard to have in the name of a folder.
 WARDS = (

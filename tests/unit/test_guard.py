@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.classes.guard import kept_classes, restricted, violations, withheld_rows
-from sqlanon.sqlgen.classes.normal_relations import Background, literal_rows, relations_of, sensitive_values
-from sqlanon.sqlgen.classes.rows import Rows, rows_of
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.classes.guard import kept_classes, restricted, violations, withheld_rows
+from sqlanon.sql.classes.normal_relations import Background, literal_rows, relations_of, sensitive_values
+from sqlanon.sql.classes.rows import Rows, rows_of
+from sqlanon.sql.sizes import sizes
 from tests.support.draws import draws
 
 Row = tuple[object, object]

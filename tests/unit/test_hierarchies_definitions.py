@@ -11,8 +11,8 @@ from sqlanon import plugins
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import InternalError, PolicyError, UserError
-from sqlanon.hierarchies import builder, functional, stored
-from sqlanon.sqlgen.build.names import column
+from sqlanon.sql.build.names import column
+from sqlanon.sql.hierarchies import builder, functional, stored
 
 HOSTILE = 'no "name"; DROP TABLE x --\N{SNOWMAN}'
 
@@ -144,8 +144,8 @@ def test_labels_leave_the_value_alone() -> None:
 
 
 def test_the_kinds_are_the_files_of_the_package() -> None:
-    assert plugins.names("sqlanon.hierarchies") == ("calendar", "intervals", "levels", "parents", "prefixes")
-    assert {kind: builder(kind).STORED for kind in plugins.names("sqlanon.hierarchies")} == {
+    assert plugins.names("sqlanon.sql.hierarchies") == ("calendar", "intervals", "levels", "parents", "prefixes")
+    assert {kind: builder(kind).STORED for kind in plugins.names("sqlanon.sql.hierarchies")} == {
         "calendar": False,
         "intervals": False,
         "levels": True,

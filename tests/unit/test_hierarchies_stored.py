@@ -11,9 +11,9 @@ import pytest
 from sqlanon import connect
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchies import stored
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.hierarchies import stored
 
 Row = Sequence[str | None]
 HOSTILE = 'a "b". select' + "\N{SNOWMAN}" * 190

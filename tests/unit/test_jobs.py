@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
 from sqlanon import connect
-from sqlanon.terminal.cli import app
+from sqlanon.clients.terminal.cli import app
 
 SCRIPT = """
 BEGIN;
@@ -232,7 +232,7 @@ def test_a_version_is_part_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert [outcome(), outcome()] == ["done", "unchanged"]
     monkeypatch.setattr("duckdb.__version__", "9.9.9")
     assert [outcome(), outcome()] == ["done", "unchanged"]
-    monkeypatch.setattr("sqlanon.jobs.inputs.plugin_versions", lambda: [("extended", "1.1")])
+    monkeypatch.setattr("sqlanon.clients.jobs.inputs.plugin_versions", lambda: [("extended", "1.1")])
     assert [outcome(), outcome()] == ["done", "unchanged"]
 
 

@@ -15,15 +15,15 @@ from prompt_toolkit.document import Document
 
 import sqlanon
 from sqlanon import SqlanonError
+from sqlanon.clients.terminal.completion import StatementCompleter
+from sqlanon.clients.terminal.history import may_hold_secret
 from sqlanon.domain.identifiers import nearest
 from sqlanon.engines.translated import translated
 from sqlanon.errors import may_have_password, without_passwords
-from sqlanon.inputs.column_types import without_enums
-from sqlanon.inputs.kept_queries import require_no_password
+from sqlanon.sources.column_types import without_enums
+from sqlanon.sources.kept_queries import require_no_password
 from sqlanon.statements.parser import hint_for, parse_script
 from sqlanon.statements.registry import keywords
-from sqlanon.terminal.completion import StatementCompleter
-from sqlanon.terminal.history import may_hold_secret
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processor time is limited by a signal")
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sqlanon import connect
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.fragmentation import draw_association
 from sqlanon.methods.fragmentation.association import tuple_keys
@@ -18,8 +19,7 @@ from sqlanon.methods.fragmentation.association.block_search import Blocks
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import dissolved, rows_of_blocks, some_blocks
 from sqlanon.methods.fragmentation.association.looseness import looseness
 from sqlanon.methods.fragmentation.association.sizes import sizes
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.udfs import registered
+from sqlanon.sql.build.names import column, relation
 from tests.oracles.left_out import fewest
 from tests.oracles.loose import most_blocks
 from tests.support.loose import (

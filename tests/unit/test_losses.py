@@ -17,7 +17,7 @@ from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.losses.average_class_size import AverageClassSize
 from sqlanon.methods.shared.lattice.losses.discernibility import Discernibility
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.sql.sizes import sizes
 from tests.support.database import new_database
 from tests.support.draws import draws
 from tests.support.losses import ORACLES

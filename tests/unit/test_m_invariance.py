@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.report import charts
+from sqlanon.export.report import charts
 from tests.support.invariance import KEY, counterfeits_of, people_in_series, publish, shown
 from tests.support.reports import page_of
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.report import charts
+from sqlanon.export.report import charts
 from tests.support.invariance import counterfeits_of, in_ranges, people_in_series, publish
 from tests.support.reports import page_of
 

@@ -58,7 +58,7 @@ def test_the_pictures_show_the_imports_as_they_are() -> None:
 
     page = (PAGES / "architecture.md").read_text(encoding="utf-8")
     assert drawn_anew(page) == page
-    for package in ("sqlanon", "sqlanon.methods", "sqlanon.estimates", "sqlanon.sqlgen"):
+    for package in ("sqlanon", "sqlanon.methods", "sqlanon.estimates", "sqlanon.sql"):
         assert diagram(package) in page
 
 

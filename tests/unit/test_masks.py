@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sqlanon import udfs
+from sqlanon.engines import udfs
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LINK_BITS
 from sqlanon.estimates.batch.label_masks import Codes, Masks, encoded, masks_of
 

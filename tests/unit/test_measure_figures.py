@@ -9,9 +9,9 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
+from sqlanon.clients.terminal.datasets import load_adult
 from sqlanon.errors import InternalError, StatementError
-from sqlanon.questions.statistics import load_statistic, parse_statistic, statistic_names
-from sqlanon.terminal.datasets import load_adult
+from sqlanon.sql.questions.statistics import load_statistic, parse_statistic, statistic_names
 
 SETUP = """
 CREATE TABLE people AS SELECT

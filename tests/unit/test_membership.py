@@ -9,12 +9,12 @@ import pytest
 from sqlglot import exp
 
 from sqlanon import Connection, PolicyError, StatementError, UserError
+from sqlanon.assess.figures.membership import sizes
 from sqlanon.assess.measure_figures import figure_names
+from sqlanon.clients.terminal.completion import STATEMENTS
 from sqlanon.domain.reading import Reading
-from sqlanon.figures.membership import sizes
-from sqlanon.releases.estimable import RecordedColumn, RecordedTable
-from sqlanon.releases.membership import matching_of
-from sqlanon.terminal.completion import STATEMENTS
+from sqlanon.release.existing.estimable import RecordedColumn, RecordedTable
+from sqlanon.release.existing.membership import matching_of
 from tests.support.database import rows, template
 from tests.support.membership import measured
 

@@ -13,9 +13,9 @@ import duckdb
 import pytest
 
 from sqlanon import Connection, PrivacyViolation, UserError, connect
-from sqlanon.pipeline import run
-from sqlanon.pipeline.stages import Materialized
-from sqlanon.questions.load import load_question
+from sqlanon.release.pipeline import run
+from sqlanon.release.pipeline.stages import Materialized
+from sqlanon.sql.questions.load import load_question
 from tests.oracles.models.support import Table
 from tests.support.models.patients import (
     DISEASES,

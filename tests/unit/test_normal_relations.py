@@ -17,18 +17,18 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.errors import InternalError
-from sqlanon.sqlgen.build.names import column, literal, relation
-from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.taxonomy import Taxonomy
-from sqlanon.sqlgen.classes.normal_relations import (
+from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.taxonomy import Taxonomy
+from sqlanon.sql.classes.normal_relations import (
     Background,
     equivalence_class_of,
     literal_rows,
     relations_of,
     sensitive_values,
 )
-from sqlanon.sqlgen.classes.rows import Rows, rows_of
+from sqlanon.sql.classes.rows import Rows, rows_of
 from tests.support.draws import draws
 
 

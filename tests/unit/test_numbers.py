@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import sqlanon
+from sqlanon.clients.session import Connection
 from sqlanon.errors import PolicyError, StatementError
-from sqlanon.session import Connection
 
 PATIENTS = """
 CREATE TABLE patients AS

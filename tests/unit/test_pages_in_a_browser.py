@@ -12,8 +12,8 @@ import pytest
 from sqlanon import Connection
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.report.page import report_page
-from sqlanon.report.policy_page import policy_page
+from sqlanon.export.report.page import report_page
+from sqlanon.export.report.policy_page import policy_page
 from tests.support.browser import answer_of, browser, dom_of
 from tests.support.html_page import Page
 from tests.support.reports import QUOTED, people

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sqlanon.clients.session import Connection
 from sqlanon.errors import DataError, PolicyError, SqlanonError, StatementError
-from sqlanon.inputs.sizes import sizes as input_sizes
 from sqlanon.methods.slicing.sizes import sizes
-from sqlanon.session import Connection
+from sqlanon.sources.sizes import sizes as input_sizes
 from tests.support.ratings import RATINGS, films, rated
 
 SLICING = "METHOD slicing(l => 2, variant => 'distinct', grouping => 'random', bucket_size => 2"

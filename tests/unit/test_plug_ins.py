@@ -43,7 +43,7 @@ mondrian = extended.nowhere
 [sqlanon.formats]
 text = extended.text
 csv = extended.nowhere
-[sqlanon.hierarchies]
+[sqlanon.sql.hierarchies]
 letters = extended.letters
 intervals = extended.nowhere
 """
@@ -57,7 +57,7 @@ missing = broken
 nowhere = broken.nowhere
 [sqlanon.formats]
 nothing = broken
-[sqlanon.hierarchies]
+[sqlanon.sql.hierarchies]
 nothing = broken
 """
 
@@ -151,7 +151,7 @@ Method.colors = lambda self: ()
 import sqlanon
 from sqlanon.methods.mondrian import method as mondrian
 from sqlanon.methods.registry import find_method
-from sqlanon.pipeline import limits as compared
+from sqlanon.release.pipeline import limits as compared
 mondrian._LIMITS = replace(mondrian._LIMITS, weekdays=limits.CAN)
 used = compared._used
 con = sqlanon.connect()
@@ -237,7 +237,7 @@ raises = hostile.raises
 leaves = hostile.leaves
 raises = hostile.raises
 unlisted = hostile.unlisted
-[sqlanon.hierarchies]
+[sqlanon.sql.hierarchies]
 leaves = hostile.leaves
 raises = hostile.raises
 """

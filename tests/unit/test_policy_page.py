@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 import sqlanon
 from sqlanon import Connection, PolicyError
+from sqlanon.clients.terminal.cli import app
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.report import charts
-from sqlanon.report.policy_page import policy_page
-from sqlanon.terminal.cli import app
+from sqlanon.export.report import charts
+from sqlanon.export.report.policy_page import policy_page
 from tests.support.database import template
 from tests.support.html_page import Page
 

@@ -14,7 +14,6 @@ from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.portable import require_portable
 from sqlanon.errors import EngineError
-from sqlanon.hierarchies.base import functional
 from sqlanon.methods.anatomy import assign_groups, merge_groups
 from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.tables import bucketized, differing, misplaced, out_of_order, out_of_place, unequal
@@ -27,8 +26,9 @@ from sqlanon.methods.fragmentation.association import (
     tuple_keys,
 )
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
-from sqlanon.questions.load import question_names
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.hierarchies.base import functional
+from sqlanon.sql.questions.load import question_names
 from tests.support.models.contract import check_model_is_portable
 
 REFUSED = {

@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon import connect
+from sqlanon.clients.terminal import progress
+from sqlanon.clients.terminal.presentation import Output, Rows, cell_text, json_value, one_line
+from sqlanon.clients.terminal.scripts import ScriptRun
 from sqlanon.errors import Position, PrivacyViolation, StatementError
-from sqlanon.terminal import progress
-from sqlanon.terminal.presentation import Output, Rows, cell_text, json_value, one_line
-from sqlanon.terminal.scripts import ScriptRun
 
 
 class Terminal(io.StringIO):

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlanon
-from sqlanon.terminal.cli import app
+from sqlanon.clients.terminal.cli import app
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="there are no modes")
 

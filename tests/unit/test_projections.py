@@ -11,11 +11,11 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon import Connection, PrivacyViolation, SqlanonError
-from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.classes.guard import kept_classes
-from sqlanon.sqlgen.classes.normal_relations import relations_of
-from sqlanon.sqlgen.classes.rows import rows_of
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.classes.guard import kept_classes
+from sqlanon.sql.classes.normal_relations import relations_of
+from sqlanon.sql.classes.rows import rows_of
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from tests.support.database import template

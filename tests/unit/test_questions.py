@@ -7,10 +7,17 @@ from decimal import Decimal
 import pytest
 
 from sqlanon.errors import InternalError, UserError
-from sqlanon.questions import _files, load
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.questions.header import Parameter, Selector
-from sqlanon.questions.load import load_question, model_names, model_of, parse_question, question_names, questions_of
+from sqlanon.sql.questions import _files, load
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.questions.header import Parameter, Selector
+from sqlanon.sql.questions.load import (
+    load_question,
+    model_names,
+    model_of,
+    parse_question,
+    question_names,
+    questions_of,
+)
 from tests.support.models.questions import WHOLE
 
 

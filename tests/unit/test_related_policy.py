@@ -16,13 +16,13 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError, SqlanonError, StatementError
-from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
-from sqlanon.inputs.related_tables import related_sources
-from sqlanon.inputs.requirements import resolve_requirements
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
-from sqlanon.questions.load import load_question, question_names
-from sqlanon.releases.lineage import sources_of
-from sqlanon.report.policy_page import policy_page
+from sqlanon.export.report.policy_page import policy_page
+from sqlanon.release.existing.lineage import sources_of
+from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
+from sqlanon.sources.related_tables import related_sources
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.sql.questions.load import load_question, question_names
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.syntax.definitions import policy_text

@@ -9,8 +9,8 @@ import pytest
 
 import sqlanon
 from sqlanon import PolicyError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.inputs.sizes import sizes
-from sqlanon.pipeline import run
+from sqlanon.release.pipeline import run
+from sqlanon.sources.sizes import sizes
 from tests.support.database import tables, template
 from tests.support.names import quoted
 from tests.support.reports import page_of

@@ -16,12 +16,12 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import InternalError
-from sqlanon.sqlgen.build.ddl import secure_view
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.release.precomputed import Precomputed
-from sqlanon.sqlgen.release.recode import Recoding
-from sqlanon.sqlgen.release.release_query import ReleaseQuery
+from sqlanon.sql.build.ddl import secure_view
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.release.precomputed import Precomputed
+from sqlanon.sql.release.recode import Recoding
+from sqlanon.sql.release.release_query import ReleaseQuery
 
 
 @dataclass(frozen=True)

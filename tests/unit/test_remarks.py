@@ -13,7 +13,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.domain.counts import per_cent
-from sqlanon.remarks.sizes import sizes
+from sqlanon.release.remarks.sizes import sizes
 from tests.support.names import HOSTILE
 
 VISITS = """CREATE TABLE visits AS

@@ -13,16 +13,16 @@ from typer.testing import CliRunner
 
 import sqlanon
 from sqlanon import UserError
+from sqlanon.clients.terminal.cli import app
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.questions.statistics import load_statistic, statistic_names
-from sqlanon.report import charts
-from sqlanon.report.markup import percent
-from sqlanon.report.page import report_page
-from sqlanon.report.plot_labels import lines_of, unique
-from sqlanon.report.plotted import size_groups
-from sqlanon.report.risks import MEANINGS, meanings_of
-from sqlanon.terminal.cli import app
+from sqlanon.export.report import charts
+from sqlanon.export.report.markup import percent
+from sqlanon.export.report.page import report_page
+from sqlanon.export.report.plot_labels import lines_of, unique
+from sqlanon.export.report.plotted import size_groups
+from sqlanon.export.report.risks import MEANINGS, meanings_of
+from sqlanon.sql.questions.statistics import load_statistic, statistic_names
 from tests.support.html_page import Page
 from tests.support.reports import HOSTILE, METHODS, QUOTED, page_of, people
 

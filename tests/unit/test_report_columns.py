@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sqlanon
-from sqlanon.report import charts
+from sqlanon.export.report import charts
 from tests.support.reports import page_of, people
 
 APART = "as it is, apart from the sensitive values, in buckets"

@@ -17,10 +17,10 @@ import pytest
 import sqlanon
 from sqlanon import Connection, UserError
 from sqlanon.export.destinations import files
-from sqlanon.report import charts
-from sqlanon.report.markup import PAGE_HEAD, document
-from sqlanon.report.page_file import write_page
-from sqlanon.report.page_leftovers import remove_leftovers
+from sqlanon.export.report import charts
+from sqlanon.export.report.markup import PAGE_HEAD, document
+from sqlanon.export.report.page_file import write_page
+from sqlanon.export.report.page_leftovers import remove_leftovers
 from tests.support.html_page import Page
 from tests.support.processes import SECONDS, running
 from tests.support.reports import people
@@ -30,7 +30,7 @@ PAGE = document("A page", [], [], [])
 WRITER = """
 import os, sys
 from pathlib import Path
-from sqlanon.report import page_file
+from sqlanon.export.report import page_file
 replace = os.replace
 def waiting(source, target):
     print(source, flush=True)
@@ -43,7 +43,7 @@ print("done", flush=True)
 EXPORTER = """
 import sys
 from pathlib import Path
-from sqlanon.report.page_file import without_former
+from sqlanon.export.report.page_file import without_former
 with without_former(Path(sys.argv[1]), replace=True):
     print("in it", flush=True)
     sys.stdin.read()

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import sqlanon
-from sqlanon.report import charts
+from sqlanon.export.report import charts
 from tests.support.reports import page_of, people
 
 

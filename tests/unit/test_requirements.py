@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.questions import ask
-from sqlanon.questions.ask import BoundRequirement, comparable
-from sqlanon.questions.load import Question, parse_question
-from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.classes.requirement import SqlRequirement
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.classes.requirement import SqlRequirement
+from sqlanon.sql.questions import ask
+from sqlanon.sql.questions.ask import BoundRequirement, comparable
+from sqlanon.sql.questions.load import Question, parse_question
 from tests.support.models.questions import FILE, GIVEN, WHOLE, bind
 
 

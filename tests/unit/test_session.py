@@ -18,8 +18,8 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, StatementError, UserError, connect
+from sqlanon.clients.session import _RETURN_CONNECTION
 from sqlanon.engines import connection_methods
-from sqlanon.session import _RETURN_CONNECTION
 from sqlanon.statements.registry import keywords
 
 MADE = """

@@ -14,8 +14,8 @@ from sqlglot.tokens import Token
 
 import sqlanon
 from sqlanon.errors import UserError
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.render import to_sql
 from tests.support.statements import SCRIPT, SETUP
 
 SQL = Path(__file__).resolve().parents[2] / "sql"

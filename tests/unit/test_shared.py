@@ -7,8 +7,8 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.shared_steps import shared_steps
-from sqlanon.sqlgen.build.steps import with_steps
+from sqlanon.sql.build.shared_steps import shared_steps
+from sqlanon.sql.build.steps import with_steps
 
 GROUPED = "(SELECT class_id, sum(n) AS size FROM held GROUP BY class_id)"
 OWN = GROUPED.replace("held", "own")

@@ -20,16 +20,16 @@ from prompt_toolkit.document import Document
 import sqlanon
 from sqlanon import PolicyError
 from sqlanon.assess.measure_figures import figure_names
+from sqlanon.clients.session import connect
+from sqlanon.clients.terminal.completion import STATEMENTS, StatementCompleter, database_names, quoted
+from sqlanon.clients.terminal.history import StatementHistory, history_file
+from sqlanon.clients.terminal.model_help import model_described
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import arguments_of
-from sqlanon.questions.attacks import attack_names
-from sqlanon.questions.load import model_names, questions_of
-from sqlanon.session import connect
+from sqlanon.sql.questions.attacks import attack_names
+from sqlanon.sql.questions.load import model_names, questions_of
 from sqlanon.statements.parser import parse_script
 from sqlanon.statements.registry import keywords
-from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names, quoted
-from sqlanon.terminal.history import StatementHistory, history_file
-from sqlanon.terminal.model_help import model_described
 from tests.support.command_line import PATIENTS
 
 ROOT = Path(__file__).resolve().parents[2]

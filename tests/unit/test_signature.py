@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 from typer.testing import CliRunner
 
 from sqlanon import PrivacyViolation, SqlanonError, StatementError, UserError, connect
-from sqlanon.terminal.cli import app
+from sqlanon.clients.terminal.cli import app
 from tests.support.database import template
 
 Certificate = dict[str, Any]

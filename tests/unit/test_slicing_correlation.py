@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlanon.clients.terminal.datasets import load_adult
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.slicing.columns import correlation_with
 from sqlanon.methods.slicing.correlation import Correlations, mean_square_contingency
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.terminal.datasets import load_adult
+from sqlanon.sql.build.names import relation
 from tests.oracles.slicing_columns import in_intervals, phi2
 from tests.support.column_types import TYPES
 from tests.support.draws import draws

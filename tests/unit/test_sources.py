@@ -19,7 +19,7 @@ import pytest
 
 from sqlanon import Connection, PolicyError, connect
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.sql_files import sql_file
 from tests.support.sources import FORMS, Form, database
 
 NUMBERS = count()

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import sqlanon
 from sqlanon import UserError
-from sqlanon.terminal.cli import app
+from sqlanon.clients.terminal.cli import app
 
 ROLES = "(id IDENTIFIER, year QUASI IDENTIFIER, age QUASI IDENTIFIER, ill SENSITIVE) REQUIRE k_anonymity(k => 2)"
 

@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.sqlgen.build.expressions import insert
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sql.build.expressions import insert
+from sqlanon.sql.build.names import column, relation
 
 # More rows than a part of a table has, and several such parts in the table that they come from: threads write them.
 MANY, ALL = 130_000, 400_000

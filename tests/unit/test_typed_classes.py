@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import sqlanon
-from sqlanon import Method, PolicyError, Requirement, UserError, api
+from sqlanon import Method, PolicyError, Requirement, UserError
+from sqlanon.clients import api
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.registry import METHODS, find_method
-from sqlanon.questions.load import model_names, questions_of
-from sqlanon.questions.statistics import load_statistic, statistic_names
+from sqlanon.sql.questions.load import model_names, questions_of
+from sqlanon.sql.questions.statistics import load_statistic, statistic_names
 from tests.support.methods import with_example
 from tools import method_lists, typed_classes
 
@@ -50,9 +51,9 @@ def test_a_method_is_in_the_lists_by_its_folder_and_its_line(tmp_path: Path, mon
     texts = method_lists.texts(tmp_path, sorted([*method_lists.folders(), "columns"]))
     assert "anatomy | columns | fragmentation" in texts["pyproject.toml"]
     assert '    "sqlanon.methods.anatomy",\n    "sqlanon.methods.columns",\n' in texts["pyproject.toml"]
-    assert texts["sqlanon/api/__init__.py"].count("    Columns,\n") == 1
+    assert texts["sqlanon/clients/api/__init__.py"].count("    Columns,\n") == 1
     assert texts["sqlanon/__init__.py"].count("        Columns,\n") == 1
-    assert all('    "Columns",\n' in texts[f"sqlanon/{module}__init__.py"] for module in ("", "api/"))
+    assert all('    "Columns",\n' in texts[f"sqlanon/{module}__init__.py"] for module in ("", "clients/api/"))
     assert "      - methods/columns.md\n" in texts["mkdocs.yml"]
     head, _, *rows = texts["docs/choosing.md"].partition("| | `generalization`")[2].partition("\n\n")[0].splitlines()
     assert head.endswith("| `columns` |")

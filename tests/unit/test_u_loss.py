@@ -6,8 +6,8 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, UserError
-from sqlanon.figures import population_columns
-from sqlanon.session import StatementEvent
+from sqlanon.assess.figures import population_columns
+from sqlanon.clients.session import StatementEvent
 from tests.support.database import template
 
 COLUMNS = "age QUASI IDENTIFIER, sex QUASI IDENTIFIER, disease SENSITIVE"

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import sqlanon
 from sqlanon import PolicyError, SqlanonError, UserError
+from sqlanon.clients.terminal.cli import app
 from sqlanon.engines.postgres_url import database_url
 from sqlanon.errors import without_passwords
-from sqlanon.terminal.cli import app
 
 URLS = [
     "postgresql://reader@srv:Xq7szW9@h/d",

@@ -30,9 +30,9 @@ from sqlanon.engines.random_order import RANDOM_DRAW, in_random_order, without_d
 from sqlanon.engines.spark import SparkEngine, columns_of
 from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.errors import EngineError, InternalError, UserError
-from sqlanon.sqlgen.build.ddl import create_temporary, drop, dropped
-from sqlanon.sqlgen.build.names import identifier, relation
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.ddl import create_temporary, drop, dropped
+from sqlanon.sql.build.names import identifier, relation
+from sqlanon.sql.build.sql_files import sql_file
 
 # The most rows of a table that goes from one engine to the other: cells, trees of values, hierarchies.
 SUMMARY_ROWS = 5_000_000

@@ -19,9 +19,9 @@ from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.engines.spark_sql import quoted
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import InternalError
-from sqlanon.sqlgen.build.ddl import drop, dropped
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.ddl import drop, dropped
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.sql_files import sql_file
 
 
 class ParquetReleases:

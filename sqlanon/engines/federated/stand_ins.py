@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast, is_not_null
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, cast, is_not_null
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import to_sql
 
 # What the comment of a view begins with whose rows are Parquet files, as in sql/statements/parquet_release.sql.
 PARQUET = "sqlanon: rows in Parquet at "

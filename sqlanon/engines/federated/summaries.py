@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.spark_sql import spark_sql
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sql.build.names import relation
 
 
 class _Step(NamedTuple):

@@ -18,9 +18,9 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.engines.spark_errors import spark_errors
 from sqlanon.errors import EngineError
-from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.render import to_sql
 
 # Types of DuckDB's that Arrow hands to Spark as they are, and as what the others go that Spark has no like of.
 _PLAIN = frozenset(

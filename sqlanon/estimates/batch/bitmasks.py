@@ -15,9 +15,9 @@ from sqlglot import exp
 
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.batch.distinct_rows import listed, number_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, filtered, if_, infix, integer, paren, same, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, filtered, if_, infix, integer, paren, same, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 WORD = 64
 

@@ -24,9 +24,9 @@ from sqlanon.estimates.query.templates import conjuncts
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.bucket_values import bucket_of_row, require_linked
 from sqlanon.estimates.sizes import sizes
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, identical, if_, infix, paren, real, same, total, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, identical, if_, infix, paren, real, same, total, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 # The most queries that one statement answers.
 _MOST_QUERIES = 500

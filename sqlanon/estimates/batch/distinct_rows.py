@@ -13,10 +13,10 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical, integer, order_by, total, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, cast, digest, identical, integer, order_by, total, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.rows import class_label
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
 from sqlanon.estimates.query.templates import Slot
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     ascending,
     big,
     cast,
@@ -37,7 +37,7 @@ from sqlanon.sqlgen.build.expressions import (
     union_all,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Codes, Masks

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import DataError
 from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import listed
@@ -23,11 +24,10 @@ from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel
 from sqlanon.estimates.single.bucket_values import AGAIN
 from sqlanon.estimates.sizes import sizes
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, digest, identical, is_not_null
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import class_label
-from sqlanon.udfs import registered
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import big, digest, identical, is_not_null
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.rows import class_label
 
 # The most bytes that the masks of a column's labels have.
 MOST_BYTES = 1 << 28

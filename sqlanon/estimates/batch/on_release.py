@@ -30,8 +30,8 @@ from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.estimates.single.bucket_values import require_whole
 from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.estimates.sizes import sizes
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     big,
     case,
     cast,
@@ -45,8 +45,8 @@ from sqlanon.sqlgen.build.expressions import (
     same,
     union_all,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.sql_files import reading
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import reading
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 _MATCHED = ("query", "n", "p", "certain")

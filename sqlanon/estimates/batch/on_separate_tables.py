@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlanon.engines.udfs import registered
 from sqlanon.estimates.batch.by_table_groups import Figures, figures_of, group_column
 from sqlanon.estimates.batch.code_layout import LINK_BITS
 from sqlanon.estimates.batch.context import BatchContext
@@ -23,11 +24,10 @@ from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
 from sqlanon.estimates.query.parse import AggregateQuery
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.bucket_values import bucket_of_row, require_linked
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import identical, infix, is_null, paren, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import class_label
-from sqlanon.udfs import registered
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import identical, infix, is_null, paren, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.rows import class_label
 
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Masks

@@ -20,9 +20,9 @@ from sqlanon.estimates.query.conjunctions import VALUE, compared_columns
 from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import WorkloadQuery
 from sqlanon.estimates.sizes import sizes
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, if_, is_not_null
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, if_, is_not_null
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 

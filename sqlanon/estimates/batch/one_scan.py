@@ -10,10 +10,10 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import AggregateQuery
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import filtered, is_not_null, or_zero, paren, row_alias, try_cast
-from sqlanon.sqlgen.build.names import alias, column, literal
-from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import filtered, is_not_null, or_zero, paren, row_alias, try_cast
+from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.classes.rows import class_label
 
 # Rows are counted first if, on the average, each occurs this often.
 _LEAST_REPETITION = 2

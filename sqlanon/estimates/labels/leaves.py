@@ -27,8 +27,8 @@ from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
 from sqlanon.estimates.labels.pieces import piece_steps, pieces
 from sqlanon.estimates.labels.spans import STAR, spans
 from sqlanon.estimates.release_model import Generalized
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     as_text,
     big,
     cast,
@@ -44,9 +44,9 @@ from sqlanon.sqlgen.build.expressions import (
     try_cast,
     union_all,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.queries import anti_join, inner_join, select
-from sqlanon.sqlgen.build.steps import Step
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import anti_join, inner_join, select
+from sqlanon.sql.build.steps import Step
 
 # The most values below the labels of a column that are listed one by one.
 MOST_LEAVES = 100_000

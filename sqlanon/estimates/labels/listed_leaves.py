@@ -9,14 +9,14 @@ from sqlanon.estimates.axes import Axis
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.spans import STAR, null_labels
 from sqlanon.estimates.release_model import Generalized
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast, identical, is_not_null, try_cast, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.queries import cross_join, inner_join, select
-from sqlanon.sqlgen.build.steps import Step
-from sqlanon.sqlgen.cells.cells import rank_name, tree
-from sqlanon.sqlgen.cells.labels import level_name, listed_values
-from sqlanon.sqlgen.cells.value_ranks import ranked
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, cast, identical, is_not_null, try_cast, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, inner_join, select
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.cells.cells import rank_name, tree
+from sqlanon.sql.cells.labels import level_name, listed_values
+from sqlanon.sql.cells.value_ranks import ranked
 
 MOMENTS = ("mean", "square", "least", "greatest")
 _DOUBLE = exp.DataType.build("DOUBLE")

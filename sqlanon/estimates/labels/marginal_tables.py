@@ -16,12 +16,12 @@ from sqlanon.errors import PolicyError
 from sqlanon.estimates.labels.marginals import MARGINAL, MARGINAL_WEIGHT
 from sqlanon.estimates.numbers import number
 from sqlanon.estimates.release_model import Generalized, ReleaseModel
-from sqlanon.inputs.catalog_entries import find_relation
-from sqlanon.inputs.collation import require_binary_text
-from sqlanon.inputs.source import require_not_source
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, infix, is_not_null, is_null, try_cast
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sources.catalog_entries import find_relation
+from sqlanon.sources.collation import require_binary_text
+from sqlanon.sources.source import require_not_source
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, infix, is_not_null, is_null, try_cast
+from sqlanon.sql.build.names import alias, column, relation
 
 # Columns of the source, each with the table of its values.
 Marginals = Sequence[tuple[str, QualifiedName]]

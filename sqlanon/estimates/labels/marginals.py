@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import exists, identical, if_, infix, real
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import exists, identical, if_, infix, real
+from sqlanon.sql.build.names import alias, column, relation
 
 # The columns of a table of how frequent values are.
 MARGINAL, MARGINAL_WEIGHT = "value", "weight"

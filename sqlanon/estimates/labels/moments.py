@@ -6,9 +6,9 @@ from sqlglot import exp
 
 from sqlanon.estimates.labels.listed_leaves import MOMENTS, unit_weight
 from sqlanon.estimates.numbers import Number
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import case, if_, paren, window
-from sqlanon.sqlgen.build.names import alias, column
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import case, if_, paren, window
+from sqlanon.sql.build.names import alias, column
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 

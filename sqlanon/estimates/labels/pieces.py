@@ -14,8 +14,8 @@ from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments, unit_weight
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.release_model import Generalized
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     as_text,
     big,
     infix,
@@ -27,8 +27,8 @@ from sqlanon.sqlgen.build.expressions import (
     real,
     union_all,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.steps import Step
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step
 
 _VARCHAR = exp.DataType.build("VARCHAR")
 # The types that a day or a moment may be compared with: a time zone would make the result depend on the session.

@@ -16,8 +16,8 @@ from sqlglot import exp
 
 from sqlanon.estimates.axes import Axis, span
 from sqlanon.estimates.fixed_sql import fixed
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     cast,
     if_,
     infix,
@@ -31,7 +31,7 @@ from sqlanon.sqlgen.build.expressions import (
     union_all,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 # The label that may stand for any value.
 STAR = "*"

@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.labels.listed_leaves import MOMENTS
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.rows import class_label
 
 # Whether a signature is one of values that are known.
 LISTED = "listed"

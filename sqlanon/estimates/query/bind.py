@@ -17,8 +17,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import AggregateQuery, excerpt, refused
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
-from sqlanon.sqlgen.build.expressions import cast, paren
-from sqlanon.sqlgen.build.names import column
+from sqlanon.sql.build.expressions import cast, paren
+from sqlanon.sql.build.names import column
 
 # The release's own rows.
 ROW = "row"

@@ -19,8 +19,8 @@ from sqlanon.estimates.query.functions import constants_of, is_ordered
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, is_plain
 from sqlanon.estimates.query.templates import Slot, WorkloadQuery, conjuncts
 from sqlanon.estimates.release_model import ReleaseModel
-from sqlanon.sqlgen.build.expressions import cast, is_not_null, paren
-from sqlanon.sqlgen.build.names import column
+from sqlanon.sql.build.expressions import cast, is_not_null, paren
+from sqlanon.sql.build.names import column
 
 # The column of a relation of values that conditions read.
 VALUE = "value"

@@ -12,11 +12,11 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import refused
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import if_, is_null
-from sqlanon.sqlgen.build.names import literal
-from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import if_, is_null
+from sqlanon.sql.build.names import literal
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import sql_file
 
 # A part of the query as it was written, and the expression that it is bound to.
 Part = tuple[exp.Expr, exp.Expr]

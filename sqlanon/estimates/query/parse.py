@@ -12,7 +12,7 @@ from sqlglot.errors import SqlglotError
 from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import PolicyError, Position, StatementError
-from sqlanon.sqlgen.build.names import column
+from sqlanon.sql.build.names import column
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Count: "count",

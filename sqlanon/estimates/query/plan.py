@@ -10,8 +10,8 @@ from sqlglot import exp
 from sqlanon.estimates.query.bind import Binding, Factors, lookup_name
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
 from sqlanon.estimates.release_model import ReleaseModel
-from sqlanon.sqlgen.build.expressions import is_null, paren
-from sqlanon.sqlgen.build.names import column
+from sqlanon.sql.build.expressions import is_null, paren
+from sqlanon.sql.build.names import column
 
 
 @dataclass(frozen=True)

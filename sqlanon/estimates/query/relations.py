@@ -19,9 +19,9 @@ from sqlanon.estimates.query.evaluable import Part, require_bindable, tried
 from sqlanon.estimates.query.parse import Lookup, refused
 from sqlanon.estimates.query.plan import Plan
 from sqlanon.estimates.release_model import BucketedColumns, Generalized
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, infix, is_null, named, paren, try_cast
-from sqlanon.sqlgen.build.names import alias, column
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, infix, is_null, named, paren, try_cast
+from sqlanon.sql.build.names import alias, column
 
 
 def relations_of(

@@ -24,9 +24,9 @@ from sqlanon.estimates.query.parse import (
     refused,
 )
 from sqlanon.estimates.single.estimate import Combinations
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, cast, filtered, if_, or_zero, paren
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, cast, filtered, if_, or_zero, paren
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 # The most groups that an answer has.
 MOST_GROUPS = 10_000

@@ -14,10 +14,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.estimates.sizes import sizes
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, identical, infix, or_zero, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, identical, infix, or_zero, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.rows import class_label
 
 AGAIN = "it was changed: create it again"
 

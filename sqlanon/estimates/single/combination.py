@@ -14,10 +14,10 @@ from sqlanon.estimates.numbers import Number
 from sqlanon.estimates.query.bind import ROW, relations_in
 from sqlanon.estimates.query.plan import Plan
 from sqlanon.estimates.single.bucket_values import drawn
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import huge, identical, infix, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import huge, identical, infix, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.rows import class_label
 
 # The relation of the classes of released rows.
 CLASS = "class"

@@ -44,10 +44,10 @@ from sqlanon.estimates.single.bucket_values import (
 )
 from sqlanon.estimates.single.combination import CLASS, BucketDraws, combination
 from sqlanon.estimates.single.signatures import WEIGHT, divided, evaluated, grouped, shares
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, is_not_null, is_null, total, union_all, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, is_not_null, is_null, total, union_all, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.rows import class_label
 
 # The fields of a label that has bounds.
 _PARTS = ("shown", "low", "high")

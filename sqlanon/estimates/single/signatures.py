@@ -13,9 +13,9 @@ from sqlanon.estimates.numbers import Number
 from sqlanon.estimates.query.evaluable import tried
 from sqlanon.estimates.query.plan import Plan
 from sqlanon.estimates.query.relations import arguments_on, join_lookups, parts_on
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import exists, if_, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import exists, if_, window
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 # The column with the number of values that a leaf stands for.
 WEIGHT = "weight"

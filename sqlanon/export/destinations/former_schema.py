@@ -18,7 +18,7 @@ from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.markdown import MARKDOWN_TITLE, to_markdown
 from sqlanon.export.received import ReceivedExport, files_of
 from sqlanon.export.signature import signer_of
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sql.build.names import column, relation
 
 _CERTIFICATE_COLUMNS = (("json", "text"), ("markdown", "text"))
 _NO_CERTIFICATE = (LookupError, TypeError, ValueError, AttributeError)

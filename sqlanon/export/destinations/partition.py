@@ -10,8 +10,8 @@ from sqlanon.domain.identifiers import fold, listed, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError, about
 from sqlanon.export.snapshot import ReleasedTable
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
 
 # Each is a folder, and a line of the certificate.
 MOST_PARTS = 10_000

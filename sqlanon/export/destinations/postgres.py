@@ -37,7 +37,7 @@ from sqlanon.export.destinations.postgres_tables import CERTIFICATE, PostgresTab
 from sqlanon.export.dictionary import meanings
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.markdown import to_markdown
-from sqlanon.sqlgen.build.names import column, identifier, relation
+from sqlanon.sql.build.names import column, identifier, relation
 
 _UNFINISHED = "__sqlanon_"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.names import identifier, relation
+from sqlanon.sql.build.names import identifier, relation
 
 # Names are looked up in no schema of the user's, and a reader who never ends does not hold the export up for ever: a
 # shorter time is set with PGOPTIONS. What a row-level policy would hide is an error. Nobody's view is read, where the

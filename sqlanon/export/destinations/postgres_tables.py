@@ -18,9 +18,9 @@ from sqlanon.errors import DataError, PrivacyViolation, UserError
 from sqlanon.export.destinations.rows_digest import rows_sha256
 from sqlanon.export.formats._copy import copied_to_memory, first_column, reading
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import is_not_null, is_null
-from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import is_not_null, is_null
+from sqlanon.sql.build.names import column, literal, relation
 
 CERTIFICATE = "certificate"
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Column, Engine
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, in_utc
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal
-from sqlanon.sqlgen.build.sql_files import query_file
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, in_utc
+from sqlanon.sql.build.names import alias, column, identifier, literal
+from sqlanon.sql.build.sql_files import query_file
 
 
 def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> str:

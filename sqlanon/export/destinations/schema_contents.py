@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from sqlanon.engines.adbc import AdbcConnection
 from sqlanon.engines.base import Column
-from sqlanon.sqlgen.build.expressions import as_text
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.sql_files import query_file
+from sqlanon.sql.build.expressions import as_text
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file
 
 
 class SchemaContents:

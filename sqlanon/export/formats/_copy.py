@@ -14,9 +14,9 @@ from sqlanon.engines.database_logs import logs_beside
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.errors import PrivacyViolation
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, entry
-from sqlanon.sqlgen.build.names import alias, column
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, entry
+from sqlanon.sql.build.names import alias, column
 
 
 def option(name: str, value: exp.Expr) -> exp.CopyParameter:

@@ -16,7 +16,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.export.formats._copy import copied_to_memory, reading
 from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sql.build.names import relation
 
 SUFFIXES = (".arrow",)
 CARRIES_CERTIFICATE = True

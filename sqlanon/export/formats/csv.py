@@ -17,8 +17,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.export.formats._copy import copy, option, reading, table_function
 from sqlanon.export.formats._copy import reopen as reopen  # a part of the format
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.build.expressions import entry
-from sqlanon.sqlgen.build.names import literal
+from sqlanon.sql.build.expressions import entry
+from sqlanon.sql.build.names import literal
 
 SUFFIXES = (".csv",)
 CARRIES_CERTIFICATE = False

@@ -23,9 +23,9 @@ from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.errors import EngineError, UserError
 from sqlanon.export.formats._copy import holds_more, reading, require_no_log, require_stated, seal
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.build.ddl import create_table
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.sql.build.ddl import create_table
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.sql_files import sql_file
 
 SUFFIXES = (".duckdb", ".db")
 CARRIES_CERTIFICATE = True

@@ -14,8 +14,8 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.export.formats._copy import copy, option, reading, reopen, table_function
 from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
-from sqlanon.sqlgen.build.expressions import entry
-from sqlanon.sqlgen.build.names import column, literal
+from sqlanon.sql.build.expressions import entry
+from sqlanon.sql.build.names import column, literal
 
 SUFFIXES = (".parquet",)
 CARRIES_CERTIFICATE = True

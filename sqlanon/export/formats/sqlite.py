@@ -29,8 +29,8 @@ from sqlanon.export.formats._copy import (
     require_stated,
 )
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, literal, relation
 
 SUFFIXES = (".sqlite", ".sqlite3")
 CARRIES_CERTIFICATE = True

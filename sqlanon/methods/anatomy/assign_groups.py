@@ -16,8 +16,8 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     ascending,
     big,
     descending,
@@ -33,8 +33,8 @@ from sqlanon.sqlgen.build.expressions import (
     up_to_here,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.labels import published_value
 
 __all__ = [
     "drawn_rows",

@@ -17,21 +17,21 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups, merge_groups
 from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.feasibility import shortfall
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
 from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
-from sqlanon.questions.ask import BoundRequirement, bind_requirement, least_rows
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.classes.guard import violations
-from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
-from sqlanon.sqlgen.classes.requirement import by_attribute
-from sqlanon.sqlgen.classes.rows import Rows
-from sqlanon.udfs import registered
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.classes.guard import violations
+from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sql.classes.requirement import by_attribute
+from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement, least_rows
 
 __all__ = ["Dealing"]
 

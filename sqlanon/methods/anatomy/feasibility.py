@@ -15,9 +15,9 @@ from math import log
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, cast, descending, infix, order_by, up_to_here, window
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, cast, descending, infix, order_by, up_to_here, window
+from sqlanon.sql.build.names import alias, column, relation
 
 __all__ = ["Shortfall", "shortfall"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.methods.shared.bucket_tables import code_name
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     ascending,
     if_,
     infix,
@@ -19,8 +19,8 @@ from sqlanon.sqlgen.build.expressions import (
     total,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.rows import Rows
 
 __all__ = [
     "all_numbers",

@@ -17,9 +17,6 @@ from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
 from sqlanon.errors import PolicyError
-from sqlanon.inputs.dictionary_columns import words_of
-from sqlanon.inputs.source import qualified
-from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.anatomy.bucketize import Dealing
 from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.reasons import dealt_out
@@ -35,10 +32,13 @@ from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.task import Task
-from sqlanon.questions.ask import bind_requirement
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.classes.normal_relations import Background
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+from sqlanon.sources.dictionary_columns import words_of
+from sqlanon.sources.source import qualified
+from sqlanon.sources.taxonomies import listed_taxonomy
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.questions.ask import bind_requirement
+from sqlanon.sql.release.multi_table_query import TablesQuery
 
 GROUPINGS = ("random", "near")
 _PUBLISHED = (

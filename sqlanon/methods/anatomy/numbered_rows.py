@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from sqlanon.methods.anatomy.assign_groups import is_of_value, slot_of
 from sqlanon.methods.shared.bucket_tables import code_name
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, big, infix, order_by, same, window
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, big, infix, order_by, same, window
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.classes.rows import Rows
 
 __all__ = [
     "class_values",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError
 from sqlanon.methods.anatomy import assign_groups, merge_groups, numbered_rows
 from sqlanon.methods.anatomy.bucketize import Dealing
@@ -15,10 +16,9 @@ from sqlanon.methods.anatomy.verify import unequal_buckets
 from sqlanon.methods.base import PublishedTables, Structure
 from sqlanon.methods.shared.numbered_draws import numbered
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.classes.rows import Rows
-from sqlanon.udfs import registered
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.classes.rows import Rows
 
 
 class AnatomyOnSpark(AnatomyMethod):

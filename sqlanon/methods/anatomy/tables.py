@@ -9,8 +9,8 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.shared.bucket_tables import code_name, rows_table, sensitive_names, values_table
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     big,
     identical,
     is_not_null,
@@ -21,9 +21,9 @@ from sqlanon.sqlgen.build.expressions import (
     union_all,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
-from sqlanon.sqlgen.release.multi_table_query import PublishedTable, TablesQuery
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery
 
 __all__ = [
     "bucketized",

@@ -12,7 +12,7 @@ from sqlanon.methods.anatomy.tables import (
     out_of_order as not_ascending,
 )
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS
-from sqlanon.sqlgen.classes.buckets import BucketValues
+from sqlanon.sql.classes.buckets import BucketValues
 
 __all__ = ["out_of_order", "unequal_buckets"]
 

@@ -9,13 +9,13 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import registered
 from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.methods.fragmentation.tables import hides_numbers, numbered_rows, values_of
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.names import alias, relation
-from sqlanon.udfs import registered
+from sqlanon.sql.build.names import alias, relation
 
 
 def drawn_association(task: Task, grouping: Grouping, rows: int, most: int) -> tuple[Association, str]:

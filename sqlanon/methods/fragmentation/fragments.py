@@ -22,7 +22,7 @@ from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+from sqlanon.sql.release.multi_table_query import TablesQuery
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+from sqlanon.sql.release.multi_table_query import TablesQuery
 
 _MOST_K = 1_000_000
 _MOST_ROWS = 10_000

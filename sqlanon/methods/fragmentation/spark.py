@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from sqlanon.engines.udfs import registered
 from sqlanon.methods.base import PublishedTables, Structure
 from sqlanon.methods.fragmentation.association.associate import Association, Grouping
 from sqlanon.methods.fragmentation.association.associate_drawn import associate_drawn
@@ -14,8 +15,7 @@ from sqlanon.methods.fragmentation.loose import LooseMethod, Options, promised_s
 from sqlanon.methods.fragmentation.tables import values_of
 from sqlanon.methods.fragmentation.verify import loosely_associated
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.udfs import registered
+from sqlanon.sql.build.names import relation
 
 
 class LooseOnSpark(LooseMethod):

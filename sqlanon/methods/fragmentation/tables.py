@@ -10,8 +10,6 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
-from sqlanon.inputs.source import qualified
-from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.fragmentation.association.block_grids import (
     ROW_NUMBER,
     association_rows,
@@ -22,9 +20,11 @@ from sqlanon.methods.fragmentation.association.block_grids import (
 from sqlanon.methods.fragmentation.association.tuple_keys import numbered
 from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sources.source import qualified
+from sqlanon.sources.target_names import require_free
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 __all__ = [
     "ASSOCIATION",

@@ -18,7 +18,7 @@ from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.fragmentation.constraints import Sets, constraints_of, publishable
 from sqlanon.methods.fragmentation.minimal_fragmentation import broken
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP
-from sqlanon.sqlgen.build import functions as f
+from sqlanon.sql.build import functions as f
 
 __all__ = ["FIGURES", "FRAGMENTATION", "K_LOOSENESS", "LEFT_OUT", "kept_apart", "loosely_associated"]
 

@@ -20,10 +20,10 @@ from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.lattice.types import Lattice
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.classes.requirement import projections
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.classes.requirement import projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,8 +15,8 @@ from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.task import Task
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.build.steps import Step
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.questions.ask import BoundRequirement
 
 
 def infeasible(

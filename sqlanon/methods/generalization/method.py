@@ -32,7 +32,7 @@ from sqlanon.methods.shared.lattice.timed_search import Count, TimedSearches
 from sqlanon.methods.shared.lattice.types import Found, Settle
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import nodes_checked
-from sqlanon.sqlgen.release.recode import Recoding
+from sqlanon.sql.release.recode import Recoding
 
 _LIMITS = Limits(
     without_related=CAN,

@@ -12,7 +12,7 @@ from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.classes.guard import needs_rounds
+from sqlanon.sql.classes.guard import needs_rounds
 
 __all__ = ["Look", "Seen"]
 

@@ -9,8 +9,8 @@ from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.methods.shared.lattice.node_rows_sql import most_of_withheld
 from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.classes.requirement import relation_names
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.classes.requirement import relation_names
 
 __all__ = ["common_values"]
 

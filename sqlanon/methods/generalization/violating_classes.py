@@ -13,10 +13,10 @@ from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.lattice.node_summary_sql import class_label, violated_classes
 from sqlanon.methods.shared.lattice.remaining import Node
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.build.steps import Step
-from sqlanon.sqlgen.classes.guard import violations
-from sqlanon.sqlgen.classes.requirement import relation_names
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.classes.guard import violations
+from sqlanon.sql.classes.requirement import relation_names
+from sqlanon.sql.questions.ask import BoundRequirement
 
 __all__ = ["Key", "Label", "labels", "violated"]
 

@@ -9,16 +9,16 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.counts import counted
 from sqlanon.errors import DataError, PolicyError
-from sqlanon.inputs.item_lists import item_of, list_column, most_items, require_countable
-from sqlanon.inputs.listed_values import require_listed
 from sqlanon.methods.itemsets.item_tree import ItemTree, LeafRow, item_tree
 from sqlanon.methods.itemsets.supports import code_table
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, ascending, is_null, order_by, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.sql_files import query_file, reading
-from sqlanon.sqlgen.cells.labels import generalized, level_name, published_value, stored_labels
+from sqlanon.sources.item_lists import item_of, list_column, most_items, require_countable
+from sqlanon.sources.listed_values import require_listed
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending, is_null, order_by, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
 
 __all__ = ["CodedLists", "coded_lists", "column_name", "list_attribute", "required_lists"]
 

@@ -19,7 +19,6 @@ from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.reading import Reading
 from sqlanon.errors import PolicyError
-from sqlanon.inputs.item_lists import is_list
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.itemsets.apriori import apriori
 from sqlanon.methods.itemsets.item_tree import ItemTree
@@ -34,11 +33,12 @@ from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import loss_text
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.build.sql_files import query_file, reading
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sources.item_lists import is_list
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 _PUBLISHED = (
     "A list shows labels of its items, each once and in the order of the labels: an item, or a node of the hierarchy "

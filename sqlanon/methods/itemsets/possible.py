@@ -10,8 +10,8 @@ from sqlanon.domain.counts import counted
 from sqlanon.errors import DataError, PrivacyViolation
 from sqlanon.methods.itemsets.item_tree import ItemTree
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.names import literal
-from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.sql.build.names import literal
+from sqlanon.sql.build.sql_files import query_file, reading
 
 __all__ = ["require_enough", "require_told_apart"]
 

@@ -8,12 +8,12 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.ddl import drop
-from sqlanon.sqlgen.build.expressions import ascending, cast, insert, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, parameter, relation
-from sqlanon.sqlgen.build.sql_files import query_file, reading
-from sqlanon.sqlgen.classes.itemsets import counted_sets
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import drop
+from sqlanon.sql.build.expressions import ascending, cast, insert, union_all
+from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.classes.itemsets import counted_sets
 
 __all__ = ["Labelled", "Reached", "code_table"]
 

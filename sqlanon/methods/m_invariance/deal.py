@@ -17,6 +17,7 @@ from sqlanon.domain.counts import counted
 from sqlanon.domain.series import Signatures
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.m_invariance.near import NearClasses, position_name
@@ -26,8 +27,8 @@ from sqlanon.methods.shared.bucket_tables import carried, carried_name
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.methods.shared.source_rows import rows_of_source
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     ascending,
     identical,
     infix,
@@ -40,10 +41,9 @@ from sqlanon.sqlgen.build.expressions import (
     union_all,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.cells import rank_name
-from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.udfs import registered
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import rank_name
+from sqlanon.sql.cells.labels import published_value
 
 __all__ = ["Deal"]
 

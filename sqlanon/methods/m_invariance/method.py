@@ -16,7 +16,6 @@ from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.inputs.source import qualified
 from sqlanon.methods.base import Encoding, Figure, Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
 from sqlanon.methods.m_invariance.choice import Invariant
@@ -32,7 +31,8 @@ from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, cuts_of, poi
 from sqlanon.methods.shared.partition.solve import Options as Mondrian
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+from sqlanon.sources.source import qualified
+from sqlanon.sql.release.multi_table_query import TablesQuery
 
 _CHANGED = "changed_values"
 _RESPONDENT = "__sqlanon_respondent"

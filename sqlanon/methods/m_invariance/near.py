@@ -16,9 +16,9 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.m_invariance.steps import step
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.ddl import drop
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import drop
+from sqlanon.sql.build.expressions import (
     ascending,
     big,
     case,
@@ -31,7 +31,7 @@ from sqlanon.sqlgen.build.expressions import (
     same,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 __all__ = ["NearClasses", "position_name"]
 

@@ -18,12 +18,12 @@ from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.methods.shared.partition.region_labels import region_labels, region_loss
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import same
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.classes.buckets import BUCKET
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable
-from sqlanon.sqlgen.release.region_rows import high_name, label_name, low_name
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import same
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.classes.buckets import BUCKET
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
+from sqlanon.sql.release.region_rows import high_name, label_name, low_name
 
 __all__ = ["RANGE_ROWS", "ROWS", "Ranges", "ranges_of", "ranges_table"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.names import literal
-from sqlanon.sqlgen.build.sql_files import query_file, reading
+from sqlanon.sql.build.names import literal
+from sqlanon.sql.build.sql_files import query_file, reading
 
 __all__ = ["step"]
 

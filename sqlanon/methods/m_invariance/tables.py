@@ -12,11 +12,11 @@ from sqlanon.domain.reading import Reading
 from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.m_invariance.ranges import ranges_table
 from sqlanon.methods.shared.bucket_tables import BUCKETS, rows_table, sensitive_names, values_table
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, big, is_null
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.buckets import BUCKET
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, big, is_null
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.buckets import BUCKET
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 __all__ = ["COUNTERFEITS", "COUNTERFEIT_TABLE", "invariant_tables"]
 

@@ -13,9 +13,9 @@ from sqlanon.methods.m_invariance.ranges import ROWS
 from sqlanon.methods.m_invariance.steps import step
 from sqlanon.methods.m_invariance.tables import COUNTERFEITS
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS
-from sqlanon.sqlgen.build.expressions import big, entry, is_null
-from sqlanon.sqlgen.build.names import alias, column, literal
-from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.sql.build.expressions import big, entry, is_null
+from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 
 __all__ = ["UNIQUE", "verified_buckets", "verified_ranges"]
 

@@ -11,9 +11,9 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.region_labels import labels_of_levels, region_labels, region_map
-from sqlanon.sqlgen.cells.value_ranks import by_value
-from sqlanon.sqlgen.classes.buckets import BUCKET
-from sqlanon.sqlgen.release.region_rows import ENDS, Placed
+from sqlanon.sql.cells.value_ranks import by_value
+from sqlanon.sql.classes.buckets import BUCKET
+from sqlanon.sql.release.region_rows import ENDS, Placed
 
 __all__ = ["place_rows", "readings_of"]
 

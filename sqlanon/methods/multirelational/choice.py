@@ -9,7 +9,7 @@ from fractions import Fraction
 from sqlanon.domain.choice import Searched
 from sqlanon.methods.multirelational.loss import NAME
 from sqlanon.methods.multirelational.nodes import RelatedNodes
-from sqlanon.questions.known import Known
+from sqlanon.sql.questions.known import Known
 
 
 @dataclass(frozen=True)

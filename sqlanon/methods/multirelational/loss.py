@@ -15,11 +15,11 @@ from sqlanon.methods.shared.lattice.losses.base import additive
 from sqlanon.methods.shared.lattice.losses.granularity_loss import leaf_counts
 from sqlanon.methods.shared.lattice.losses.loss_sql import huge_total
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.expressions import big, infix, paren
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.queries import inner_join, select
-from sqlanon.sqlgen.cells.cells import key_name
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sql.build.expressions import big, infix, paren
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import inner_join, select
+from sqlanon.sql.cells.cells import key_name
+from sqlanon.sql.cells.key_layout import KeyLayout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,8 +24,8 @@ from sqlanon.methods.multirelational.verify import structure_of
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.lattice.timed_search import TimedSearches
 from sqlanon.methods.shared.task import Task
-from sqlanon.questions.known import by_known
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+from sqlanon.sql.questions.known import by_known
+from sqlanon.sql.release.multi_table_query import TablesQuery
 
 _LIMITS = Limits(
     related=CAN,

@@ -12,16 +12,16 @@ from sqlanon.methods.multirelational.people import PERSON, People
 from sqlanon.methods.shared.lattice.remaining import Node, Rank
 from sqlanon.methods.shared.lattice.types import Counted, Lattice
 from sqlanon.methods.shared.task import Task
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.questions.known import Known, by_known
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, if_, is_null, not_, or_zero, union_all
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.build.queries import inner_join, select
-from sqlanon.sqlgen.build.steps import Step, with_steps
-from sqlanon.sqlgen.classes.guard import kept_classes
-from sqlanon.sqlgen.classes.normal_relations import relations_of, sensitive_values
-from sqlanon.sqlgen.classes.requirement import relation_names, subjects
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, if_, is_null, not_, or_zero, union_all
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import inner_join, select
+from sqlanon.sql.build.steps import Step, with_steps
+from sqlanon.sql.classes.guard import kept_classes
+from sqlanon.sql.classes.normal_relations import relations_of, sensitive_values
+from sqlanon.sql.classes.requirement import relation_names, subjects
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.questions.known import Known, by_known
 
 __all__ = ["RelatedNodes"]
 

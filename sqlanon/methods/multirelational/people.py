@@ -15,19 +15,19 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
 from sqlanon.domain.counts import counted
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.inputs.sizes import sizes
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
-from sqlanon.questions.known import Known
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, infix, total, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.queries import inner_join, left_join, select
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.cells import carried_code, key_name
-from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.sqlgen.classes.related import PeopleTable, known_profile, rows_of_people
-from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.sources.sizes import sizes
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import big, infix, total, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import inner_join, left_join, select
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.cells import carried_code, key_name
+from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.classes.related import PeopleTable, known_profile, rows_of_people
+from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.questions.known import Known
 
 __all__ = ["PERSON", "CodedTable", "People"]
 

@@ -12,21 +12,21 @@ from sqlglot import exp
 from sqlanon.domain.choice import Searched
 from sqlanon.domain.counts import count_of, counted
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.inputs.source import qualified
-from sqlanon.inputs.target_names import fragment_name, require_free
 from sqlanon.methods.multirelational.choice import RelatedLevels
 from sqlanon.methods.multirelational.nodes import RelatedNodes
 from sqlanon.methods.multirelational.tables import published_names
 from sqlanon.methods.shared.lattice.timed_search import TimedSearches
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import loss_text, nodes_checked
-from sqlanon.questions.known import Known, known_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import not_
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.build.queries import select
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.classes.related import HISTORY, VALUES
+from sqlanon.sources.source import qualified
+from sqlanon.sources.target_names import fragment_name, require_free
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import not_
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.classes.related import HISTORY, VALUES
+from sqlanon.sql.questions.known import Known, known_of
 
 _KNOWN = (Known("one_row", 1), Known("m_rows", 2), Known("rows"), Known(VALUES), Known(HISTORY))
 # How many sets a plan counts that no requirement asks for.

@@ -13,19 +13,19 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.multirelational.choice import RelatedLevels
 from sqlanon.methods.multirelational.people import PERSON
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, identical, not_, order_by, window
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.build.queries import select
-from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.cells.label_codes import label_at, shown_at
-from sqlanon.sqlgen.cells.labels import generalized, published_value, stored_labels
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
-from sqlanon.udfs import registered
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, identical, not_, order_by, window
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.cells.label_codes import label_at, shown_at
+from sqlanon.sql.cells.labels import generalized, published_value, stored_labels
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 __all__ = ["published_names", "tables_of"]
 

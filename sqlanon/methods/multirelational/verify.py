@@ -11,10 +11,10 @@ from sqlanon.domain.identifiers import same_name
 from sqlanon.errors import InternalError
 from sqlanon.methods.base import PublishedTables, Structure
 from sqlanon.methods.multirelational.choice import RelatedLevels
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import named
-from sqlanon.sqlgen.build.names import column
-from sqlanon.sqlgen.build.queries import anti_join, select
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import named
+from sqlanon.sql.build.names import column
+from sqlanon.sql.build.queries import anti_join, select
 
 __all__ = ["structure_of"]
 

@@ -16,12 +16,12 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.inputs.target_names import fragment_name, require_free
-from sqlanon.sqlgen.build.expressions import ascending, same
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.cells.labels import passed
-from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable
+from sqlanon.sources.target_names import fragment_name, require_free
+from sqlanon.sql.build.expressions import ascending, same
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.cells.labels import passed
+from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
 
 __all__ = [
     "BUCKETS",

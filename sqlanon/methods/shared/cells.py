@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlanon.sqlgen.build.steps import Step
-from sqlanon.sqlgen.cells.cells import Codes
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.cells.cells import Codes
+from sqlanon.sql.cells.key_layout import KeyLayout
 
 __all__ = ["Cells"]
 

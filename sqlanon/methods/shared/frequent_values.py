@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.methods.shared.frequent_values_sql import most_frequent
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.questions.ask import BoundRequirement
 
 __all__ = ["NAMED_FROM", "Frequent", "frequent", "shortened", "too_frequent_in"]
 

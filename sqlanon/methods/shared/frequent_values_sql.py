@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, ascending, descending, window
-from sqlanon.sqlgen.build.names import alias, column
-from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending, descending, window
+from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.cells.labels import published_value
 
 __all__ = ["most_frequent"]
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, big, infix, order_by, same, up_to_here, window
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, big, infix, order_by, same, up_to_here, window
+from sqlanon.sql.build.names import alias, column, relation
 
 __all__ = ["beginning", "draws_alike", "numbered", "numbers_before"]
 

@@ -6,8 +6,8 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import relation
 
 __all__ = ["rows_of_source"]
 

@@ -12,10 +12,10 @@ from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
-from sqlanon.inputs.joins.join import Join
-from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.shared.cells import Cells
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sources.joins.join import Join
+from sqlanon.sources.requirement_columns import guards_of
+from sqlanon.sql.questions.ask import BoundRequirement
 
 __all__ = ["Task"]
 

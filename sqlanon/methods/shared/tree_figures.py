@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.cells.cells import tree_summaries
+from sqlanon.sql.cells.cells import tree_summaries
 
 __all__ = ["TreeFigures", "figures_of"]
 

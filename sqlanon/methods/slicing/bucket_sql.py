@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.methods.shared.partition.points import Points, rank_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     ascending,
     big,
     if_,
@@ -20,8 +20,8 @@ from sqlanon.sqlgen.build.expressions import (
     total,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.cells import row_number
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import row_number
 
 __all__ = [
     "bucket_numbers",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError
 from sqlanon.methods.shared.partition.allowable_cuts import violating_regions
 from sqlanon.methods.shared.partition.choice import Partition
@@ -16,10 +17,9 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing import bucket_sql
 from sqlanon.methods.slicing.feasibility import BUCKETS
 from sqlanon.methods.slicing.row_classes import BucketedRows, Parts, violating_buckets
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import union_all
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.udfs import registered
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.names import relation
 
 
 @dataclass(frozen=True)

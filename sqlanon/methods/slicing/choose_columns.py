@@ -15,7 +15,7 @@ from sqlanon.methods.slicing.named_columns import each_apart, named_columns
 from sqlanon.methods.slicing.options import DEFAULT_COLUMNS, DEFAULT_INTERVALS, Options
 from sqlanon.methods.slicing.similarity import equal_ratings
 from sqlanon.methods.slicing.sizes import sizes
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sql.build.names import relation
 
 Columns = tuple[tuple[str, ...], ...]
 Reasons = tuple[tuple[str, str], ...]

@@ -21,12 +21,12 @@ from sqlanon.methods.shared.partition.solve import Options as Cutting
 from sqlanon.methods.shared.partition.solve import solve
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing.source_rows import value_name
-from sqlanon.questions.ask import bind_requirement
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import same
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.cells.cells import rank_name
-from sqlanon.sqlgen.release.region_rows import label_name
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import same
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.cells.cells import rank_name
+from sqlanon.sql.questions.ask import bind_requirement
+from sqlanon.sql.release.region_rows import label_name
 
 __all__ = ["ColumnRegions", "column_regions", "least_repeated"]
 

@@ -18,9 +18,9 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.slicing.intervals import code_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import case, cast, infix, is_not_null, named, total, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import case, cast, infix, is_not_null, named, total, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 __all__ = ["Correlations", "mean_square_contingency"]
 

@@ -19,11 +19,11 @@ from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing.bucketize import Bucketed, by_regions
 from sqlanon.methods.slicing.matching import Matching
-from sqlanon.questions.ask import bind_requirement
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, or_zero, same
-from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.classes.buckets import BUCKET
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, or_zero, same
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.classes.buckets import BUCKET
+from sqlanon.sql.questions.ask import bind_requirement
 
 __all__ = ["Slice", "column_names", "joined_tuples", "with_fakes"]
 

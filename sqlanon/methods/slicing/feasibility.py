@@ -18,11 +18,11 @@ from sqlanon.methods.shared.partition.allowable_cuts import violating_regions
 from sqlanon.methods.shared.partition.solve import Options, cuts_of, points_of
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing.row_classes import BucketedRows, violating_buckets
-from sqlanon.questions.ask import BoundRequirement, least_rows
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, ascending, descending, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending, descending, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
 __all__ = ["BUCKETS", "beside", "is_feasible", "require_feasible"]
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import case, cast, digest, huge, if_, is_not_null, is_null, paren, real
-from sqlanon.sqlgen.build.names import alias, column, literal
-from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.sqlgen.cells.value_ranks import is_number
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import case, cast, digest, huge, if_, is_not_null, is_null, paren, real
+from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.cells.value_ranks import is_number
 
 __all__ = ["Code", "code_of"]
 

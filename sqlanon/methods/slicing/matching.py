@@ -23,7 +23,7 @@ from sqlanon.methods.slicing.matching_sql import (
     tuples,
     violating,
 )
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sql.build.expressions import union_all
 
 
 @dataclass(frozen=True)

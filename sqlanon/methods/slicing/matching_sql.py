@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.methods.shared.partition.points import part_name, subject_name
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, infix, paren, same, total, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, infix, paren, same, total, window
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 __all__ = [
     "TOLERANCE",

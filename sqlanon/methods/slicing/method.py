@@ -20,8 +20,6 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
-from sqlanon.inputs.source import qualified
-from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import Encoding, Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
 from sqlanon.methods.shared.diversity import promised_diversity
@@ -51,10 +49,12 @@ from sqlanon.methods.slicing.options import Options, is_matched, is_wide, requir
 from sqlanon.methods.slicing.reasons import sliced_up
 from sqlanon.methods.slicing.tables import carried_columns, require_names, sliced, table_names, unequal
 from sqlanon.methods.slicing.wording import FAKES, MATCHING, REPEATED, certificate_wording
-from sqlanon.questions.ask import bind_requirement
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.classes.buckets import BUCKET
-from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+from sqlanon.sources.source import qualified
+from sqlanon.sources.target_names import require_free
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.classes.buckets import BUCKET
+from sqlanon.sql.questions.ask import bind_requirement
+from sqlanon.sql.release.multi_table_query import TablesQuery
 
 # Sums of doubles depend on the order of their parts: so many digits do not.
 _DIGITS = 9

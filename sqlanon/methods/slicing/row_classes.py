@@ -13,16 +13,16 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing.source_rows import value_name
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.build.expressions import named, union_all
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.cells import row_number
-from sqlanon.sqlgen.cells.labels import published_value, stored_labels
-from sqlanon.sqlgen.cells.taxonomy import Taxonomy
-from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
-from sqlanon.sqlgen.classes.requirement import relation_names
-from sqlanon.sqlgen.classes.rows import Rows, class_label
+from sqlanon.sql.build.expressions import named, union_all
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.cells import row_number
+from sqlanon.sql.cells.labels import published_value, stored_labels
+from sqlanon.sql.cells.taxonomy import Taxonomy
+from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sql.classes.requirement import relation_names
+from sqlanon.sql.classes.rows import Rows, class_label
+from sqlanon.sql.questions.ask import BoundRequirement
 
 __all__ = ["BucketedRows", "Parts", "violating_buckets"]
 

@@ -10,9 +10,9 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing.source_rows import value_name
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.cells.cells import codes
-from sqlanon.sqlgen.cells.decoded_cells import CodedColumn, decoded_cells
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.cells.cells import codes
+from sqlanon.sql.cells.decoded_cells import CodedColumn, decoded_cells
 
 __all__ = ["rows_of_cells"]
 

@@ -15,8 +15,8 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.slicing.correlation import Correlations
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     as_text,
     ascending,
     entry,
@@ -27,7 +27,7 @@ from sqlanon.sqlgen.build.expressions import (
     same,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sql.build.names import alias, column, relation
 
 __all__ = ["equal_ratings"]
 

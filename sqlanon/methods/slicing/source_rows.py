@@ -9,10 +9,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, identical, infix, paren, same
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import big, identical, infix, paren, same
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.labels import published_value
 
 __all__ = ["drawn_regions", "drawn_rows", "rows_in_regions", "rows_in_slots", "rows_of_slots", "value_name"]
 

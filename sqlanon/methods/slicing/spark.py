@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.base import Encoding
 from sqlanon.methods.shared.numbered_draws import numbered
@@ -25,7 +26,6 @@ from sqlanon.methods.slicing.row_classes import BucketedRows, Parts, violating_b
 from sqlanon.methods.slicing.rows_of_cells import rows_of_cells
 from sqlanon.methods.slicing.sizes import sizes
 from sqlanon.methods.slicing.tables import coded_columns, require_names
-from sqlanon.udfs import registered
 
 
 class SlicingOnSpark(SlicingMethod):

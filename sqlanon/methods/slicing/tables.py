@@ -17,14 +17,14 @@ from sqlanon.methods.slicing.choice import Sliced
 from sqlanon.methods.slicing.feasibility import beside
 from sqlanon.methods.slicing.named_columns import each_apart, named_columns
 from sqlanon.methods.slicing.source_rows import value_name
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import identical, is_null, named, or_zero, same, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.cells import rank_name, row_number
-from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.sqlgen.classes.buckets import BUCKET
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
-from sqlanon.sqlgen.release.region_rows import label_name
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import identical, is_null, named, or_zero, same, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import rank_name, row_number
+from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.classes.buckets import BUCKET
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sql.release.region_rows import label_name
 
 __all__ = ["carried_columns", "coded_columns", "require_names", "sliced", "table_names", "unequal"]
 

@@ -19,20 +19,20 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.errors import PolicyError
-from sqlanon.inputs.source import qualified
-from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, filtered, is_null
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.sqlgen.classes.buckets import BUCKET
-from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sources.source import qualified
+from sqlanon.sources.target_names import require_free
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import big, filtered, is_null
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.labels import published_value
+from sqlanon.sql.classes.buckets import BUCKET
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 Dropped = Literal["quasi_identifiers", "sensitive"]
 

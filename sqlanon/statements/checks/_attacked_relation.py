@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.attacks.attacked import AttackAnswer, Target, attacked
-from sqlanon.attacks.known_people import KnownColumns
+from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
+from sqlanon.assess.attacks.known_people import KnownColumns
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError
-from sqlanon.inputs.bind_policy import bind
-from sqlanon.inputs.source import bind_source
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
+from sqlanon.sources.bind_policy import bind
+from sqlanon.sources.source import bind_source
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.classes.rows import RowsOfRequirements, rows_of
 from sqlanon.statements.checks.attack import Attack
 
 

@@ -14,10 +14,10 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.inputs.joins.measured import measured, owners
-from sqlanon.inputs.joins.requirements import bind_joined
-from sqlanon.inputs.joins.side import Side, require_same_hierarchy
-from sqlanon.releases.joined import side_of
+from sqlanon.release.existing.joined import side_of
+from sqlanon.sources.joins.measured import measured, owners
+from sqlanon.sources.joins.requirements import bind_joined
+from sqlanon.sources.joins.side import Side, require_same_hierarchy
 from sqlanon.statements.checks.check_joined import CheckJoined
 
 

@@ -55,7 +55,7 @@ check_export = CHECK text [ SIGNED BY string ] ;
         return f"CHECK {self.path}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.attacks.unbounded import unbounded
+        from sqlanon.assess.attacks.unbounded import unbounded
         from sqlanon.errors import about
         from sqlanon.export.check_export import check_export
 

@@ -64,7 +64,7 @@ joined = JOINED WITH RELEASE qualified_name ON column_set ;
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.assess.check import load_release_or_table
-        from sqlanon.releases.loaded import load_release
+        from sqlanon.release.existing.loaded import load_release
         from sqlanon.statements.checks._joined import check_joined
 
         release = load_release_or_table(engine, self.name, "CHECK")

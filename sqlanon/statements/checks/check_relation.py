@@ -76,7 +76,7 @@ check_relation = CHECK target columns [sensitive] [ AGAINST source [requirements
         return [self.source, self.against] if self.against else [self.source]
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.attacks.unbounded import unbounded
+        from sqlanon.assess.attacks.unbounded import unbounded
         from sqlanon.statements.checks._relation import check_relation
 
         report, required = check_relation(engine, self)

@@ -21,14 +21,14 @@ from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
-from sqlanon.inputs.bind_policy import hierarchies_of
-from sqlanon.inputs.item_lists import asks_of_items
-from sqlanon.inputs.related_tables import require_one_table
-from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import BASELINES, default_method
-from sqlanon.pipeline.run import candidate
-from sqlanon.pipeline.stages import KeptCells
-from sqlanon.questions.sole_parameter import always_satisfied
+from sqlanon.release.pipeline.run import candidate
+from sqlanon.release.pipeline.stages import KeptCells
+from sqlanon.sources.bind_policy import hierarchies_of
+from sqlanon.sources.item_lists import asks_of_items
+from sqlanon.sources.related_tables import require_one_table
+from sqlanon.sources.source import qualified
+from sqlanon.sql.questions.sole_parameter import always_satisfied
 from sqlanon.statements.base import Answer
 from sqlanon.statements.frontiers._cells import cells_of_candidates
 from sqlanon.statements.frontiers._figures import Figure, figure_of, workload_figure

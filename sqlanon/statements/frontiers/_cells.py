@@ -12,9 +12,9 @@ from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.pipeline.encode import keep_cells
-from sqlanon.pipeline.run import encoded
-from sqlanon.pipeline.stages import KeptCells
+from sqlanon.release.pipeline.encode import keep_cells
+from sqlanon.release.pipeline.run import encoded
+from sqlanon.release.pipeline.stages import KeptCells
 from sqlanon.statements.frontiers._sweep import Candidate
 
 

@@ -10,7 +10,7 @@ from sqlanon.catalog.frontiers import Measured
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError, about
-from sqlanon.inputs.bind_policy import hierarchies_of
+from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.statements.base import Answer
 from sqlanon.statements.frontiers.advise import Advise, Bound
 

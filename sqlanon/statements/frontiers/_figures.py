@@ -15,7 +15,7 @@ from sqlanon.domain.workload import figure_of_workload
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import UserError
-from sqlanon.questions.statistics import Statistic, load_statistic, readable_statistics, statistic_names
+from sqlanon.sql.questions.statistics import Statistic, load_statistic, readable_statistics, statistic_names
 from sqlanon.statements.workloads._measure import measure
 
 _ERROR, _NOT_ESTIMATED, _RESULTS = "mean_relative_error", "not_estimated", "results"

@@ -10,9 +10,9 @@ from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError, UserError
-from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
-from sqlanon.inputs.source_identity import rows_identity, source_identity
-from sqlanon.sqlgen.build.names import column
+from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
+from sqlanon.sources.source_identity import rows_identity, source_identity
+from sqlanon.sql.build.names import column
 
 
 @dataclass(frozen=True)

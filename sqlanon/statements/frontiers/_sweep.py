@@ -12,12 +12,12 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Value
 from sqlanon.errors import SqlanonError, UserError, about
-from sqlanon.inputs.joins.requirements import is_of_join
-from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.registry import find_method, options_of, promised_by
 from sqlanon.methods.shared.arguments import arguments_of, with_names
-from sqlanon.questions.load import Question, questions_of, readable_models
-from sqlanon.questions.sole_parameter import is_sole_parameter
+from sqlanon.sources.joins.requirements import is_of_join
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sql.questions.load import Question, questions_of, readable_models
+from sqlanon.sql.questions.sole_parameter import is_sole_parameter
 from sqlanon.statements.frontiers.frontier import Sweep
 
 

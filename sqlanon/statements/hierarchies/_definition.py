@@ -12,12 +12,12 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, about
-from sqlanon.hierarchies.base import builder, functional, stored
-from sqlanon.inputs.kept_queries import require_no_password
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.ddl import view_over
-from sqlanon.sqlgen.build.expressions import insert, into
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sources.kept_queries import require_no_password
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import view_over
+from sqlanon.sql.build.expressions import insert, into
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.hierarchies.base import builder, functional, stored
 from sqlanon.statements.base import WARNING, Answer, done
 from sqlanon.statements.hierarchies._misfits import misfits
 from sqlanon.statements.named import Creates, to_be_made

@@ -14,12 +14,12 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
-from sqlanon.inputs.item_lists import is_list, item_of
-from sqlanon.inputs.related_tables import related_sources
-from sqlanon.sqlgen.build.expressions import exists, is_not_null
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.labels import published_value, stored_labels
+from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
+from sqlanon.sources.item_lists import is_list, item_of
+from sqlanon.sources.related_tables import related_sources
+from sqlanon.sql.build.expressions import exists, is_not_null
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.labels import published_value, stored_labels
 
 
 def misfits(engine: Engine, name: str) -> list[str]:

@@ -61,10 +61,10 @@ propose_hierarchy = CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AUTO ON n
         return [Source(name=self.table)]
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
+        from sqlanon.assess.profiling.automatic import definition, propose
         from sqlanon.engines.temp_tables import Scratch
         from sqlanon.errors import about
-        from sqlanon.inputs.source import bind_source, source_column
-        from sqlanon.profiling.automatic import definition, propose
+        from sqlanon.sources.source import bind_source, source_column
         from sqlanon.statements.hierarchies._definition import create_hierarchy, created_answer
 
         with engine.transaction():

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from sqlanon.again.streams.checks import is_whole
 from sqlanon.catalog import frontiers, hierarchies, migrations, policies, releases, series, streams, workloads
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.methods.shared.arguments import called
-from sqlanon.releases.objects import stands
+from sqlanon.release.existing.objects import stands
 from sqlanon.statements.base import Columns
-from sqlanon.streams.checks import is_whole
 from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
 from sqlanon.syntax.texts import call_text
 

@@ -10,6 +10,9 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assess.profiling.categories import Category, categories
+from sqlanon.assess.profiling.combinations import Combinations, Search, count_alone, search
+from sqlanon.assess.profiling.roles import Values, proposed_role, values_of
 from sqlanon.catalog import hierarchies, policies, releases
 from sqlanon.domain.counts import counted, per_cent
 from sqlanon.domain.identifiers import fold
@@ -19,11 +22,8 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.estimates.counted_rows import counted_source, number_column
-from sqlanon.inputs.source import BoundSource, bind_source, source_column
-from sqlanon.profiling.categories import Category, categories
-from sqlanon.profiling.combinations import Combinations, Search, count_alone, search
-from sqlanon.profiling.roles import Values, proposed_role, values_of
-from sqlanon.sqlgen.build import names
+from sqlanon.sources.source import BoundSource, bind_source, source_column
+from sqlanon.sql.build import names
 from sqlanon.statements.policies._first_release import about_policy, about_release, first_release
 from sqlanon.statements.policies._proposal import ProposedColumn, numbered_name, proposed_columns, statements
 from sqlanon.statements.policies.profile import Profile

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import prod
 
+from sqlanon.assess.profiling.automatic import WRITTEN, definition, instead, propose
+from sqlanon.assess.profiling.roles import ProposedRole, Values
+from sqlanon.assess.profiling.sizes import sizes
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.profiling.automatic import WRITTEN, definition, instead, propose
-from sqlanon.profiling.roles import ProposedRole, Values
-from sqlanon.profiling.sizes import sizes
 from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.hierarchies.propose_hierarchy import ProposeHierarchy
 from sqlanon.syntax.definitions import policy_text

@@ -11,13 +11,13 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
-from sqlanon.inputs.catalog_entries import with_bound_names
-from sqlanon.inputs.joins.requirements import with_argument_names
-from sqlanon.inputs.related_tables import related_sources, require_of_respondents
-from sqlanon.inputs.requirements import bind_requirements, resolve_requirements, with_bound_relations
-from sqlanon.remarks.columns import rows_of_nobody
-from sqlanon.remarks.wording import of_nobody
+from sqlanon.release.remarks.columns import rows_of_nobody
+from sqlanon.release.remarks.wording import of_nobody
+from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
+from sqlanon.sources.catalog_entries import with_bound_names
+from sqlanon.sources.joins.requirements import with_argument_names
+from sqlanon.sources.related_tables import related_sources, require_of_respondents
+from sqlanon.sources.requirements import bind_requirements, resolve_requirements, with_bound_relations
 from sqlanon.statements.policies.alter_policy import AlterPolicy
 from sqlanon.syntax.texts import call_text
 

@@ -68,8 +68,8 @@ without_requirements = CONFIDENTIAL column_sets [VISIBLE column_sets] ;
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.catalog import policies
         from sqlanon.engines.temp_tables import Scratch
-        from sqlanon.inputs.joins.requirements import with_argument_names
-        from sqlanon.inputs.pivot import with_items
+        from sqlanon.sources.joins.requirements import with_argument_names
+        from sqlanon.sources.pivot import with_items
         from sqlanon.statements.named import to_be_made
         from sqlanon.statements.policies._saved import save_policy
 

@@ -104,10 +104,10 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None) 
     """Makes a release; a row for each requirement with the figures of the release."""
     from sqlanon.catalog import releases
     from sqlanon.domain.report import PrivacyReport
-    from sqlanon.pipeline import run
-    from sqlanon.pipeline.explain import printable
-    from sqlanon.releases.composition import others_among, others_of, warning
-    from sqlanon.releases.loaded import load_release
+    from sqlanon.release.existing.composition import others_among, others_of, warning
+    from sqlanon.release.existing.loaded import load_release
+    from sqlanon.release.pipeline import run
+    from sqlanon.release.pipeline.explain import printable
 
     published = run.create(engine, request, progress)
     if published is None:

@@ -54,9 +54,9 @@ drop_release = DROP ANONYMIZED ( VIEW | TABLE ) [IF EXISTS] qualified_name ;
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.catalog import releases
-        from sqlanon.inputs.source import qualified
-        from sqlanon.releases.loaded import load_release
-        from sqlanon.releases.objects import drop_release
+        from sqlanon.release.existing.loaded import load_release
+        from sqlanon.release.existing.objects import drop_release
+        from sqlanon.sources.source import qualified
 
         statement = f"DROP ANONYMIZED {self.kind.upper()}"
         with engine.transaction():

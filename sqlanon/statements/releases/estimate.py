@@ -102,7 +102,7 @@ marginal = name "=>" qualified_name ;
                 columns, rows = estimate_export(engine, self.file or "", self.query, self.marginals)
             else:
                 from sqlanon.assess.estimate import estimate_release
-                from sqlanon.releases.loaded import load_release
+                from sqlanon.release.existing.loaded import load_release
 
                 release = load_release(engine, self.release)
                 columns, rows = estimate_release(engine, release, self.query, self.marginals)

@@ -46,7 +46,7 @@ explain_release = EXPLAIN [ CREATE [OR REPLACE] ] anonymized ;
         return f"EXPLAIN ANONYMIZED {self.create.kind.upper()} {self.create.name}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.pipeline import run
-        from sqlanon.pipeline.explain import explanation
+        from sqlanon.release.pipeline import run
+        from sqlanon.release.pipeline.explain import explanation
 
         return Answer(self.COLUMNS, tuple(explanation(run.explain(engine, self.create, progress))))

@@ -86,9 +86,9 @@ export_option = FORMAT ( string | name ) | DELIMITER string | QUOTE string
         from sqlanon.engines.postgres_url import is_database_url
         from sqlanon.errors import about
         from sqlanon.export.layout import report_path, report_text
+        from sqlanon.export.report.page_file import with_report, without_former
         from sqlanon.export.run import export_release
-        from sqlanon.releases.loaded import load_release
-        from sqlanon.report.page_file import with_report, without_former
+        from sqlanon.release.existing.loaded import load_release
 
         release = load_release(engine, self.name)
         if is_database_url(self.path):

@@ -58,9 +58,9 @@ refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ LEVELS FROM RELEASE 
         return released_rows(answer)
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.releases.loaded import load_release
-        from sqlanon.releases.original_statement import request_again
-        from sqlanon.releases.own_series import own_series
+        from sqlanon.release.existing.loaded import load_release
+        from sqlanon.release.existing.original_statement import request_again
+        from sqlanon.release.existing.own_series import own_series
 
         release = load_release(engine, self.name)
         if release.kind == "view":

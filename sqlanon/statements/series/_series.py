@@ -6,6 +6,11 @@ import secrets
 
 from sqlglot import exp
 
+from sqlanon.again.series.columns import named_columns
+from sqlanon.again.series.keys import key_check, key_of
+from sqlanon.again.series.ledger import bucket_rows, bucket_values, class_rows, class_values
+from sqlanon.again.series.row_columns import attributes_of_rows, named_row, shown_columns, unknown_rows
+from sqlanon.again.series.together import measured_together, with_names
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import series as catalog
 from sqlanon.catalog.ledger import require_ledger
@@ -19,20 +24,15 @@ from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
-from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
-from sqlanon.inputs.related_tables import require_one_table
-from sqlanon.inputs.source import own_object
-from sqlanon.releases.classes import classes_of
-from sqlanon.releases.objects import require_own_columns
-from sqlanon.releases.same_rows import has_same_rows
-from sqlanon.series.columns import named_columns
-from sqlanon.series.keys import key_check, key_of
-from sqlanon.series.ledger import bucket_rows, bucket_values, class_rows, class_values
-from sqlanon.series.row_columns import attributes_of_rows, named_row, shown_columns, unknown_rows
-from sqlanon.series.together import measured_together, with_names
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, literal, relation
-from sqlanon.sqlgen.build.sql_files import query_file
+from sqlanon.release.existing.classes import classes_of
+from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
+from sqlanon.sources.related_tables import require_one_table
+from sqlanon.sources.same_rows import has_same_rows
+from sqlanon.sources.source import own_object
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.statements.series.create_series import CreateSeries
 
 

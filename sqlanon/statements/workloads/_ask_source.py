@@ -21,9 +21,9 @@ from sqlanon.estimates.batch.satisfying_values import Constants
 from sqlanon.estimates.counted_rows import CountedSource, counted_source, counted_table, number_column
 from sqlanon.estimates.query.parse import is_plain
 from sqlanon.estimates.query.templates import WorkloadQuery
-from sqlanon.inputs.pivot import source_rows
-from sqlanon.inputs.source import in_file
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sources.pivot import source_rows
+from sqlanon.sources.source import in_file
+from sqlanon.sql.build.names import relation
 
 # The most queries that one statement asks the source.
 _BATCH = 100

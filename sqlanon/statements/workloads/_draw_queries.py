@@ -18,13 +18,13 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.estimates.numbers import number
 from sqlanon.estimates.random_queries import LISTED, Queried, drawn_queries, values_of
-from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
-from sqlanon.inputs.column_types import ENUM
-from sqlanon.inputs.related_tables import require_one_table
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.cells.value_ranks import is_number
+from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
+from sqlanon.sources.column_types import ENUM
+from sqlanon.sources.related_tables import require_one_table
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.cells.value_ranks import is_number
 from sqlanon.statements.named import to_be_made
 from sqlanon.statements.workloads.create_workload import CreateWorkload
 

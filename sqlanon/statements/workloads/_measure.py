@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.assess.estimate import answer_alone, readable, require_parsed, require_same_source, source_columns
+from sqlanon.assess.figures.class_figures import ClassFigure
 from sqlanon.assess.measure_results import Results, named, results_of
 from sqlanon.catalog import workloads
 from sqlanon.catalog.snapshot import policy_of
@@ -29,10 +30,9 @@ from sqlanon.estimates.query.conjunctions import Conjunctions, ConjunctiveAggreg
 from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import Templates, WorkloadQuery
 from sqlanon.estimates.release_model import ReleaseModel
-from sqlanon.figures.class_figures import ClassFigure
-from sqlanon.inputs.source import in_file, own_object
-from sqlanon.sqlgen.build.expressions import insert
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sources.source import in_file, own_object
+from sqlanon.sql.build.expressions import insert
+from sqlanon.sql.build.names import relation
 from sqlanon.statements.workloads._ask_source import AskSource, NotAnswered, Note
 
 # Fewer queries are asked one by one.

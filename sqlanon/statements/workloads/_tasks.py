@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from sqlanon.assess.figures.class_figures import ClassFigure
 from sqlanon.assess.measure_figures import remember
+from sqlanon.assess.tasks.arguments import TaskArguments
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.figures.class_figures import ClassFigure
-from sqlanon.inputs.related_tables import require_one_table
-from sqlanon.tasks.arguments import TaskArguments
+from sqlanon.sources.related_tables import require_one_table
 
 Task = Callable[[Engine, Release, TaskArguments], Sequence[tuple[str, float | None]]]
 
 
 def _ratings(engine: Engine, release: Release, arguments: TaskArguments) -> Sequence[tuple[str, float | None]]:
     # NumPy is imported by who needs it: it takes as long as all of sqlanon.
-    from sqlanon.tasks.ratings import ratings_task
+    from sqlanon.assess.tasks.ratings import ratings_task
 
     return ratings_task(engine, release, arguments)
 
 
 def _learning(engine: Engine, release: Release, arguments: TaskArguments) -> Sequence[tuple[str, float | None]]:
-    from sqlanon.tasks.learning import learning_task
+    from sqlanon.assess.tasks.learning import learning_task
 
     return learning_task(engine, release, arguments)
 

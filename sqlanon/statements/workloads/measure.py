@@ -76,7 +76,7 @@ measure = MEASURE release WITH WORKLOAD name ;
         return f"MEASURE {self.release}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.releases.loaded import load_release
+        from sqlanon.release.existing.loaded import load_release
         from sqlanon.statements.workloads._measure import measure
 
         release = load_release(engine, self.release)

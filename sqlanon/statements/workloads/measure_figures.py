@@ -50,7 +50,7 @@ measure_figures = MEASURE release
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.assess.measure_figures import measure_figures
-        from sqlanon.releases.loaded import load_release
+        from sqlanon.release.existing.loaded import load_release
 
         release = load_release(engine, self.release)
         remarks: list[str] = []

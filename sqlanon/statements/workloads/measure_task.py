@@ -49,7 +49,7 @@ measure_task = MEASURE release WITH TASK "(" named_argument {"," named_argument}
         return f"MEASURE {self.release}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.releases.loaded import load_release
+        from sqlanon.release.existing.loaded import load_release
         from sqlanon.statements.workloads._tasks import measure_task
 
         release = load_release(engine, self.release)

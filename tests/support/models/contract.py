@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.portable import require_portable
-from sqlanon.questions.load import load_question
+from sqlanon.sql.questions.load import load_question
 from tests.oracles.models.support import Table
 from tests.support.models.drawn import (
     BEYOND_MENDING,

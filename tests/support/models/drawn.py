@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName, Value
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
-from sqlanon.questions.header import Parameter
-from sqlanon.questions.load import Question
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.sql.questions.header import Parameter
+from sqlanon.sql.questions.load import Question
 from tests.oracles.models.support import Class, Table
 from tests.support.models.relations import KNOWN, VALUES, literal
 

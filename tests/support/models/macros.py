@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sqlanon.domain.values import QualifiedName, Value
-from sqlanon.questions.load import Question
+from sqlanon.sql.questions.load import Question
 from tests.oracles.models.support import Class, Table, in_order
 
 COLUMNS = ("a\"g'e -- ", "$value$; $sensitive")

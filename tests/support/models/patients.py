@@ -20,7 +20,7 @@ import pytest
 
 from sqlanon import Connection
 from sqlanon.domain.values import Value
-from sqlanon.questions.load import load_question, question_names
+from sqlanon.sql.questions.load import load_question, question_names
 from tests.oracles.models.support import Class, Table
 from tests.support.database import template
 from tests.support.models.drawn import exact

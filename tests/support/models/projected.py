@@ -17,8 +17,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sqlanon import Connection
-from sqlanon.questions.load import load_question
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.sql.questions.load import load_question
+from sqlanon.sql.sizes import sizes
 from tests.oracles.lattice import nodes, recoded
 from tests.oracles.models.support import Table
 from tests.support.database import template

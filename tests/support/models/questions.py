@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName, Value
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
 
 FILE = """\
 -- model: closeness

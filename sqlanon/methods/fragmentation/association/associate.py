@@ -29,8 +29,8 @@ from sqlanon.methods.fragmentation.association import block_grids, tuple_keys
 from sqlanon.methods.fragmentation.association.deal_rows import Wanted, deal
 from sqlanon.methods.fragmentation.association.left_out import Keys, most_alike
 from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import relation
 
 __all__ = ["Association", "Grouping", "associate", "covered", "keys_of", "promised"]
 

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import registered, registered_for_summaries
 from sqlanon.errors import InternalError
 from sqlanon.methods.fragmentation.association import drawn_grids_sql, fill_blocks_sql, left_out_sql
 from sqlanon.methods.fragmentation.association import drawn_rows_sql as sql
@@ -32,10 +33,9 @@ from sqlanon.methods.fragmentation.association.left_out import (
 )
 from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.methods.shared.numbered_draws import draws_alike, numbers_before
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import union_all
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.udfs import registered, registered_for_summaries
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.names import column, relation
 
 __all__ = ["associate_drawn"]
 

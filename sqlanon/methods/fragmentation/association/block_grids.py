@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import added, ascending, infix, order_by, paren, same, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import added, ascending, infix, order_by, paren, same, window
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 __all__ = [
     "ROW_NUMBER",

@@ -12,10 +12,10 @@ from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
 from sqlanon.methods.fragmentation.association import fill_gaps_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
 from sqlanon.methods.fragmentation.association.left_out_sql import first_blocks
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.ddl import drop
-from sqlanon.sqlgen.build.expressions import is_not_null, is_null
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import drop
+from sqlanon.sql.build.expressions import is_not_null, is_null
+from sqlanon.sql.build.names import column, relation
 
 __all__ = ["Blocks"]
 

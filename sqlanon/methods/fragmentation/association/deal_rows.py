@@ -12,8 +12,8 @@ from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
 from sqlanon.methods.fragmentation.association.block_search import Blocks
 from sqlanon.methods.fragmentation.association.left_out import Keys, set_aside, with_dissolved
 from sqlanon.methods.fragmentation.association.sizes import sizes
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 __all__ = ["Dealt", "Wanted", "deal"]
 

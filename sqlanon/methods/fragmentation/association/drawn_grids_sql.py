@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import Grid, draws, group_columns, row_index, value_name
 from sqlanon.methods.shared.numbered_draws import beginning
-from sqlanon.sqlgen.build.expressions import big, is_not_null, is_null, same, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build.expressions import big, is_not_null, is_null, same, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 __all__ = [
     "Round",

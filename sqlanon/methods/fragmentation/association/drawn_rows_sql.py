@@ -20,8 +20,8 @@ from sqlanon.methods.fragmentation.association.block_grids import (
 )
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, starts
 from sqlanon.methods.shared.numbered_draws import beginning
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     added,
     big,
     identical,
@@ -35,7 +35,7 @@ from sqlanon.sqlgen.build.expressions import (
     union_all,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 __all__ = [
     "DRAW_LIMIT",

@@ -18,8 +18,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import draws, in_order, key_name, numbered_rows, row_index
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     added,
     ascending,
     big,
@@ -34,8 +34,8 @@ from sqlanon.sqlgen.build.expressions import (
     up_to_here,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.steps import Step, with_steps
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step, with_steps
 
 __all__ = [
     "ALONE",

@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import differing, draws, row_index
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, row_columns
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import infix, is_not_null, paren, same, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import infix, is_not_null, paren, same, window
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 __all__ = ["clashing", "emptiest", "filled", "full", "open_blocks", "proposed"]
 

@@ -13,9 +13,9 @@ from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import Grid
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import if_, total
-from sqlanon.sqlgen.build.names import alias, column, literal
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import if_, total
+from sqlanon.sql.build.names import alias, column, literal
 
 __all__ = ["alike_in_block", "groups_of", "linked_blocks", "repeated"]
 

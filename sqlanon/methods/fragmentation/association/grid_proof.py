@@ -12,7 +12,7 @@ from sqlanon.methods.fragmentation.association import grid_groups_sql
 from sqlanon.methods.fragmentation.association import grid_proof_sql as sql
 from sqlanon.methods.fragmentation.association.block_grids import Grid
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
-from sqlanon.sqlgen.build.names import column
+from sqlanon.sql.build.names import column
 
 # Rows of larger blocks are not compared one by one.
 _MOST_ROWS = 62

@@ -18,9 +18,9 @@ from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import Grid, in_order
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import digest, if_, infix, window
-from sqlanon.sqlgen.build.names import alias, column
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import digest, if_, infix, window
+from sqlanon.sql.build.names import alias, column
 
 __all__ = ["association_bounds", "broken_grids", "broken_groups"]
 

@@ -10,8 +10,8 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.fragmentation.association import left_out_sql
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
 
 __all__ = ["Lacking", "lacking", "preferred"]
 

@@ -15,8 +15,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.fragmentation.association import fill_blocks_sql, left_out_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
 
 __all__ = ["Keys", "choose", "limits_of_draws", "most_alike", "set_aside", "with_dissolved"]
 

@@ -17,8 +17,8 @@ from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import draws, key_name, row_index
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, row_columns
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     ascending,
     big,
     if_,
@@ -32,8 +32,8 @@ from sqlanon.sqlgen.build.expressions import (
     up_to_here,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.steps import Step, with_steps
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step, with_steps
 
 __all__ = [
     "alike",

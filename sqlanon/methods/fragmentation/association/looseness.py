@@ -14,8 +14,8 @@ from sqlanon.methods.fragmentation.association.associate import covered
 from sqlanon.methods.fragmentation.association.block_grids import Grid
 from sqlanon.methods.fragmentation.association.grid_proof import GridProof, are_grids
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column
 
 __all__ = ["Looseness", "PairLooseness", "looseness"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import identical
-from sqlanon.sqlgen.build.names import alias, column, literal
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import identical
+from sqlanon.sql.build.names import alias, column, literal
 
 __all__ = [
     "PublishedAssociation",

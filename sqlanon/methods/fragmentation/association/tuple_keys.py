@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import ROW_NUMBER, draws, in_order, key_name, value_name
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import added, big, digest, identical, paren, window
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import added, big, digest, identical, paren, window
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_NEAR", "keyed", "numbered", "repeated", "spread"]
 

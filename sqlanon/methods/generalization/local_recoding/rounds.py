@@ -30,12 +30,12 @@ from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.lattice.types import Found, Lattice
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.tree_figures import figures_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, identical, infix, or_zero, paren
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.cells import codes, key_name
-from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import big, identical, infix, or_zero, paren
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.cells import codes, key_name
+from sqlanon.sql.cells.key_layout import Field, KeyLayout
 
 # The most rounds: later ones publish little.
 ROUNDS = 4

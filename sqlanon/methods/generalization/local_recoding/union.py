@@ -27,9 +27,9 @@ from sqlanon.methods.shared.lattice.losses import LOSSES, AddsUp
 from sqlanon.methods.shared.lattice.node_evaluator import batch_of, loss_of
 from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.key_layout import KeyLayout
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,15 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.lattice.node_rows_sql import withheld
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import added, big, huge, identical, infix, or_zero, paren, total, union_all
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.cells import codes, key_name
-from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
-from sqlanon.sqlgen.cells.label_codes import code_at, numbered, shown_at
-from sqlanon.sqlgen.cells.labels import generalized, stored_labels
-from sqlanon.sqlgen.classes.guard import needs_rounds
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import added, big, huge, identical, infix, or_zero, paren, total, union_all
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.cells import codes, key_name
+from sqlanon.sql.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.cells.label_codes import code_at, numbered, shown_at
+from sqlanon.sql.cells.labels import generalized, stored_labels
+from sqlanon.sql.classes.guard import needs_rounds
 
 
 def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:

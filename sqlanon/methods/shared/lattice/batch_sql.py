@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import infix, paren, total
-from sqlanon.sqlgen.build.names import alias, column, identifier, relation
-from sqlanon.sqlgen.build.steps import Step
-from sqlanon.sqlgen.cells.cells import carried_code, key_name, respondents
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.projections import RESPONDENTS, projected_classes, projection_steps
-from sqlanon.sqlgen.classes.requirement import SqlRequirement, projections, relation_names, subjects
-from sqlanon.sqlgen.sizes import sizes
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import infix, paren, total
+from sqlanon.sql.build.names import alias, column, identifier, relation
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.cells.cells import carried_code, key_name, respondents
+from sqlanon.sql.cells.key_layout import KeyLayout
+from sqlanon.sql.classes.projections import RESPONDENTS, projected_classes, projection_steps
+from sqlanon.sql.classes.requirement import SqlRequirement, projections, relation_names, subjects
+from sqlanon.sql.sizes import sizes
 
 # The most nodes of a batch, whose indexes have to fit beside a key.
 BATCH = 64

@@ -14,17 +14,17 @@ from sqlglot import exp
 
 from sqlanon.domain.explanation import JoinReached
 from sqlanon.domain.identifiers import fold
-from sqlanon.inputs.joins.join import Join
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
-from sqlanon.sqlgen.build.expressions import as_text, big, identical, infix, named, paren, total
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.steps import Step, with_steps
-from sqlanon.sqlgen.cells.cells import cells_beside, key_name
-from sqlanon.sqlgen.cells.labels import generalized, level_name, published_value, stored_labels
-from sqlanon.sqlgen.classes.joined import counted_columns
+from sqlanon.sources.joins.join import Join
+from sqlanon.sql.build.expressions import as_text, big, identical, infix, named, paren, total
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step, with_steps
+from sqlanon.sql.cells.cells import cells_beside, key_name
+from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
+from sqlanon.sql.classes.joined import counted_columns
 
 __all__ = ["JoinedNodes"]
 

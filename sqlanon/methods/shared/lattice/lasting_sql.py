@@ -8,12 +8,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.methods.shared.lattice.batch_sql import Batch
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import infix, is_null, paren, same, union_all
-from sqlanon.sqlgen.build.names import alias, column, parameter, relation
-from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.cells import key_name
-from sqlanon.sqlgen.classes.guard import violations
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import infix, is_null, paren, same, union_all
+from sqlanon.sql.build.names import alias, column, parameter, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.cells import key_name
+from sqlanon.sql.classes.guard import violations
 
 
 def all_rows(table: str) -> exp.Select:

@@ -20,13 +20,13 @@ from sqlanon.methods.shared.lattice.remaining import Node, Rank
 from sqlanon.methods.shared.lattice.rollup import Rollups
 from sqlanon.methods.shared.lattice.types import Counted, Lattice
 from sqlanon.methods.shared.task import Task
-from sqlanon.questions.ask import BoundRequirement, least_rows
-from sqlanon.sqlgen.build.expressions import exists
-from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
-from sqlanon.sqlgen.build.repeated import repeated
-from sqlanon.sqlgen.build.steps import Step, with_steps
-from sqlanon.sqlgen.classes.guard import needs_rounds
-from sqlanon.sqlgen.classes.requirement import projections
+from sqlanon.sql.build.expressions import exists
+from sqlanon.sql.build.names import alias, identifier, literal, relation
+from sqlanon.sql.build.repeated import repeated
+from sqlanon.sql.build.steps import Step, with_steps
+from sqlanon.sql.classes.guard import needs_rounds
+from sqlanon.sql.classes.requirement import projections
+from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
 __all__ = ["Nodes", "batch_of", "loss_of"]
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.methods.shared.lattice.batch_sql import Batch
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     added,
     big,
     cast,
@@ -28,12 +28,12 @@ from sqlanon.sqlgen.build.expressions import (
     total,
     union_all,
 )
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, parameter, relation
-from sqlanon.sqlgen.build.steps import Step, with_steps
-from sqlanon.sqlgen.cells.cells import key_name, rolled_up
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.guard import by_sets, kept_classes, violations
-from sqlanon.sqlgen.classes.requirement import projections
+from sqlanon.sql.build.names import alias, column, identifier, literal, parameter, relation
+from sqlanon.sql.build.steps import Step, with_steps
+from sqlanon.sql.cells.cells import key_name, rolled_up
+from sqlanon.sql.cells.key_layout import KeyLayout
+from sqlanon.sql.classes.guard import by_sets, kept_classes, violations
+from sqlanon.sql.classes.requirement import projections
 
 # A key is mixed by arithmetic that engines agree in: its bits lie as hierarchies are deep, and hashes differ.
 _PRIMES = (1_000_003, 1_000_033)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, big, huge, or_zero, same, union_all
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.build.steps import Step, with_steps
-from sqlanon.sqlgen.cells.cells import rank_name
-from sqlanon.sqlgen.cells.key_layout import Field
-from sqlanon.sqlgen.cells.labels import generalized, level_name, stored_labels
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, big, huge, or_zero, same, union_all
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.steps import Step, with_steps
+from sqlanon.sql.cells.cells import rank_name
+from sqlanon.sql.cells.key_layout import Field
+from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
 # A word of the key that a class_id is: (class_id, word) to an expression.
 Key = Callable[[exp.Expr, int], exp.Expr]

@@ -35,12 +35,12 @@ from sqlanon.methods.shared.lattice.node_rows_sql import (
 from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.lattice.sizes import sizes
 from sqlanon.methods.shared.lattice.types import Classes, classes_by_index
-from sqlanon.sqlgen.build.ddl import create_temporary
-from sqlanon.sqlgen.build.expressions import union_all
-from sqlanon.sqlgen.build.functions import count
-from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
-from sqlanon.sqlgen.build.repeated import repeated
-from sqlanon.sqlgen.classes.requirement import projections
+from sqlanon.sql.build.ddl import create_temporary
+from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.functions import count
+from sqlanon.sql.build.names import alias, identifier, literal, relation
+from sqlanon.sql.build.repeated import repeated
+from sqlanon.sql.classes.requirement import projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from sqlanon.methods.shared.partition.candidate_cuts import (
 )
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.work_tables import Done, inserted, remade, rows_of
-from sqlanon.sqlgen.build.names import parameter
+from sqlanon.sql.build.names import parameter
 
 __all__ = ["AtOnce"]
 

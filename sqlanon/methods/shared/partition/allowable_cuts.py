@@ -9,13 +9,13 @@ from sqlglot import exp
 from sqlanon.methods.shared.partition.candidate_cuts import halves
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import guard_name, subject_name
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import same, total, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.build.steps import Step, with_steps
-from sqlanon.sqlgen.cells.cells import respondents
-from sqlanon.sqlgen.classes.guard import violations
-from sqlanon.sqlgen.classes.requirement import relation_names, subjects
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import same, total, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step, with_steps
+from sqlanon.sql.cells.cells import respondents
+from sqlanon.sql.classes.guard import violations
+from sqlanon.sql.classes.requirement import relation_names, subjects
 
 __all__ = ["failing", "failing_candidates", "only_rows_count", "root_violations", "violating_regions"]
 

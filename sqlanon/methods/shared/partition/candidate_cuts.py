@@ -11,10 +11,10 @@ from sqlglot import exp
 
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import rank_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, big, case, if_, integer, order_by, paren, same, total, window
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.release.region_rows import high_name, low_name
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, big, case, if_, integer, order_by, paren, same, total, window
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.release.region_rows import high_name, low_name
 
 
 def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.methods.shared.partition.points import Points, rank_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     ascending,
     big,
     case,
@@ -35,11 +35,11 @@ from sqlanon.sqlgen.build.expressions import (
     total,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.build.steps import Step
-from sqlanon.sqlgen.cells.cells import key_name, rank_name
-from sqlanon.sqlgen.classes.requirement import SqlRequirement
-from sqlanon.sqlgen.release.region_rows import high_name, low_name
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.cells.cells import key_name, rank_name
+from sqlanon.sql.classes.requirement import SqlRequirement
+from sqlanon.sql.release.region_rows import high_name, low_name
 
 # A point lies below the cut value, at it or above it; where equal points are divided, none is at it.
 _PARTS = 3

@@ -7,8 +7,8 @@ from math import log
 from sqlglot import exp
 
 from sqlanon.methods.shared.partition.cuts import Cuts
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     ascending,
     cast,
     descending,
@@ -24,8 +24,8 @@ from sqlanon.sqlgen.build.expressions import (
     union_all,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.release.region_rows import high_name, low_name
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.release.region_rows import high_name, low_name
 
 # n log2 n is a whole number of 2 ** -20: sums of it do not depend on the order of the rows.
 GAIN_BITS = 20

@@ -12,10 +12,10 @@ from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.information_gain import gains, most_telling
 from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.partition.work_tables import Done, inserted, remade, rows_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, parameter, relation
-from sqlanon.sqlgen.build.repeated import repeated
-from sqlanon.sqlgen.build.steps import with_steps
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, parameter, relation
+from sqlanon.sql.build.repeated import repeated
+from sqlanon.sql.build.steps import with_steps
 
 __all__ = ["InTurn"]
 

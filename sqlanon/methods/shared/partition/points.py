@@ -14,11 +14,11 @@ from dataclasses import field as dataclass_field
 from sqlglot import exp
 
 from sqlanon.errors import InternalError
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import added, big, entry, infix, integer, paren
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.cells import carried_code, key_name
-from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import added, big, entry, infix, integer, paren
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import carried_code, key_name
+from sqlanon.sql.cells.key_layout import Field, KeyLayout
 
 __all__ = ["Points", "guard_name", "other_name", "part_name", "rank_of", "subject_name"]
 

@@ -21,9 +21,9 @@ from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.one_dimension import InTurn
 from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.partition.work_tables import Done
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import or_zero
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import or_zero
+from sqlanon.sql.build.names import column, relation
 
 __all__ = ["Partitioned", "partition"]
 

@@ -11,8 +11,8 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.points import rank_of
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     added,
     as_text,
     ascending,
@@ -32,11 +32,11 @@ from sqlanon.sqlgen.build.expressions import (
     same,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
-from sqlanon.sqlgen.cells.labels import generalized, level_name, stored_labels
-from sqlanon.sqlgen.cells.value_ranks import by_value, first_name, is_numeric
-from sqlanon.sqlgen.release.region_rows import box_name, high_name, label_name, low_name
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import leaves_name, rank_name
+from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
+from sqlanon.sql.cells.value_ranks import by_value, first_name, is_numeric
+from sqlanon.sql.release.region_rows import box_name, high_name, label_name, low_name
 
 __all__ = ["labels_of_levels", "region_labels", "region_loss", "region_map"]
 

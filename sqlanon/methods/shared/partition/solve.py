@@ -18,6 +18,7 @@ from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.frequent_values import too_frequent_in
@@ -29,14 +30,13 @@ from sqlanon.methods.shared.partition.recursion import Partitioned, partition
 from sqlanon.methods.shared.partition.region_labels import region_loss
 from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.task import Task
-from sqlanon.questions.ask import BoundRequirement, least_rows
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.cells.cells import respondents
-from sqlanon.sqlgen.cells.key_layout import Field
-from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summary
-from sqlanon.sqlgen.classes.requirement import subjects
-from sqlanon.udfs import registered
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.cells.cells import respondents
+from sqlanon.sql.cells.key_layout import Field
+from sqlanon.sql.cells.value_ranks import ancestors, is_numeric, ranked_summary
+from sqlanon.sql.classes.requirement import subjects
+from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
 __all__ = ["MOST_ATTRIBUTES", "Options", "Parts", "cuts_of", "fields_of", "points_of", "solve", "target_of"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.repeated import RepeatedQuery, repeated
 
 __all__ = ["Done", "inserted", "remade", "rows_of"]
 

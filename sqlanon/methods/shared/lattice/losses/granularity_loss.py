@@ -22,11 +22,11 @@ from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.lattice.sizes import sizes
 from sqlanon.methods.shared.lattice.types import Classes
 from sqlanon.methods.shared.loss_definitions import GRANULARITY_LOSS
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, cast, if_, infix, named, paren, same, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
-from sqlanon.sqlgen.cells.key_layout import Field
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import big, cast, if_, infix, named, paren, same, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import leaves_name, rank_name
+from sqlanon.sql.cells.key_layout import Field
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, huge, if_, or_zero
-from sqlanon.sqlgen.build.names import alias, column, parameter, relation
-from sqlanon.sqlgen.cells.cells import rank_name
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, huge, if_, or_zero
+from sqlanon.sql.build.names import alias, column, parameter, relation
+from sqlanon.sql.cells.cells import rank_name
 
 __all__ = [
     "huge_total",

@@ -10,9 +10,9 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.lattice.losses.base import Setting
 from sqlanon.methods.shared.lattice.losses.loss_sql import huge_total, occurring, rank_path
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import huge, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import huge, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

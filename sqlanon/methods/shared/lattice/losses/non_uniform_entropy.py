@@ -22,8 +22,8 @@ from sqlanon.methods.shared.lattice.losses.loss_sql import (
 from sqlanon.methods.shared.lattice.node_summary_sql import Key
 from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.lattice.types import Classes
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import (
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
     ascending,
     big,
     case,
@@ -41,9 +41,9 @@ from sqlanon.sqlgen.build.expressions import (
     union_all,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.cells.cells import codes, key_name
-from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import codes, key_name
+from sqlanon.sql.cells.key_layout import Field, KeyLayout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,217 @@
+"""Writes down who is in which class of a release, and which values each class has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.again.series.known_text import known_text, told_apart
+from sqlanon.again.series.respondents import Respondents
+from sqlanon.again.series.row_columns import row_text
+from sqlanon.catalog import series as catalog
+from sqlanon.domain.counts import counted
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.release import Release
+from sqlanon.domain.series import Series
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, filtered, identical, insert, into, is_null, numbered, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.classes.buckets import BucketValues
+
+_MEMBER = ("series_id", "position", "class_no", "respondent")
+_CLASS = ("series_id", "position", "class_no", "attribute", "value_set")
+_VALUE = ("series_id", "position", "value_set", "attribute", "value", "n")
+
+
+@dataclass(frozen=True)
+class LedgerRows:
+    """What the ledger has of a release.
+
+    `members` is a table with class_no, entity and respondent of each released row, as `Respondents` has them; `values`
+    a query of class_no, attribute, value and n: how often each class shows each value of the sensitive attributes, and
+    each row as the attribute `of_row`, which `named_row` made, where rows show several columns.
+    """
+
+    members: str
+    values: exp.Query | None
+    of_row: str | None = None
+
+
+def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
+    """Appends a release to its series; returns a table of its respondents, as sql/ledger/entrant.sql has them.
+
+    Raises PolicyError for rows without a respondent, and for a respondent with several.
+    """
+    engine, series = respondents.engine, respondents.series
+    number = _respondents(engine, series, rows.members)
+    position = respondents.last_position + 1
+    tables = {"released": rows.members, "former": respondents.former}
+    entrants = respondents.scratch.table("entrant", reading(query_file("ledger", "entrant"), tables))
+    members = exp.select(column("class_no"), alias(column("token"), "respondent")).from_(relation(entrants))
+    _write(engine, series, position, "series_member", _MEMBER, members)
+    _require_all_written(engine, series, position, number)
+    if rows.values is not None:
+        values = respondents.scratch.table("value_of_class", rows.values)
+        of_row = [] if rows.of_row is None else [rows.of_row]
+        for attribute in [*(name for name, _ in series.attributes), *of_row]:
+            _record_values(respondents, position, values, fold(attribute))
+    catalog.append(engine, series, release, position, number)
+    return entrants
+
+
+def _record_values(respondents: Respondents, position: int, values: str, attribute: str) -> None:
+    """Appends the set of values of each class, and what is in those sets that no release before had."""
+    engine, series = respondents.engine, respondents.series
+    parameters = series.series_id, attribute
+    tables = {"value_of_class": values}
+    sets = reading(query_file("ledger", "class_set"), tables)
+    tables["class_set"] = respondents.scratch.table("class_set", sets, parameters)
+    classes = exp.select(exp.Star()).from_(relation(tables["class_set"]))
+    _write(engine, series, position, "series_class", _CLASS, classes)
+    new = reading(query_file("ledger", "new_value"), tables)
+    _write(engine, series, position, "series_value", _VALUE, new, parameters)
+
+
+def _write(
+    engine: Engine,
+    series: Series,
+    position: int,
+    table: str,
+    columns: Sequence[str],
+    query: exp.Query,
+    parameters: Sequence[object] = (),
+) -> None:
+    """Appends the rows of a query, which has all columns but the first two, to a table of the ledger."""
+    of_release = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
+    rows = exp.select(*of_release, *map(column, columns[2:])).from_(query.subquery("of_release", copy=False))
+    engine.run(insert(into(relation(("anon", table)), columns), rows), parameters)
+
+
+def _require_all_written(engine: Engine, series: Series, position: int, number: int) -> None:
+    written = exp.select(f.count()).from_(relation(("anon", "series_member")))
+    of_series = column("series_id").eq(literal(series.series_id))
+    written.where(exp.and_(of_series, column("position").eq(literal(position))), copy=False)
+    if engine.rows(written) != [(number,)]:
+        raise InternalError(f"{series} does not know all respondents of the release; nothing was published")
+
+
+def class_rows(
+    source: exp.Table | exp.Subquery,
+    keys: Sequence[str],
+    sensitive: Sequence[tuple[str, str]],
+    respondent: tuple[str, str] | None = None,
+    of_row: Sequence[tuple[str, str]] = (),
+) -> exp.Select:
+    """class_no of each row, respondent, and value_0, value_1 ... of the sensitive attributes, as texts.
+
+    The columns `keys` tell the classes apart; the others come with their types. With a respondent there is the column
+    itself, too, as entity; with the columns `of_row` one more value, the text of all of these.
+    """
+    each = [known_text(name, kind) for name, kind in sensitive] + ([row_text(of_row)] if of_row else [])
+    texts = [alias(text, f"value_{index}") for index, text in enumerate(each)]
+    query = exp.select(*_respondent_columns(respondent), *texts).from_(source.copy(), copy=False)
+    if not keys:
+        return query.select(alias(literal(0), "class_no"), copy=False)
+    # The classes are numbered and not the rows, which would all have to be sorted.
+    taken = {fold(name) for name in (*keys, *(name for name, _ in (*sensitive, *of_row)), *((respondent or ())[:1]))}
+    number, *named = _new_names(len(keys) + 1, taken)
+    keyed = exp.select(*(alias(column(key), name) for key, name in zip(keys, named, strict=True))).distinct()
+    keyed = keyed.from_(source.copy(), copy=False)
+    classes = exp.select(alias(numbered([column(name) for name in named]), number), *map(column, named))
+    classes = classes.from_(keyed.subquery("each", copy=False))
+    same = [identical(column(key), column(name)) for key, name in zip(keys, named, strict=True)]
+    query.join(classes.subquery("numbered", copy=False), on=exp.and_(*same), copy=False)
+    return query.select(alias(column(number), "class_no"), copy=False)
+
+
+def _new_names(number: int, taken: Set[str]) -> list[str]:
+    """So many names of columns, none of which is taken."""
+    stem = "class_key"
+    while any(name.startswith(stem) for name in taken):
+        stem += "_"
+    return [f"{stem}{index}" for index in range(number)]
+
+
+def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
+    """class_no, attribute, value and n: how many rows of each class have each value. None without attributes."""
+    if not attributes:
+        return None
+    return union_all(
+        [
+            exp.select(
+                column("class_no"),
+                alias(literal(fold(attribute)), "attribute"),
+                alias(column(f"value_{index}"), "value"),
+                alias(f.count(), "n"),
+            )
+            .from_(relation(rows))
+            .group_by(column("class_no"), column(f"value_{index}"))
+            for index, attribute in enumerate(attributes)
+        ]
+    )
+
+
+def bucket_rows(rows: exp.Table | exp.Subquery, bucket: str, respondent: tuple[str, str] | None = None) -> exp.Select:
+    """class_no of each row of a table with buckets, and with a respondent the columns that `class_rows` has of it."""
+    query = exp.select(alias(column(bucket), "class_no"), *_respondent_columns(respondent))
+    return query.from_(rows.copy(), copy=False)
+
+
+def _respondent_columns(respondent: tuple[str, str] | None) -> list[exp.Expr]:
+    """entity and respondent, of a column and its type; none without one."""
+    if respondent is None:
+        return []
+    name, _ = respondent
+    return [alias(column(name), "entity"), alias(told_apart(*respondent), "respondent")]
+
+
+def bucket_values(
+    tables: Mapping[str, exp.Table | exp.Subquery],
+    where: Mapping[str, BucketValues],
+    attributes: Sequence[tuple[str, str]],
+) -> exp.Query | None:
+    """The same as `class_values`, from tables of buckets and values; `attributes` come with their types."""
+    each: list[exp.Query] = []
+    for attribute, kind in attributes:
+        values = where[attribute]
+        text = known_text(values.value, kind)
+        # A table of values and their counts has each value of a bucket once, unless something else stands beside it.
+        counted = values.count is not None and not values.others
+        n = f.count() if values.count is None else column(values.count) if counted else f.sum(column(values.count))
+        query = exp.select(
+            alias(column(values.bucket), "class_no"),
+            alias(literal(fold(attribute)), "attribute"),
+            alias(text, "value"),
+            alias(cast(n, "BIGINT"), "n"),
+        ).from_(tables[values.table].copy())
+        each.append(query if counted else query.group_by(column(values.bucket), text.copy()))
+    return union_all(each) if each else None
+
+
+def _respondents(engine: Engine, series: Series, rows: str) -> int:
+    """How many respondents the rows are of. Raises PolicyError unless each row is of another one."""
+    respondent = column("respondent")
+    nobody = filtered(f.count(), is_null(respondent.copy()))
+    # Texts that differ may be equal in the column, by its collation.
+    distinct = f.count_distinct(column("entity"))
+    query = exp.select(f.count(), distinct, nobody).from_(relation(rows))
+    [(number, people, lacking)] = engine.rows(query)
+    if lacking:
+        raise PolicyError(
+            f"{counted(lacking, 'row of the release has', 'rows of the release have')} no {series.entity}, and "
+            f"{series} has to know whose each row is; nothing was published",
+            hint=f"leave them out: make the policy ON (SELECT ... WHERE {series.entity} IS NOT NULL)",
+        )
+    if number != people:
+        whose = ("row of the release is of a respondent", "rows of the release are of respondents")
+        raise PolicyError(
+            f"{counted(number - people, *whose)} with another row already: {series} takes releases with one row of "
+            "each; nothing was published",
+            hint="make the policy ON a query with one row of each respondent",
+        )
+    return int(number)

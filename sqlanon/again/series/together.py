@@ -1,0 +1,190 @@
+"""What the releases of a series come to together, of what is required of all of them: the files under `sql/series/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.again.series.beliefs import alike, by_counting, by_intersection
+from sqlanon.again.series.known_sets import step
+from sqlanon.again.series.row_columns import require_same_rows, value_in_row
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.series import Series
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.questions.statistics import (
+    BoundStatistic,
+    Statistic,
+    bind_statistic,
+    load_statistic,
+    named_arguments,
+    statistic_names,
+)
+
+_KIND = "series"
+
+
+def promise_names() -> tuple[str, ...]:
+    """What can be required of a series."""
+    return statistic_names(_KIND)
+
+
+def with_names(requirement: Requirement) -> Requirement:
+    """A requirement of a series with the names of its arguments, checked.
+
+    Raises UserError for an unknown one, PolicyError for arguments that it does not take.
+    """
+    promise = _promise(requirement.model)
+    arguments = named_arguments(promise, requirement.arguments)
+    bind_statistic(promise, arguments)
+    return Requirement(promise.name, tuple(arguments.items()))
+
+
+def _promise(name: str) -> Statistic:
+    if fold(name) not in promise_names():
+        raise UserError(
+            f"a series cannot require {name!r}: what is required of each release by itself belongs in its policy",
+            hint=nearest(name, promise_names()) or f"of a series can be required: {', '.join(promise_names())}",
+            part=("requirement", name),
+        )
+    return load_statistic(_KIND, fold(name))
+
+
+def require_together(engine: Engine, series: Series, scratch: Scratch, made: str, models: Sequence[str]) -> None:
+    """Raises PrivacyViolation unless the releases of a series, with the one `made` last, keep these of its models."""
+    for reached in reached_together(engine, series, scratch, models):
+        measurement = reached.measurement
+        if not measurement.satisfied:
+            counted = "; ".join(f"{name.replace('_', ' ')}: {number}" for name, number in reached.counts if number)
+            raise PrivacyViolation(
+                f"{made} would violate {measurement.question} of {series}, on {measurement.attribute}: it reaches "
+                f"{measurement.achieved} where {measurement.required} is required ({counted}); nothing was published",
+                hint=_hint(series, reached),
+            )
+
+
+def _hint(series: Series, reached: Reached) -> str:
+    name = reached.measurement.question
+    arguments = next(dict(requirement.arguments) for requirement in series.requirements if requirement.model == name)
+    takes_changed = any(parameter.name == "changed" for parameter in load_statistic(_KIND, name).parameters)
+    if takes_changed and reached.measurement.achieved is not None and arguments.get("changed") != "ignored":
+        required, achieved = reached.measurement.required, reached.measurement.achieved
+        if required is not None and achieved <= required:
+            return "a series that requires changed => 'ignored' leaves out those whose value has changed"
+    return "require more of each release, or begin another series: then nothing is promised of both together"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What is reached of a promise, and how many classes or respondents stand in its way, by what is counted."""
+
+    measurement: Measurement
+    counts: tuple[tuple[str, int], ...]
+
+
+def measured_together(engine: Engine, series: Series, scratch: Scratch) -> list[Measurement]:
+    """What is reached of all promises there are. Of what is not required there is the figure alone."""
+    return [reached.measurement for reached in reached_together(engine, series, scratch)]
+
+
+def reached_together(
+    engine: Engine,
+    series: Series,
+    scratch: Scratch,
+    promises: Sequence[str] | None = None,
+) -> Iterator[Reached]:
+    """What is reached of `promises`, all there are by default, by all releases, for each sensitive attribute.
+
+    Of what is not required there is the figure alone.
+    """
+    names = promise_names() if promises is None else promises
+    if not names:
+        return
+    required = {requirement.model: dict(requirement.arguments) for requirement in series.requirements}
+    member = alike(scratch.table("member", _members(series)), scratch)
+    of_row = require_same_rows(engine, series)
+    for attribute, _ in series.attributes:
+        # Values by themselves, and within whole rows where these show several columns.
+        families = [
+            {"member": member, "class_value": scratch.table("class_value", _values(series, attribute, each))}
+            for each in (None, *([of_row] if of_row else []))
+        ]
+        for name in names:
+            promise = load_statistic(_KIND, name)
+            arguments = required.get(name) or _least(promise)
+            bound = bind_statistic(promise, arguments, (attribute,))
+            reached = _reached(engine, bound, families, scratch)
+            unrequired = replace(reached.measurement, required=None, satisfied=None)
+            yield reached if name in required else replace(reached, measurement=unrequired)
+
+
+def _least(promise: Statistic) -> dict[str, Value]:
+    """The arguments with which a promise is measured that is not required: its figure depends on none."""
+    first = promise.parameters[0]
+    assert first.low is not None
+    return {first.name: int(first.low) if first.type == "BIGINT" else first.low}
+
+
+def _reached(engine: Engine, bound: BoundStatistic, families: Sequence[Mapping[str, str]], scratch: Scratch) -> Reached:
+    known = {**families[0], "class_row": families[-1]["class_value"]}
+    if "composed" in bound.reads:
+        known["composed"] = _composed(engine, families, scratch)
+    statement = bound.statement("figures", known)
+    [(achieved, satisfied, *counts)] = engine.rows(statement)
+    names = statement.named_selects[-len(counts) :]
+    measurement = Measurement(
+        bound.question_name,
+        bound.attributes[0],
+        float(str(bound.arguments[0][1])),
+        None if achieved is None else float(achieved),
+        bool(satisfied),
+    )
+    return Reached(measurement, tuple((name, int(number)) for name, number in zip(names, counts, strict=True)))
+
+
+def _members(series: Series) -> exp.Select:
+    """release, class, label and respondent, of all releases of a series; classes have no label but their number."""
+    columns = [
+        alias(column("position"), "release"),
+        alias(column("class_no"), "class"),
+        alias(exp.cast(exp.null(), "VARCHAR"), "label"),
+        column("respondent"),
+    ]
+    return exp.select(*columns).from_(relation(("anon", "series_member"))).where(_of(series))
+
+
+def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
+    """release, class, n, code and shown: how many rows of each class are alike, and the value of the attribute in them.
+
+    Rows are alike that have the same value of the attribute; with `of_row` those that agree in all columns that it has.
+    """
+    columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
+    shown_value = column("value") if of_row is None else value_in_row(column("value"), of_row, attribute)
+    columns.append(alias(shown_value, "shown"))
+    of_attribute = exp.and_(_of(series), column("attribute").eq(literal(of_row or fold(attribute))))
+    values = exp.select(*columns).from_(query_file("ledger", "class_value").subquery("of_class")).where(of_attribute)
+    return reading(query_file("ledger", "coded_value"), {"value_of_class": values})
+
+
+def _of(series: Series) -> exp.Expr:
+    return column("series_id").eq(literal(series.series_id))
+
+
+def _composed(engine: Engine, families: Sequence[Mapping[str, str]], scratch: Scratch) -> str:
+    """The table of how sure adversaries are of each respondent, by each of the families of tables that they look at."""
+    each: list[exp.Query] = []
+    for tables in families:
+        counting = by_counting(engine, tables, scratch)
+        told_tables = {"counted": counting.believed, "contradiction": counting.contradicted}
+        told_tables["intersected"] = by_intersection(tables, scratch)
+        each.append(step("respondents", {**tables, **told_tables}))
+    return scratch.table("composed", union_all(each))

@@ -1,0 +1,192 @@
+"""The columns that a stream reads of its source, and what its policy must be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlanon.again.series.known_text import has_known_text
+from sqlanon.again.streams.options import METHOD, Options
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold, nearest, same_name
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError, PolicyError, about
+from sqlanon.sources.bind_policy import bind, policy_source
+from sqlanon.sources.column_types import without_enums
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.cells.labels import listed_twice
+
+BATCH = "batch"
+
+_MOMENT = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
+_MOMENT_WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
+_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\)")
+
+
+def is_moment(kind: str) -> bool:
+    """Whether the values of a type are dates or times, after which an interval of time may pass."""
+    return bool(_MOMENT.fullmatch(kind))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a stream reads: the column by which rows are ordered, and the attributes of the policy but IDENTIFIERs.
+
+    Its tables have them under names of their own, `value_0` for the moment of arrival, and so on.
+    """
+
+    policy: BoundPolicy
+    order_column: str
+    order_type: str
+
+    @property
+    def attributes(self) -> tuple[BoundAttribute, ...]:
+        """The attributes that are read: the respondent, and all that is published."""
+        return tuple(b for b in self.policy.attributes if b.role is not Role.IDENTIFIER)
+
+    @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """The names and the types of what is read, the moment of arrival first."""
+        return ((self.order_column, self.order_type), *((b.column, b.published_type) for b in self.attributes))
+
+    def value(self, bound: BoundAttribute) -> str:
+        """The name of an attribute's column in the tables of a stream."""
+        return f"value_{self.attributes.index(bound) + 1}"
+
+
+def require_admitted(policy: Policy, options: Options) -> None:
+    """Raises PolicyError for a policy that asks for what a stream cannot keep, before anything is read."""
+    parts: dict[str, object] = {"PIVOT": policy.pivot, "AGAINST": policy.against, "CONFIDENTIAL": policy.confidential}
+    parts["JOINED"] = policy.joined
+    for name in [*(name for name, part in parts.items() if part), *(["VISIBLE"] if policy.visible else [])]:
+        raise PolicyError(
+            f"{policy} says {name}, which no stream keeps",
+            hint="make a policy without it for the stream, or a release with CREATE ANONYMIZED TABLE",
+            part=("policy",),
+        )
+    if secret := [a.name for a in policy.attributes if a.pseudonym]:
+        raise PolicyError(
+            f"a stream does not publish pseudonyms ({', '.join(secret)}): they would link the rows of a respondent "
+            "through all of its classes",
+            hint="leave PSEUDONYM out",
+            part=("policy",),
+        )
+    for requirement in resolve_requirements(policy):
+        if requirement.on and requirement.question.name == "k_anonymity":
+            raise PolicyError(
+                f"{policy} requires {requirement}, and the classes of a stream are those by all quasi-identifiers",
+                hint="leave on => (...) out: k_anonymity of all of them has it of some of them, too",
+                part=("policy",),
+            )
+        if requirement.question_name != "k_anonymity":
+            raise PolicyError(
+                f"{policy}: a stream keeps k_anonymity alone, and {requirement} is required: what leaves later may "
+                "break it in a class that is published already",
+                hint=f"a policy for a stream requires k_anonymity(k => {options.k}), or less",
+                part=("policy",),
+            )
+        if requirement.required > options.k:
+            raise PolicyError(
+                f"{policy} requires {requirement}, and METHOD {METHOD} has k => {options.k}",
+                hint=f"write METHOD {METHOD}(k => {requirement.required:.0f}, ...), or require less",
+                part=("method", METHOD, "k"),
+            )
+
+
+def bound_columns(
+    engine: Engine,
+    policy: Policy,
+    hierarchies: Mapping[str, StoredHierarchy],
+    order_column: str,
+    delay: int | str,
+    scratch: Scratch,
+    *,
+    copy: bool = True,
+) -> Columns:
+    """The columns of the source as it is now; its rows are copied first unless it is a table, or `copy` is false.
+
+    Raises PolicyError for a column that cannot be read in order, known again or published, and DataError for a
+    hierarchy that lists a value under several texts.
+    """
+    source = policy_source(engine, policy, scratch, copy=copy)
+    bound = bind(policy, source, dict(hierarchies), fingerprint="")
+    known = {fold(name): (name, without_enums(kind)) for name, kind in source.columns}
+    with about("order", order_column):
+        if fold(order_column) not in known:
+            raise PolicyError(
+                f"the source {policy.source.called} has no column {order_column}, which says when a row arrived",
+                hint=nearest(order_column, [name for name, _ in known.values()])
+                or f"it has {', '.join(name for name, _ in known.values())}",
+            )
+        name, kind = known[fold(order_column)]
+        _require_order(bound, name, kind, delay)
+    _require_columns(bound)
+    for b in bound.quasi_identifiers:
+        _require_readable(engine, b)
+    return Columns(bound, name, kind)
+
+
+def _require_order(policy: BoundPolicy, name: str, kind: str, delay: int | str) -> None:
+    """Raises PolicyError unless rows are in order by a column, and the release does not show their place in it."""
+    if not is_moment(kind) and not _NUMBER.fullmatch(kind):
+        raise PolicyError(
+            f"rows arrive in the order of {name}, and it is {kind}",
+            hint="ORDER BY takes a DATE, a TIMESTAMP or a whole number: cast it in a query, ON (SELECT ...)",
+        )
+    if isinstance(delay, str) and not is_moment(kind):
+        raise PolicyError(
+            f"a delay of {delay} is one of time, and {name} is {kind}",
+            hint="ORDER BY a DATE or a TIMESTAMP, or give the delay as a number of rows: delay => 1000",
+        )
+    for b in policy.published:
+        if b.column == name and b.role is not Role.QUASI_IDENTIFIER:
+            raise PolicyError(
+                f"{name} says which row of the source is which, and it would be published as it is",
+                hint=f"make {name} a QUASI IDENTIFIER, or leave it out of the policy: ALTER POLICY ... DROP {name}",
+            )
+
+
+def _require_columns(policy: BoundPolicy) -> None:
+    """Raises PolicyError for a name that the stream takes, and for rows and respondents that cannot be known again."""
+    for b in policy.published:
+        if same_name(b.column, BATCH):
+            raise PolicyError(
+                f"a stream has a column {BATCH} of its own, and the policy publishes one of that name",
+                hint="give it another name in a query, ON (SELECT ...)",
+                part=("policy",),
+            )
+        if _MOMENT_WITH_ZONE in b.published_type and b.published_type != _MOMENT_WITH_ZONE:
+            raise PolicyError(
+                f"a stream cannot know rows again by {b.column}: texts of {b.published_type} depend on the time zone "
+                "of the session",
+                hint="cast it in a query, ON (SELECT ...), or leave it out of the policy",
+                part=("policy",),
+            )
+    entity = policy.entity
+    if entity is not None and not has_known_text(entity.published_type, rounded=False):
+        raise PolicyError(
+            f"a stream cannot know {entity.column} again, for equal values of {entity.published_type} may have other "
+            "texts",
+            hint=f"cast it in a query, ON (SELECT CAST({entity.column} AS VARCHAR) AS {entity.column}, ...)",
+            part=("policy",),
+        )
+
+
+def _require_readable(engine: Engine, bound: BoundAttribute) -> None:
+    """Raises DataError for a hierarchy whose labels of a value contradict each other."""
+    if not bound.stored or bound.published_type == "VARCHAR":
+        return
+    twice = listed_twice(bound, relation(("anon", "hierarchy_value"))).limit(1)
+    if engine.rows(twice):
+        assert bound.hierarchy is not None
+        raise DataError(
+            f"the hierarchy {bound.hierarchy.name} lists values of {bound.column}, of type {bound.published_type}, "
+            "under several texts",
+            hint=f"keep one text of each, and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
+            part=("policy",),
+        )

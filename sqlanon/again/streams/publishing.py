@@ -1,0 +1,168 @@
+"""Publishes the rows that leave: labels of classes, labels that are reused, and who is published under which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.again.series.known_text import known_text
+from sqlanon.again.streams.axes import Axis, label_name
+from sqlanon.again.streams.columns import BATCH, Columns
+from sqlanon.domain.stream import Stream
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import registered
+from sqlanon.sources.source import own_object
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import create_table, shuffled
+from sqlanon.sql.build.expressions import as_text, cast, infix, insert, into, joined, real
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+
+def published_columns(columns: Columns) -> tuple[tuple[str, str], ...]:
+    """The columns of a stream's table with their types: labels are texts."""
+    quasi = columns.policy.quasi_identifiers
+    kinds = ((b.column, "VARCHAR" if b in quasi else b.published_type) for b in columns.policy.published)
+    return ((BATCH, "BIGINT"), *kinds)
+
+
+def create_tables(engine: Engine, stream: Stream, columns: Columns, axes: Sequence[Axis], scratch: Scratch) -> None:
+    """The stream's table and its state, without rows."""
+    values = [(columns.value(b), b.published_type) for b in columns.attributes]
+    waiting = [("position", "BIGINT"), ("arrived", columns.order_type), *values]
+    _create(engine, own_object(engine, stream.name), stream.published)
+    _create(engine, stream.table("waiting"), waiting)
+    _create(engine, stream.table("read"), [("arrived", columns.order_type), ("digest", "UHUGEINT"), ("rows", "BIGINT")])
+    coded = [
+        (n, kind) for a in axes for kind, names in (("BIGINT", a.code_names), ("VARCHAR", a.text_names)) for n in names
+    ]
+    row = scratch.table("member", _no_rows([*waiting, *coded]))
+    numbers = [alias(cast(literal(0), "BIGINT"), name) for name in ("class_no", "batch")]
+    labels = exp.select(*numbers, *(part for axis in axes for part in axis.label())).from_(relation(row, as_="m"))
+    engine.run(create_table(stream.table("label"), labels.having(literal(False))))
+
+
+def _no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
+    return exp.select(*(alias(cast(exp.null(), kind), name) for name, kind in columns)).where(literal(False))
+
+
+def _create(engine: Engine, name: QualifiedName, columns: Sequence[tuple[str, str]]) -> None:
+    """An empty table that has had a row, since DuckDB may lose rows of one that never had any in its transaction."""
+    engine.run(create_table(name, _no_rows(columns)))
+    engine.run(exp.Insert(this=relation(name), default=True))
+    engine.run(exp.Delete(this=relation(name)))
+
+
+def publish(
+    engine: Engine,
+    stream: Stream,
+    columns: Columns,
+    axes: Sequence[Axis],
+    member: str,
+    batch: int,
+    scratch: Scratch,
+) -> tuple[int, int, int, int]:
+    """Publishes the rows of `member` as a batch, and lets them wait no longer.
+
+    Returns how many rows were released in classes, under a label that was there, how many were withheld, and how many
+    classes there are.
+    """
+    formed = column("formed", "m")
+    labels = exp.select(alias(column("oldest", "m"), "class_no"), alias(literal(batch), "batch"))
+    labels.select(*(part for axis in axes for part in axis.label()), copy=False)
+    labels.from_(relation(member, as_="m"), copy=False).where(formed, copy=False)
+    labels.group_by(column("oldest", "m"), copy=False)
+    engine.run(insert(relation(stream.table("label")), labels))
+    placed = exp.select(
+        column("position", "m"), alias(column("oldest", "m"), "class_no"), alias(literal(False), "reused")
+    )
+    placed.from_(relation(member, as_="m"), copy=False).where(formed.copy(), copy=False)
+    label_places = scratch.growing_table("place", placed)
+    if stream.reuse:
+        engine.run(insert(relation(label_places), _reused(stream, axes, member, scratch)))
+    _insert_members(engine, stream, columns, member, label_places, batch)
+    _insert_rows(engine, stream, columns, axes, member, label_places, batch)
+    gone = exp.select(column("position")).from_(relation(member))
+    engine.run(
+        exp.delete(relation(stream.table("waiting")), where=exp.In(this=column("position"), query=gone.subquery()))
+    )
+    reused = exp.Filter(this=f.count(), expression=exp.Where(this=column("reused")))
+    classes = f.count_distinct(exp.Case(ifs=[exp.If(this=exp.not_(column("reused")), true=column("class_no"))]))
+    [(published, under_labels, formed_classes)] = engine.rows(
+        exp.select(f.count(), reused, classes).from_(relation(label_places))
+    )
+    [(left,)] = engine.rows(exp.select(f.count()).from_(relation(member)))
+    return published - under_labels, under_labels, left - published, formed_classes
+
+
+def _reused(stream: Stream, axes: Sequence[Axis], member: str, scratch: Scratch) -> exp.Select:
+    """position, class_no and reused of rows that found no class: the narrowest label that covers each of them.
+
+    Of labels that are alike the oldest counts. Widths are compared as shares of what all labels span that were there.
+    """
+    spans = [part for axis in axes for part in axis.spans()]
+    all_columns = exp.Column(this=exp.Star(), table=exp.to_identifier("l", quoted=True))
+    measured = scratch.table(
+        "measured", exp.select(all_columns, *spans).from_(relation(stream.table("label"), as_="l"))
+    )
+    texts = [column(part.alias) for axis in axes for part in axis.label()]
+    numbers = exp.select(alias(f.min(column("class_no")), "class_no")).from_(relation(stream.table("label")))
+    oldest = numbers.group_by(*texts).subquery()
+    width = axes_width(axes)
+    query = exp.select(column("position", "m"))
+    nearest = f.call("arg_min", column("class_no", "l"), exp.Tuple(expressions=[width, column("class_no", "l")]))
+    query.select(alias(nearest, "class_no"), alias(literal(True), "reused"), copy=False)
+    query.from_(relation(member, as_="m"), copy=False)
+    before = column("class_no", "s") < column("position", "m")
+    query.join(relation(measured, as_="s"), on=before, join_type="ASOF", copy=False)
+    covers = [column("class_no", "l") < column("position", "m"), *(axis.covers() for axis in axes)]
+    only_oldest = exp.In(this=column("class_no"), query=oldest)
+    candidates = exp.select(exp.Star()).from_(relation(measured)).where(only_oldest)
+    query.join(candidates.subquery("l"), on=exp.and_(*covers), copy=False)
+    query.where(exp.not_(column("formed", "m")), copy=False).group_by(column("position", "m"), copy=False)
+    return query
+
+
+def axes_width(axes: Sequence[Axis]) -> exp.Expr:
+    """How wide a label is in all quasi-identifiers together, by their weights."""
+    parts = [infix(real(float(a.bound.attribute.weight)), "*", exp.Paren(this=a.width())) for a in axes]
+    total = parts[0]
+    for part in parts[1:]:
+        total = infix(total, "+", part)
+    return total
+
+
+def _insert_members(
+    engine: Engine, stream: Stream, columns: Columns, member: str, label_places: str, batch: int
+) -> None:
+    """Remembers under which label each respondent is published, by a digest that no other stream has."""
+    entity = columns.policy.entity
+    who = column("position", "m") if entity is None else known_text(columns.value(entity), entity.published_type)
+    digest = f.call("sha256", joined(literal(f"{stream.salt}:"), as_text(who)))
+    token = cast(f.left(digest, 32), "UUID")
+    target = into(relation(("anon", "stream_member")), ("stream_id", "batch", "class_no", "reused", "respondent"))
+    rows = exp.select(literal(stream.stream_id), literal(batch), column("class_no", "p"), column("reused", "p"), token)
+    rows.from_(relation(label_places, as_="p"), copy=False)
+    rows.join(relation(member, as_="m"), on=column("position", "p").eq(column("position", "m")), copy=False)
+    engine.run(insert(target, rows))
+
+
+def _insert_rows(
+    engine: Engine, stream: Stream, columns: Columns, axes: Sequence[Axis], member: str, label_places: str, batch: int
+) -> None:
+    """Appends the rows to the table, in an order that nobody can draw again."""
+    labels = {axis.bound: column(label_name(index), "l") for index, axis in enumerate(axes)}
+    rows = exp.select(alias(literal(batch), BATCH))
+    for b in columns.policy.published:
+        value = labels[b] if b in labels else column(columns.value(b), "m")
+        rows.select(alias(value, b.column), copy=False)
+    rows.from_(relation(label_places, as_="p"), copy=False)
+    rows.join(relation(member, as_="m"), on=column("position", "p").eq(column("position", "m")), copy=False)
+    rows.join(
+        relation(stream.table("label"), as_="l"), on=column("class_no", "p").eq(column("class_no", "l")), copy=False
+    )
+    target = into(relation(own_object(engine, stream.name)), [name for name, _ in stream.published])
+    with registered(engine, "random_draw") as draw:
+        engine.run(insert(target, shuffled(rows, draw)))

@@ -1,0 +1,287 @@
+"""What an adversary learns from rows that fall into classes, by the attacks under `sql/attacks/`.
+
+For each sensitive attribute: how many targets were tried and how many succeeded, how sure the adversary is, what a
+satisfied requirement promises, and in which classes it is worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.assess.attacks.known_people import KnownColumns, public_class_of
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.requests import AttackRequest
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.release.existing.statistics import statistic_queries
+from sqlanon.sources.bind_policy import bind, hierarchies_of
+from sqlanon.sources.source import BoundSource
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.cells.labels import stored_labels
+from sqlanon.sql.cells.taxonomy import Taxonomy
+from sqlanon.sql.classes.normal_relations import Background
+from sqlanon.sql.classes.requirement import SqlRequirement
+from sqlanon.sql.classes.rows import Rows, RowsOfRequirements
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.questions.attacks import attack_parts, bind_attack
+from sqlanon.sql.questions.statistics import BoundStatistic
+
+# What attacks read beside the normal relations, made from the source.
+_OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class")
+
+
+@dataclass(frozen=True)
+class AttackedClass:
+    """A class by what the release shows of it, how many targets it has, and how sure the adversary is of them."""
+
+    name: str
+    targets: int
+    confidence: float | None
+
+
+@dataclass(frozen=True)
+class AttackAnswer:
+    """What an attack comes to for one sensitive attribute; `worst` are the classes in which it is surest.
+
+    `undefined` is why it has targets and no number of those that succeeded, or no confidence.
+    """
+
+    attack: str
+    attribute: str | None
+    targets: int
+    succeeded: int | None
+    highest: float | None
+    mean: float | None
+    bound: float | None
+    worst: tuple[AttackedClass, ...]
+    undefined: str | None = None
+
+    @property
+    def row(self) -> tuple[Any, ...]:
+        """A row of the answer of ATTACK."""
+        named = "; ".join(attacked.name for attacked in self.worst)
+        return *self.figures, named or (self.undefined and f"not defined: {self.undefined}")
+
+    @property
+    def remark(self) -> str:
+        """Which of the figures are not defined, and why."""
+        what = "its confidence is" if self.highest is None else "how often it succeeds is"
+        return f"{self.attack} of {self.attribute}: {what} not defined: {self.undefined}"
+
+    @property
+    def figures(self) -> tuple[Any, ...]:
+        """All of them but the last one."""
+        return self.attack, self.attribute, self.targets, self.succeeded, self.highest, self.mean, self.bound
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is attacked: rows that fall into classes.
+
+    `columns` are those that it shows, and `sensitive` the sensitive ones among them, each with the hierarchy that its
+    policy names. `rows` gives the rows that answer statistics, `known` what they show of the columns by which people
+    are known. `requirements` are those that it satisfies, `against` is the public table that these may speak of.
+    `made` says how tables are made that attacks read beside the normal relations, of a release whose source is at hand.
+    """
+
+    called: str
+    columns: tuple[Column, ...]
+    sensitive: Mapping[str, str | None]
+    rows: Callable[[Sequence[SqlRequirement]], list[RowsOfRequirements]]
+    known: Callable[[], KnownColumns]
+    requirements: tuple[BoundRequirement, ...] = field(default=())
+    against: Source | None = None
+    made: Mapping[str, Callable[[BoundStatistic, Scratch], str]] = field(default_factory=dict)
+
+
+def attacked(engine: Engine, target: Target, request: AttackRequest, scratch: Scratch) -> list[AttackAnswer]:
+    """An answer for each sensitive attribute and part of the attack.
+
+    Raises UserError for an unknown attack; PolicyError for arguments that it does not take, an attribute that is not
+    sensitive, and where it needs values or a hierarchy that the target does not have.
+    """
+    files, values = attack_parts(request.attack, request.arguments)
+    attributes = _attributes(target, request)
+    statistics: list[BoundStatistic] = []
+    for file in files:
+        subjects = [(name,) for name in attributes] if file.of_sensitive_values else [()]
+        statistics += [bind_attack(file, values, subject) for subject in subjects]
+    if not statistics:
+        raise PolicyError(
+            f"{request.attack} is about sensitive values, and {target.called} has no sensitive attribute",
+            hint="name one: ATTACK table (age, zip) SENSITIVE disease WITH ...",
+            part=("attack", request.attack),
+        )
+    using = {name: attributes[name] or target.sensitive[name] for name in attributes}
+    background = background_of(engine, target.called, target.columns, statistics, using)
+    answers: dict[int, AttackAnswer] = {}
+    for part in target.rows(statistics):
+        of_part = [statistics[index] for index in part.indexes]
+        if any("public_class" in statistic.reads for statistic in of_part):
+            background = replace(background, public_class=_public_class(engine, target, part.rows, statistics, scratch))
+        made = _made(target, of_part, scratch)
+        queries = statistic_queries(engine, of_part, part.rows, background, scratch, made)
+        for index, query in zip(part.indexes, queries, strict=True):
+            answers[index] = _answered(engine, target, statistics[index], query, scratch)
+    return [answers[index] for index in sorted(answers)]
+
+
+def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch) -> list[dict[str, str]]:
+    """For each statistic the tables that it reads beside the normal relations; parts of an attack share theirs."""
+    made: list[dict[str, str]] = []
+    known: dict[tuple[Any, ...], str] = {}
+    for statistic in statistics:
+        names = [name for name in statistic.reads if name in _OF_SOURCE]
+        if names and not target.made:
+            raise PolicyError(
+                f"{statistic.statistic.model} needs the source, and {target.called} does not say what it was made of",
+                hint="attack the release itself, in the database that it was made in",
+                part=("attack", statistic.statistic.model),
+            )
+        key = (statistic.attributes, statistic.arguments)
+        for name in names:
+            if (name, key) not in known:
+                known[name, key] = target.made[name](statistic, scratch)
+        made.append({name: known[name, key] for name in names})
+    return made
+
+
+def _public_class(
+    engine: Engine, target: Target, rows: Rows, statistics: Sequence[BoundStatistic], scratch: Scratch
+) -> exp.Query:
+    """The people of the table that the attack names, by class."""
+    against = dict(statistics[0].arguments)["against"]
+    assert isinstance(against, QualifiedName)
+    return public_class_of(engine, target.called, rows, target.known(), against, scratch)
+
+
+def _attributes(target: Target, request: AttackRequest) -> dict[str, str | None]:
+    """The sensitive attributes that are attacked, each with the hierarchy that the statement names for it."""
+    using = {fold(name): hierarchy for name, hierarchy in request.hierarchies}
+    known = {fold(name): name for name in target.sensitive}
+    for name in request.sensitive:
+        if fold(name) not in known:
+            raise PolicyError(
+                f"{target.called}: {name} is no sensitive attribute",
+                hint=nearest(name, list(known.values())) or f"these are: {', '.join(known.values()) or 'none'}",
+                part=("column", name),
+            )
+    named = [known[fold(name)] for name in request.sensitive] or list(known.values())
+    return {name: using.get(fold(name)) for name in named}
+
+
+def _answered(
+    engine: Engine, target: Target, statistic: BoundStatistic, query: exp.Select, scratch: Scratch
+) -> AttackAnswer:
+    """The answer from a query with a row for each class."""
+    tables = {"attacked_class": scratch.table("attacked_class", query)}
+    ((targets, succeeded, highest, mean),) = engine.rows(reading(query_file("statements", "attack_summary"), tables))
+    worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
+    is_defined = not targets or (succeeded is not None and highest is not None)
+    return AttackAnswer(
+        attack=statistic.question_name,
+        attribute=", ".join(statistic.attributes) or None,
+        targets=targets,
+        succeeded=succeeded,
+        highest=highest,
+        mean=mean,
+        bound=_bound(engine, target, statistic),
+        worst=tuple(
+            AttackedClass(class_text(class_id), round(n), confidence)
+            for class_id, n, confidence in worst
+            if highest is not None
+        ),
+        undefined=None if is_defined else statistic.statistic.undefined,
+    )
+
+
+def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float | None:
+    """The least that satisfied requirements promise of the highest confidence; None where they promise nothing."""
+    named = [value for value in dict(statistic.arguments).values() if isinstance(value, QualifiedName)]
+    promises: list[exp.Expr] = []
+    for requirement in target.requirements:
+        # What is promised of one public table says nothing of another.
+        if "public_class" not in requirement.reads or (target.against and [target.against.name] == named):
+            promises += statistic.bounds_by(requirement)
+    if not promises:
+        return None
+    return statistic.statistic.least_bound(engine.rows(exp.select(*promises))[0])
+
+
+def class_text(class_id: object) -> str:
+    """What a release shows of a class: its labels, each behind its column, or the number of a bucket."""
+    if isinstance(class_id, str):
+        return class_id
+    if isinstance(class_id, dict):
+        return ", ".join(f"{name} {'NULL' if value is None else value}" for name, value in class_id.items())
+    return f"bucket {class_id}"
+
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+
+
+def background_of(
+    engine: Engine,
+    called: str,
+    columns: Sequence[Column],
+    statistics: Sequence[BoundStatistic],
+    using: Mapping[str, str | None],
+) -> Background:
+    """What statistics of sensitive attributes read besides the rows of a table with these columns.
+
+    `using` has the hierarchy that is named for each attribute, as it is in the catalog now: an adversary knows what
+    values are alike, whoever published. Raises PolicyError for an attribute without a hierarchy where one is needed,
+    for a level that it does not have, and for values that are no numbers where a range of numbers is sought.
+    """
+    taxonomies: dict[str, Taxonomy] = {}
+    for statistic in statistics:
+        for name in statistic.attributes:
+            if "sensitive_ancestor" in statistic.reads:
+                taxonomies[name] = _taxonomy(engine, called, columns, name, using[name])
+                _require_level(statistic, taxonomies[name].bound)
+            if "sensitive_number" in statistic.reads:
+                _require_numbers(called, statistic, columns, name)
+    return Background(taxonomies=taxonomies)
+
+
+def _taxonomy(engine: Engine, called: str, columns: Sequence[Column], name: str, hierarchy: str | None) -> Taxonomy:
+    if hierarchy is None:
+        raise PolicyError(
+            f"{called}: which values of {name} are alike is said by a hierarchy, and none is named",
+            hint=f"name one: SENSITIVE {name} USING hierarchy, before WITH",
+            part=("column", name),
+        )
+    policy = Policy("", Source(QualifiedName((called,))), (Attribute(name, Role.SENSITIVE, hierarchy),), ())
+    source = BoundSource(tuple(columns), QualifiedName((called,)), None, stable=False)
+    (bound,) = bind(policy, source, hierarchies_of(engine, policy), fingerprint="").sensitive
+    listed = stored_labels(bound)
+    return Taxonomy(bound, listed)
+
+
+def _require_level(statistic: BoundStatistic, bound: BoundAttribute) -> None:
+    level = dict(statistic.arguments)["level"]
+    if isinstance(level, int) and level >= bound.height:
+        top = bound.height - 1
+        raise PolicyError(
+            f"{statistic.statistic.model}: level = {level} is not below the top of the hierarchy of {bound.column}",
+            hint=f"its levels below the top are 0 to {top}: at the top all values are alike",
+            part=("attack", statistic.statistic.model, "level"),
+        )
+
+
+def _require_numbers(called: str, statistic: BoundStatistic, columns: Sequence[Column], name: str) -> None:
+    kind = next(kind for column, kind in columns if fold(column) == fold(name))
+    if not kind.removeprefix("U").startswith(_NUMBERS) or kind.endswith("]"):
+        raise PolicyError(
+            f"{called}: a range of {name} needs numbers, and its values are of type {kind}",
+            hint="name a level of a hierarchy, similarity(level => 1), or cast the values to numbers in a query",
+            part=("attack", statistic.statistic.model, "within"),
+        )

@@ -1,0 +1,236 @@
+"""The attack by all buckets together (Kifer 2009): naive Bayes that is learned from a release alone, in rounds.
+
+Two rows and their values tell nothing of each other in one bucket; many buckets tell how quasi-identifiers go with
+values. A round counts how often they go together, as is believed so far, and believes of each row what these counts and
+the values of its bucket come to. The source serves to count the hits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from sqlglot import exp
+
+from sqlanon.assess.attacks.same_source import require_same_rows
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Release, ReleaseAttribute
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.release.existing.classes import ReleaseClasses
+from sqlanon.release.existing.unchanged_source import require_unchanged
+from sqlanon.sources.bind_policy import policy_source
+from sqlanon.sources.source import own_object
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import drop
+from sqlanon.sql.build.expressions import (
+    ascending,
+    big,
+    cast,
+    identical,
+    is_null,
+    or_zero,
+    order_by,
+    total,
+    union_all,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.classes.buckets import BucketValues, values_of_table
+from sqlanon.sql.questions.ask import literals_of
+from sqlanon.sql.questions.statistics import BoundStatistic
+
+# The most rescalings of a round, and from which change on one more would change nothing that is told.
+_RESCALINGS, _SETTLED = 50, 1e-7
+_LEARNED = 1e-9
+_ROW_VALUE = (Reading.EXACT, Reading.BUCKET_VALUE)
+
+
+def believed_row(
+    engine: Engine, release: Release, classes: ReleaseClasses, statistic: BoundStatistic, scratch: Scratch
+) -> str:
+    """A table of believed_row(bucket, confidence, hit): each row, how sure the adversary is, and whether rightly.
+
+    `hit` is the share of the source's rows that agree with the row in all that is shown beside the bucket, and have the
+    value that is named. Raises PolicyError for a release without buckets, or with nothing beside them to learn from,
+    and where the source does not have its rows any more.
+    """
+    (attribute,) = statistic.attributes
+    if classes.bucket_rows is not None:
+        raise PolicyError(
+            f"{release.name} has counterfeits, so that its buckets have other values than those of their rows",
+            hint="it is attacked by homogeneity, background and skewness",
+            part=("attack", "definetti"),
+        )
+    values = _values(release, [b.column for b in classes.bound.sensitive])
+    rows = _table_of_rows(release, values, attribute)
+    tables = _tables(engine, release, values[attribute], rows, scratch)
+    arguments = dict(statistic.arguments)
+    rounds, smoothing = arguments["rounds"], arguments["smoothing"]
+    assert isinstance(rounds, int) and isinstance(smoothing, Decimal)
+    weight = _learned(engine, tables, rounds, smoothing, scratch)
+    named = scratch.table("named", _step("named", tables | {"weight": weight}))
+    return scratch.table("believed", _hits(engine, release, attribute, rows, tables, named, scratch))
+
+
+def _values(release: Release, sensitive: Sequence[str]) -> dict[str, BucketValues]:
+    """Where the values of each sensitive attribute are, if by bucket; a release of one table may have them so, too."""
+    values: dict[str, BucketValues] = {}
+    for made in release.published:
+        columns = [(a.name, a.source, a.reading) for a in release.attributes_of(made.fragment)]
+        values |= values_of_table(made.fragment or "", columns, sensitive)
+    return values
+
+
+def _table_of_rows(
+    release: Release, values: Mapping[str, BucketValues], attribute: str
+) -> tuple[ReleaseAttribute, ...]:
+    """The columns that are learned from: of the table with buckets that shows most of a row, but no sensitive value."""
+    sensitive = set(map(fold, values))
+    candidates: list[tuple[ReleaseAttribute, ...]] = []
+    for made in release.published:
+        columns = release.attributes_of(made.fragment)
+        readings = {a.reading for a in columns}
+        if Reading.BUCKET in readings and Reading.COUNT not in readings:
+            parts = (a for a in columns if a.reading in _ROW_VALUE and fold(a.source or a.name) not in sensitive)
+            candidates.append(tuple(parts))
+    best = max(candidates, key=len, default=())
+    if attribute not in values or not best:
+        raise PolicyError(
+            f"{release.name} shows no rows beside buckets of {attribute}, so that there is nothing to learn from",
+            hint="a release of classes is attacked by homogeneity, background, skewness, similarity and linkage",
+            part=("attack", "definetti"),
+        )
+    return best
+
+
+def _tables(
+    engine: Engine,
+    release: Release,
+    values: BucketValues,
+    rows: Sequence[ReleaseAttribute],
+    scratch: Scratch,
+) -> dict[str, str]:
+    """The tables that the steps read: learned_row, row_part, bucket_value, value_code and pair."""
+    objects = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}
+    fragment = rows[0].fragment
+    bucket = next(a.name for a in release.attributes_of(fragment) if a.reading is Reading.BUCKET)
+    parts = [alias(column(a.name), f"part_{index}") for index, a in enumerate(rows)]
+    number = alias(window(f.row_number()), "row_id")
+    learned = exp.select(number, alias(column(bucket), "bucket"), *parts).from_(objects[fragment or ""].copy())
+    tables = {"learned_row": scratch.table("learned_row", learned)}
+    coded = [
+        exp.select(column("row_id"), alias(literal(index), "part"), alias(_code(column(f"part_{index}")), "x")).from_(
+            relation(tables["learned_row"])
+        )
+        for index in range(len(rows))
+    ]
+    tables["row_part"] = scratch.table("row_part", union_all(coded))
+    count: exp.Expr = total(column(values.count)) if values.count else f.count()
+    by_bucket = [alias(column(values.bucket), "bucket"), alias(column(values.value), "value")]
+    counted = (
+        exp.select(*by_bucket, alias(count, "n"))
+        .from_(objects[values.table].copy())
+        .group_by(column(values.bucket), column(values.value))
+    )
+    valued = scratch.table("valued", counted)
+    code = alias(_code(column("value")), "code")
+    tables["bucket_value"] = scratch.table("bucket_value", exp.select(exp.Star(), code).from_(relation(valued)))
+    tables["pair"] = scratch.table("pair", _step("pair", tables))
+    return tables
+
+
+def _code(value: exp.Expr) -> exp.Expr:
+    """A number for each value, NULL included."""
+    return big(window(f.dense_rank(), order=order_by(ascending(is_null(value.copy())), ascending(value))))
+
+
+def _learned(engine: Engine, tables: Mapping[str, str], rounds: int, smoothing: Decimal, scratch: Scratch) -> str:
+    """The table weight(row_id, code, weight) after the rounds, or where they change nothing any more."""
+    weight = scratch.table("weight", _step("random_worlds", tables))
+    unscaled = exp.select(column("bucket"), column("code"), alias(cast(literal(1), "DOUBLE"), "scale"))
+    scale = scratch.table("scale", unscaled.from_(relation(tables["bucket_value"])))
+    for _ in range(rounds):
+        kernel = scratch.table("kernel", _step("kernel", {**tables, "weight": weight}, smoothing))
+        for _ in range(_RESCALINGS):
+            scale = _replaced(engine, scratch, scale, _step("scale", {"kernel": kernel, "scale": scale}))
+            [(change,)] = engine.rows(exp.select(f.max(column("change"))).from_(relation(scale)))
+            if change is None or change < _SETTLED:
+                break
+        before, weight = weight, scratch.table("weight", _step("weight", {"kernel": kernel, "scale": scale}))
+        [(change,)] = engine.rows(_step("learned", {"weight": weight, "before": before}))
+        for name in (kernel, before):
+            engine.run(drop("TABLE", relation(name), exists=True))
+        if change is None or change < _LEARNED:
+            break
+    return weight
+
+
+def _replaced(engine: Engine, scratch: Scratch, former: str, query: exp.Query) -> str:
+    table = scratch.table("scale", query)
+    engine.run(drop("TABLE", relation(former), exists=True))
+    return table
+
+
+def _step(name: str, tables: Mapping[str, str], smoothing: Decimal | None = None) -> exp.Query:
+    tree = query_file("definetti", name)
+    if smoothing is not None:
+        known = literals_of([("smoothing", smoothing)])
+        for parameter in list(tree.find_all(exp.Placeholder)):
+            parameter.replace(known[parameter.name].copy())
+    return reading(tree, tables)
+
+
+def _hits(
+    engine: Engine,
+    release: Release,
+    attribute: str,
+    rows: Sequence[ReleaseAttribute],
+    tables: Mapping[str, str],
+    named: str,
+    scratch: Scratch,
+) -> exp.Query:
+    """believed_row, by the source: of its rows with the same parts, the share that has the value that is named."""
+    source = policy_source(engine, policy_of(release), scratch)
+    require_unchanged(release, source, [attribute, *(a.source or a.name for a in rows)])
+    known = {fold(name): name for name, _ in source.columns}
+    types = dict(engine.columns(exp.select(exp.Star()).from_(relation(tables["learned_row"]))))
+    value_type = dict(engine.columns(exp.select(exp.Star()).from_(relation(tables["bucket_value"]))))["value"]
+    parts = [f"part_{index}" for index in range(len(rows))]
+    columns = [
+        alias(cast(column(known[fold(a.source or a.name)]), types[part]), part)
+        for a, part in zip(rows, parts, strict=True)
+    ]
+    value = alias(cast(column(known[fold(attribute)]), value_type), "value")
+    person = exp.select(*columns, value).from_(relation(source.relation)).subquery("person")
+    keys = [column(part) for part in parts]
+    shown_parts, people = (exp.select(*keys).from_(rows) for rows in (relation(tables["learned_row"]), person))
+    part, left_out = ("attack", "definetti"), release.suppressed_rows > 0
+    require_same_rows(engine, shown_parts, people, str(release.name), part, left_out=left_out)
+    if not left_out:
+        published = exp.select(column("value"), alias(total(column("n")), "n")).from_(relation(tables["bucket_value"]))
+        of_source = exp.select(column("value"), alias(f.count(), "n")).from_(person.copy())
+        published, of_source = published.group_by(column("value")), of_source.group_by(column("value"))
+        require_same_rows(engine, published, of_source, str(release.name), part)
+    size = window(f.sum(f.count()), partition_by=keys)
+    counted = exp.select(*keys, column("value"), alias(f.count(), "n"), alias(size, "size")).from_(person)
+    truth = scratch.table("truth", counted.group_by(*(key.copy() for key in keys), column("value")))
+    codes = exp.select(column("code"), column("value")).distinct().from_(relation(tables["bucket_value"]))
+    same = [identical(column(part, "learned"), column(part, "truth")) for part in parts]
+    same.append(identical(column("value", "named_value"), column("value", "truth")))
+    share = cast(column("n", "truth"), "DOUBLE") / cast(column("size", "truth"), "DOUBLE")
+    return (
+        exp.select(column("bucket", "named"), column("confidence", "named"), alias(or_zero(share), "hit"))
+        .from_(relation(named, as_="named"))
+        .join(relation(tables["learned_row"], as_="learned"), on=_same("row_id", "named", "learned"))
+        .join(codes.subquery("named_value"), on=_same("code", "named", "named_value"))
+        .join(relation(truth, as_="truth"), on=exp.and_(*same), join_type="LEFT")
+    )
+
+
+def _same(name: str, first: str, second: str) -> exp.Expr:
+    return column(name, first).eq(column(name, second))

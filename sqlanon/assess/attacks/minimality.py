@@ -1,0 +1,282 @@
+"""The minimality attack (Wong, Fu, Wang and Pei 2007): what it tells that nothing less lossy satisfied.
+
+A world deals the sensitive values of each published class out among its rows anew. Those are left in which each node
+that the method prefers to the published one violates what is required, as it has to have done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.assess.attacks.same_source import require_same_rows
+from sqlanon.assess.attacks.sizes import sizes
+from sqlanon.assess.attacks.worlds import PART, Published, label_name, worlds_of, worlds_step
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
+from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.methods.registry import preferred_to
+from sqlanon.release.pipeline.run import encoded
+from sqlanon.sources.bind_policy import hierarchies_of
+from sqlanon.sources.source import own_object
+from sqlanon.sources.taxonomies import listed_taxonomy
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import drop
+from sqlanon.sql.build.expressions import as_text, ascending, identical, numbered, order_by, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
+from sqlanon.sql.classes.guard import violations
+from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sql.classes.rows import Rows, class_label
+from sqlanon.sql.questions.sole_parameter import always_satisfied
+from sqlanon.sql.questions.statistics import BoundStatistic
+
+# What a world has of its own; other relations are about respondents, other people or ranges.
+_OF_VALUES = {
+    "equivalence_class",
+    "class_sensitive_value",
+    "sensitive_value",
+    "sensitive_ancestor",
+    "sensitive_number",
+    "value_range",
+}
+# Of the normal distribution: 95 % lie within so many standard deviations.
+_QUANTILE = 1.959963984540054
+
+
+def dealt_row(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
+    """A table of dealt_row(class_id, confidence, low, high, hit): each row, and how sure of its value an adversary is.
+
+    The adversary knows the quasi-identifiers of all, the release, and how it was chosen. `hit` is 1 where the source
+    has the value that is most frequent in the worlds that are left. Raises PolicyError for a release that was not
+    chosen by its loss alone, whose requirements say nothing of sensitive values, or whose source has changed; and
+    where there are too many rows, or too few worlds are left.
+    """
+    levels = _levels(release)
+    published = _published(engine, release, levels, scratch)
+    arguments = dict(statistic.arguments)
+    worlds, dealt_rows, exact = worlds_of(engine, published, arguments, scratch)
+    choices = _preferred(engine, release, published, scratch)
+    remaining, left = _remaining(engine, published, choices, worlds, dealt_rows, scratch)
+    if not left and exact:
+        raise _refused(release, "its source says that another release loses less", "make the release again")
+    if left < sizes().least_worlds and not exact:
+        raise _refused(
+            release,
+            f"only {left:,} of {arguments['worlds']:,} worlds could have led to it",
+            "draw more worlds",
+        )
+    return scratch.table("dealt_row", _believed(published, statistic, (dealt_rows, remaining), exact, scratch))
+
+
+def _refused(release: Release, why: str, hint: str | None = None) -> PolicyError:
+    return PolicyError(f"{release.name} cannot be attacked by minimality: {why}", hint=hint, part=PART)
+
+
+def _levels(release: Release) -> tuple[int, ...]:
+    """The published level of each quasi-identifier, in the order of the policy."""
+    policy = policy_of(release)
+    known = {fold(a.source or a.name): a.level for a in release.attributes}
+    levels = [known.get(fold(attribute.name)) for attribute in policy.quasi_identifiers]
+    if not levels or None in levels or any(made.fragment is not None for made in release.published):
+        raise _refused(release, "its rows do not show one level of each quasi-identifier")
+    if not release.proven_optimal:
+        raise _refused(release, "it is not known to lose the least", "leave out its time_limit")
+    if release.suppressed_rows:
+        raise _refused(release, "rows were left out", "a release with (suppression => 0) can be attacked")
+    if policy.entity is not None:
+        raise _refused(release, "a respondent may have several rows")
+    if policy.joined is not None:
+        raise _refused(release, "its levels were chosen for what the join with another release tells, too")
+    return tuple(level for level in levels if level is not None)
+
+
+def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratch: Scratch) -> Published:
+    """The rows of the source, which has to be what the release was made of."""
+    policy = policy_of(release)
+    if fingerprint(policy, list(hierarchies_of(engine, policy).values())) != release.policy_fingerprint:
+        raise _refused(release, "a hierarchy of its policy is another now", "make the release again")
+    bound = encoded(engine, _statement(release), policy, scratch).bound
+    asked_of = [r for r in bound.requirements if r.attributes]
+    if not asked_of:
+        raise _refused(release, "nothing that is required is about sensitive values, so that they had no part in it")
+    for requirement in bound.requirements:
+        if not set(requirement.reads) <= _OF_VALUES:
+            raise _refused(release, f"{requirement.question_name} is about more than the values of a class")
+        if requirement.on:
+            raise _refused(release, f"{requirement} is about classes by some of the quasi-identifiers")
+    if all(b.min_level == b.max_level for b in bound.policy.quasi_identifiers):
+        raise _refused(release, "all its levels were fixed beforehand, so that there was no choice")
+    rows = scratch.table("source_row", _labelled(bound.policy, scratch))
+    made = Published(bound.policy, bound.requirements, levels, rows, "", 0)
+    _require_same_rows(engine, release, made)
+    keys, values = made.keys(levels), [column(b.column) for b in made.sensitive]
+    number = numbered(keys) if keys else literal(0)
+    query = exp.select(column("row_id"), alias(number, "class_no"), alias(numbered(values), "code"))
+    codes = query.from_(relation(rows)).subquery("numbered")
+    position = window(f.row_number(), [column("class_no")], order_by(ascending(column("row_id"))))
+    table = scratch.table(
+        "published_row",
+        exp.select("*", alias(position, "position")).from_(codes),
+    )
+    ((count,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
+    return replace(made, published=table, count=count)
+
+
+def _statement(release: Release) -> ReleaseRequest:
+    return ReleaseRequest("table", release.name, release.policy, MethodCall(release.method, release.method_arguments))
+
+
+def _labelled(policy: BoundPolicy, scratch: Scratch) -> exp.Select:
+    query = exp.select(alias(window(f.row_number()), "row_id")).from_(relation(policy.relation, as_="source"))
+    for index, b in enumerate(policy.quasi_identifiers):
+        value = published_value(b)
+        distinct = exp.select(alias(value, "value")).distinct().from_(relation(policy.relation))
+        listed = stored_labels(b)
+        tree = scratch.table("tree", generalized(b, distinct, listed, counted=False))
+        at = f"tree_{index}"
+        same = identical(published_value(b, "source"), column("value", at))
+        query = query.join(relation(tree, as_=at), on=same, join_type="LEFT", copy=False)
+        query = query.select(alias(as_text(column("value", at)), label_name(index, 0)))
+        query = query.select(*(alias(column(level_name(i), at), label_name(index, i)) for i in range(1, b.height)))
+    return query.select(*(alias(published_value(b, "source"), b.column) for b in policy.sensitive))
+
+
+def _require_same_rows(engine: Engine, release: Release, made: Published) -> None:
+    """Raises unless the rows, at the published levels, are those of the release."""
+    names = [b.column for b in made.quasi_identifiers]
+    sensitive = [as_text(column(b.column)) for b in made.sensitive]
+    each = zip(made.quasi_identifiers, made.levels, strict=True)
+    ours = [column(label_name(i, level)) if level < b.height else literal("*") for i, (b, level) in enumerate(each)]
+    shown_labels = [as_text(column(name)) for name in names]
+    source = exp.select(*ours, *sensitive).from_(relation(made.rows))
+    released = exp.select(*shown_labels, *(value.copy() for value in sensitive)).from_(
+        relation(own_object(engine, release.published[0].name))
+    )
+    require_same_rows(engine, released, source, str(release.name), PART)
+
+
+def _preferred(engine: Engine, release: Release, made: Published, scratch: Scratch) -> list[tuple[int, ...]]:
+    """The levels that the method prefers to the published ones, the most general first: they satisfy most easily."""
+    policy = policy_of(release)
+    lenient: Policy = replace(policy, requirements=(always_satisfied(),), against=None, joined=None)
+    task = encoded(engine, _statement(release), lenient, scratch).task
+    try:
+        choices = preferred_to(release.method, release.method_arguments, task, made.levels, sizes().most_choices)
+    except PolicyError as error:
+        raise _refused(release, error.message, error.hint) from None
+    if all(r.question.monotone for r in made.requirements):
+        choices = _most_general(choices)
+    return sorted(choices, key=lambda levels: (-sum(levels), levels))
+
+
+def _most_general(choices: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Without those that violate wherever one does that is a level more general: the classes of that one are unions."""
+    known = set(choices)
+    return [
+        levels
+        for levels in choices
+        if not any((*levels[:i], levels[i] + 1, *levels[i + 1 :]) in known for i in range(len(levels)))
+    ]
+
+
+def _remaining(
+    engine: Engine, made: Published, choices: Sequence[tuple[int, ...]], worlds: str, dealt_rows: str, scratch: Scratch
+) -> tuple[str, int]:
+    """The worlds in which each of the choices violates what is required, and how many they are."""
+    requirements, policy = made.requirements, made.policy
+    taxonomies = {b.column: listed_taxonomy(engine, policy, b, requirements, scratch) for b in policy.sensitive}
+    ranges = {index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges}
+    background = Background(taxonomies=taxonomies, ranges=ranges)
+    values = _values(made, scratch)
+    remaining = worlds
+    for levels in choices:
+        keys = made.keys(levels)
+        number = numbered(keys) if keys else literal(0)
+        classes = scratch.table(
+            "node_class", exp.select(column("row_id"), alias(number, "class_no")).from_(relation(made.rows))
+        )
+        table = scratch.table("node_row", _rows_of_worlds(made, dealt_rows, remaining, classes, values))
+        columns = {b.column: column(b.column) for b in made.sensitive}
+        rows = Rows(relation(table), (column("class_id"),), column("class_id"), columns, weight=column("n"))
+        steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+        violating = with_steps(
+            exp.select(column("class_id")).from_(violations(requirements).subquery("violating", copy=False)), steps
+        )
+        world = exp.IntDiv(this=column("class_id"), expression=literal(made.count + 1))
+        failing = scratch.table(
+            "remaining", exp.select(alias(world, "world")).distinct().from_(violating.subquery("violating", copy=False))
+        )
+        for former in (table, classes, *([remaining] if remaining != worlds else [])):
+            engine.run(drop("TABLE", relation(former), exists=True))
+        remaining = failing
+    ((left,),) = engine.rows(exp.select(f.count()).from_(relation(remaining)))
+    return remaining, int(left)
+
+
+def _values(made: Published, scratch: Scratch) -> str:
+    """The table of code, and the sensitive values that it stands for."""
+    query = exp.select(column("code", "numbered"), *(column(b.column, "rows") for b in made.sensitive)).distinct()
+    query = query.from_(relation(made.published, as_="numbered"))
+    same = column("row_id", "numbered").eq(column("row_id", "rows"))
+    return scratch.table("values", query.join(relation(made.rows, as_="rows"), on=same, copy=False))
+
+
+def _rows_of_worlds(made: Published, dealt_rows: str, remaining: str, classes: str, values: str) -> exp.Select:
+    """The classes of each world that is left, with their values and rows; a class has a number in each world."""
+    number = column("world", "dealt") * literal(made.count + 1) + column("class_no", "classes")
+    counted = exp.select(alias(number, "class_id"), column("code", "dealt"), alias(f.count(), "n"))
+    counted = counted.from_(relation(dealt_rows, as_="dealt"))
+    for table, name, key in ((remaining, "remaining", "world"), (classes, "classes", "row_id")):
+        counted = counted.join(relation(table, as_=name), on=column(key, "dealt").eq(column(key, name)), copy=False)
+    counted = counted.group_by(number.copy(), column("code", "dealt"))
+    query = exp.select(column("class_id", "counted"), *(column(b.column, "known") for b in made.sensitive))
+    query = query.select(column("n", "counted")).from_(counted.subquery("counted"))
+    return query.join(
+        relation(values, as_="known"), on=column("code", "counted").eq(column("code", "known")), copy=False
+    )
+
+
+def _believed(
+    made: Published, statistic: BoundStatistic, tables: tuple[str, str], exact: bool, scratch: Scratch
+) -> exp.Select:
+    dealt_rows, remaining = tables
+    (attribute,) = statistic.attributes
+    known = scratch.table("values", _coded_values(made, attribute))
+    believed = worlds_step(
+        "believed",
+        {"dealt": dealt_rows, "remaining": remaining, "code_value": known, "published_row": made.published},
+        exact=exact,
+        z=_QUANTILE,
+    )
+    each = zip(made.quasi_identifiers, made.levels, strict=True)
+    labels = {
+        b.column: column(label_name(i, level), "rows") if level < b.height else literal("*")
+        for i, (b, level) in enumerate(each)
+    }
+    figures = [column(name, "believed") for name in ("confidence", "low", "high", "hit")]
+    query = exp.select(alias(class_label(labels), "class_id"), *figures).from_(believed.subquery("believed"))
+    same = column("row_id", "believed").eq(column("row_id", "rows"))
+    return query.join(relation(made.rows, as_="rows"), on=same, copy=False)
+
+
+def _coded_values(made: Published, attribute: str) -> exp.Select:
+    """tuple and code: for the values of a row together, the number of that of one attribute."""
+    both = exp.select(column("code", "numbered"), column(attribute, "rows")).distinct()
+    both = both.from_(relation(made.published, as_="numbered"))
+    same = column("row_id", "numbered").eq(column("row_id", "rows"))
+    both = both.join(relation(made.rows, as_="rows"), on=same, copy=False)
+    return exp.select(alias(column("code"), "tuple"), alias(numbered([column(attribute)]), "code")).from_(
+        both.subquery("both")
+    )

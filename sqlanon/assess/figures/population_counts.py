@@ -1,0 +1,331 @@
+"""How many rows of each sensitive value a source has in each population, and how many a release says there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assess.figures.population_columns import ReleasedColumn
+from sqlanon.assess.figures.population_nodes import Nodes, code_name, node_name
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.estimates.query.bind import ROW
+from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
+from sqlanon.estimates.single.estimate import label_of
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    as_text,
+    ascending,
+    cast,
+    identical,
+    infix,
+    order_by,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, inner_join, left_join, select
+from sqlanon.sql.cells.labels import published_value
+
+# The column of released cells with the value, before and after it has its code.
+_VALUE = "value"
+
+
+@dataclass(frozen=True)
+class _Coding:
+    """How rows get the codes of what they show in a column.
+
+    The rows have it as `key` and get it as `code`; `table` has it as `name`, with its `code`.
+    """
+
+    table: str
+    name: str
+    key: str
+    code: str
+
+
+def value_codes(scratch: Scratch, bound: BoundPolicy, sensitive: BoundAttribute) -> str:
+    """The table of the values of a sensitive attribute in the source, as texts, and code, a number."""
+    value = as_text(published_value(sensitive))
+    values = select(alias(value, "value"), of=relation(bound.relation), distinct=True).subquery("values", copy=False)
+    number = alias(cast(window(f.row_number()), "INTEGER"), "code")
+    return scratch.table("value", select(column("value"), number, of=values))
+
+
+def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
+    """The column of `source_cells` with the codes of the values of a sensitive attribute."""
+    return f"value_{bound.sensitive.index(sensitive)}"
+
+
+def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes], values: Sequence[str]) -> str:
+    """The table of the source's rows: `code_name` of each quasi-identifier, `source_value` of each attribute, and n.
+
+    `values` are the tables of `value_codes`. Rows get their codes before they are grouped: numbers are grouped faster
+    than texts, and there are far fewer codes than values.
+    """
+    keys: list[exp.Expr] = []
+    codings: list[_Coding] = []
+    for i, (b, part) in enumerate(zip(bound.quasi_identifiers, nodes, strict=True)):
+        keys.append(alias(published_value(b), _key(i)))
+        codings.append(_Coding(part.codes, "value", _key(i), code_name(i)))
+    for sensitive, table in zip(bound.sensitive, values, strict=True):
+        name = source_value(bound, sensitive)
+        keys.append(alias(as_text(published_value(sensitive)), name))
+        codings.append(_Coding(table, "value", name, name))
+    rows = select(*keys, alias(literal(1), "n"), of=relation(bound.relation))
+    return scratch.table("cell", _counted(rows, codings, []))
+
+
+def released_cells(
+    scratch: Scratch,
+    model: ReleaseModel,
+    bound: BoundPolicy,
+    nodes: Sequence[Nodes],
+    columns: Sequence[ReleasedColumn],
+    sensitive: BoundAttribute,
+    values: str,
+) -> str:
+    """The table of what the release says: `code_name` of each quasi-identifier, value and n, which may be a fraction.
+
+    The value is its code in the table `values`; those that the source lacks are one, NULL. What is known by bucket is
+    taken to go with everything else of the bucket alike (Xiao and Tao, Anatomy: simple and effective privacy
+    preservation, 2006; Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing, 2012).
+    """
+    shown_columns = _shown_columns(model, bound, sensitive)
+    codings = {_VALUE: _Coding(values, "value", _VALUE, _VALUE)}
+    for i, part in enumerate(columns):
+        of_labels = part.labels is not None and _key(i) in shown_columns.in_rows
+        table, name = (str(part.labels), "label") if of_labels else (nodes[i].codes, "value")
+        codings[_key(i)] = _Coding(table, name, _key(i), code_name(i))
+    buckets = {index: bucket for index in shown_columns.in_sets if (bucket := model.bucketed[index].bucket) is not None}
+    keys = {**shown_columns.in_rows, **{_bucket(index): column(bucket, ROW) for index, bucket in buckets.items()}}
+    number = alias(cast(f.count(), "DOUBLE"), "n")
+    rows = select(
+        *(alias(key, name) for name, key in keys.items()),
+        number,
+        of=model.rows.copy().subquery(ROW, copy=False),
+        group_by=[key.copy() for key in keys.values()],
+    )
+    in_rows = [codings[name] for name in shown_columns.in_rows]
+    if not shown_columns.in_sets:
+        return scratch.table("released", _coded(rows, in_rows, []))
+    counted = scratch.table("rows", _counted(rows, in_rows, [*map(_bucket, buckets)]))
+    sets = []
+    for index, parts in shown_columns.in_sets.items():
+        in_set = [codings[name] for name in parts]
+        shares = scratch.table("set", _bucket_shares(model.bucketed[index].values, parts, in_set))
+        sets.append(_SetShares(index, shares, in_set, index in buckets))
+    return scratch.table("released", _divided(counted, in_rows, sets))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The columns of a release with the quasi-identifiers, by `_key`, and with the sensitive value, by `_VALUE`."""
+
+    # Those in the rows of the release.
+    in_rows: Mapping[str, exp.Expr]
+    # Those in each set of bucketed columns that has any, by its index.
+    in_sets: Mapping[int, Mapping[str, exp.Expr]]
+
+
+def _shown_columns(model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute) -> _Shown:
+    names = {_key(i): fold(b.column) for i, b in enumerate(bound.quasi_identifiers)}
+    subject = fold(sensitive.column)
+    bucketed = [name for name in names.values() if name not in _of_rows(model)]
+    positions = model.positions_for([*bucketed, subject])
+    in_rows: dict[str, exp.Expr] = {}
+    in_sets: dict[int, dict[str, exp.Expr]] = {}
+    for key, name in names.items():
+        if name in model.generalized:
+            in_rows[key] = label_of(model.generalized[name])
+        elif name in model.exact:
+            in_rows[key] = column(model.exact[name], ROW)
+        else:
+            index, position = positions[name]
+            in_sets.setdefault(index, {})[key] = column(bucketed_value(position))
+    if subject in model.exact:
+        in_rows[_VALUE] = as_text(column(model.exact[subject], ROW))
+    else:
+        index, position = positions[subject]
+        in_sets.setdefault(index, {})[_VALUE] = as_text(column(bucketed_value(position)))
+    return _Shown(in_rows, in_sets)
+
+
+@dataclass(frozen=True)
+class _SetShares:
+    """The table `shares` of the values of a set of bucketed columns, with the codes of `codings`.
+
+    The rows have the bucket of a set that is `by_bucket`, as `_bucket`; otherwise all rows are in one bucket.
+    """
+
+    index: int
+    shares: str
+    codings: Sequence[_Coding]
+    by_bucket: bool
+
+    @property
+    def name(self) -> str:
+        return f"set_{self.index}"
+
+    def join(self) -> exp.Join:
+        """The join of the rows with the values of their buckets."""
+        shares = relation(self.shares, as_=self.name)
+        if not self.by_bucket:
+            return cross_join(shares)
+        return inner_join(shares, identical(column(_bucket(self.index), "rows"), column("bucket", self.name)))
+
+
+def _divided(rows: str, codings: Sequence[_Coding], sets: Sequence[_SetShares]) -> exp.Select:
+    """The rows divided among the values of their buckets: n times the share of a value in each set."""
+    outputs: list[exp.Expr] = [column(coding.code, "rows") for coding in codings]
+    outputs += [column(coding.code, part.name) for part in sets for coding in part.codings]
+    number: exp.Expr = column("n", "rows")
+    for part in sets:
+        number = infix(number, "*", column("n", part.name))
+    return select(
+        *outputs,
+        alias(f.sum(number), "n"),
+        of=relation(rows, as_="rows"),
+        joins=[part.join() for part in sets],
+        group_by=[output.copy() for output in outputs],
+    )
+
+
+def independent_values(
+    scratch: Scratch, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute, codes: str
+) -> exp.Select | None:
+    """value and n of a sensitive attribute that nothing links to any quasi-identifier; None where something does.
+
+    So it is where all rows are in one bucket. Every population then has the values of all, which need not be multiplied
+    by the rows. The value is its code in the table `codes`.
+    """
+    subject = fold(sensitive.column)
+    if subject in model.exact:
+        return None
+    in_sets = [name for b in bound.quasi_identifiers if (name := fold(b.column)) not in _of_rows(model)]
+    positions = model.positions_for([*in_sets, subject])
+    number, index = positions[subject]
+    if any(positions[name][0] == number for name in in_sets):
+        return None
+    values = model.bucketed[number].values
+    if model.bucketed[number].bucket is not None:
+        buckets = exp.select(f.count_distinct(column("bucket"))).from_(values.subquery("published"))
+        if scratch.engine.rows(buckets)[0][0] > 1:
+            return None
+    outputs = [alias(as_text(column(bucketed_value(index))), _VALUE), alias(column("weight"), "n")]
+    rows = select(*outputs, of=values.subquery("published", copy=False))
+    return _counted(rows, [_Coding(codes, "value", _VALUE, _VALUE)], [])
+
+
+def _of_rows(model: ReleaseModel) -> set[str]:
+    """The columns that rows show, by their folded names; the others are in sets of bucketed ones."""
+    return {*model.exact, *model.generalized}
+
+
+def _bucket_shares(values: exp.Query, parts: Mapping[str, exp.Expr], codings: Sequence[_Coding]) -> exp.Select:
+    """The values of each bucket by their codes, n being the share of the bucket's rows that has them."""
+    keys = {"bucket": column("bucket"), **parts}
+    outputs = [*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n")]
+    group_by = [key.copy() for key in keys.values()]
+    rows = select(*outputs, of=values.subquery("published", copy=False), group_by=group_by)
+    coded = _counted(rows, codings, ["bucket"])
+    share = infix(column("n"), "/", window(f.sum(column("n")), [column("bucket")]))
+    names = [column("bucket"), *(column(coding.code) for coding in codings)]
+    return select(*names, alias(share, "n"), of=coded.subquery("coded", copy=False))
+
+
+def counts_in_populations(
+    scratch: Scratch, populations: str, cells: str, value: str, shares: Sequence[str], order: Sequence[int]
+) -> str:
+    """The table of population, value and n: how many rows of the cells have what the column `value` has there.
+
+    `shares` are, of each quasi-identifier, the tables of code, node and share, `TOP` being a node. The populations are
+    the leaves of a tree with the nodes of one quasi-identifier at each level, in this order of their indexes. The rows
+    go down one level after the other, along all branches that they have a share of; those that differ in a code of a
+    level above alone are added up before they go on.
+    """
+    paths = scratch.table("path", _paths(populations, order))
+    codes = [column(code_name(index)) for index in order]
+    rows = select(*codes, alias(column(value), "value"), column("n"), of=relation(cells))
+    for i, index in enumerate(order):
+        same: exp.Expr = identical(column(code_name(index), "cell"), column("code", "step"))
+        if i:
+            same = exp.and_(infix(column(_path(i), "cell"), "=", column(_path(i), "step")), same, copy=False)
+        keys = [column(_path(i + 1), "step"), *(column(code_name(other), "cell") for other in order[i + 1 :])]
+        keys.append(column("value", "cell"))
+        rows = select(
+            *keys,
+            alias(f.sum(infix(column("n", "cell"), "*", column("share", "step"))), "n"),
+            of=rows.subquery("cell", copy=False),
+            joins=[inner_join(_steps(paths, shares[index], index, i).subquery("step", copy=False), same)],
+            group_by=[key.copy() for key in keys],
+        )
+    population = alias(column(_path(len(order))), "population")
+    outputs = [population, column("value"), column("n")]
+    return scratch.table("counted", select(*outputs, of=rows.subquery("cell", copy=False)))
+
+
+def _path(index: int) -> str:
+    """The column with the number of the nodes of so many quasi-identifiers together."""
+    return f"path_{index}"
+
+
+def _paths(populations: str, order: Sequence[int]) -> exp.Select:
+    """The populations, and for each quasi-identifier the number of its node with the nodes of those before."""
+    names = [*map(node_name, order)]
+    numbers = [
+        alias(window(f.dense_rank(), order=order_by(*(ascending(column(name)) for name in names[:i]))), _path(i))
+        for i in range(1, len(order))
+    ]
+    last = alias(column("population"), _path(len(order)))
+    return select(*map(column, names), *numbers, last, of=relation(populations))
+
+
+def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
+    """From each path and code to the paths with one node more, with the share of the code that is below it."""
+    numbers = [_path(i) for i in (depth, depth + 1) if i]
+    ends = select(*map(column, numbers), column(node_name(index)), of=relation(paths), distinct=True)
+    same = infix(column(node_name(index), "path"), "=", column("node", "above"))
+    return select(
+        *(column(name, "path") for name in numbers),
+        column("code", "above"),
+        column("share", "above"),
+        of=ends.subquery("path", copy=False),
+        joins=[inner_join(relation(shares, as_="above"), same)],
+    )
+
+
+def _bucket(index: int) -> str:
+    """The column with the bucket of a row, of the set of bucketed columns at this index."""
+    return f"bucket_{index}"
+
+
+def _key(index: int) -> str:
+    """The column with what a row shows of the quasi-identifier at this index."""
+    return f"key_{index}"
+
+
+def _coded(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
+    """The rows by the codes of what they show; a value without one has NULL."""
+    outputs = [alias(column("code", f"of_{coding.code}"), coding.code) for coding in codings]
+    joins = [
+        left_join(
+            relation(coding.table, as_=f"of_{coding.code}"),
+            identical(column(coding.key, "cell"), column(coding.name, f"of_{coding.code}")),
+        )
+        for coding in codings
+    ]
+    names = [column(name, "cell") for name in others]
+    return select(*outputs, *names, column("n", "cell"), of=rows.subquery("cell", copy=False), joins=joins)
+
+
+def _counted(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
+    """The same, of which rows that are alike are one."""
+    keys = [*(coding.code for coding in codings), *others]
+    number = alias(cast(f.sum(column("n")), "DOUBLE"), "n")
+    coded = _coded(rows, codings, others).subquery("coded", copy=False)
+    # A query without keys has one row, even where there is none to count.
+    having = None if keys else f.count() > 0
+    return select(*map(column, keys), number, of=coded, group_by=[*map(column, keys)], having=having)

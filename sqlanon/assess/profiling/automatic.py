@@ -1,0 +1,231 @@
+"""CREATE HIERARCHY AUTO: the kind of hierarchy, and its levels, that fit the values that a column has."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlglot import exp
+
+from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    as_text,
+    ascending,
+    cast,
+    filtered,
+    huge,
+    if_,
+    infix,
+    is_not_null,
+    joined,
+    order_by,
+    paren,
+    try_cast,
+    up_to_here,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.hierarchies.base import functional
+
+# What to do about values for which no hierarchy can be found.
+WRITTEN = "write one yourself, AS LEVELS (SELECT value, level_1, ...)"
+
+# Codes of places, which are written from the largest area to the smallest: 94141, and EC1A 1BB.
+_CODE_OF_PLACE = re.compile(r"zip|postal|postcode|post_code|plz", re.IGNORECASE)
+_STEPS = (Decimal(1), Decimal(2), Decimal(5))
+_MOST_LEVELS = 4
+# Widths of more digits than these are those of numbers that nobody reads as an interval.
+_EXPONENTS = range(-6, 13)
+_DAYS_OF_YEAR = 366
+# Of the 32 hexadecimal digits of a UUID. Random ones fall into 16 groups by each digit that is kept; where the first
+# digits are a time (RFC 9562, version 7), eight keep a minute and four keep seven weeks.
+_DIGITS_OF_UUID = (8, 4, 2, 1)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A kind of hierarchy with its arguments; or, where `groups` are there, the numbers of groups from level 1 on."""
+
+    kind: str
+    arguments: tuple[Value, ...] = ()
+    groups: tuple[int, ...] = ()
+
+
+def propose(engine: Engine, table: QualifiedName, name: str, column_type: str) -> Proposal:
+    """The hierarchy that fits a column: by its type, by how far its values reach, and by how often each occurs.
+
+    Dates and timestamps have the units of a calendar; numbers intervals of round widths, unless most of them lie in
+    one; UUIDs, and codes that are all as long as each other and have digits, prefixes. All others are put in order
+    and cut into groups of like frequency.
+
+    Raises PolicyError for a column that has too few values to have a hierarchy, or whose values are not put in order.
+    """
+    values = column(name)
+    counts = exp.select(f.count_distinct(values), f.count(values.copy())).from_(relation(table))
+    ((distinct, rows),) = engine.rows(counts)
+    if distinct <= sizes().few_values:
+        raise PolicyError(
+            f"the column {name} has too few values for a hierarchy",
+            hint="leave USING out: they are kept, or suppressed",
+        )
+    if functional("calendar").accepts(column_type):
+        return Proposal("calendar", _units(engine, table, name, column_type))
+    if functional("prefixes").accepts(column_type) and (lengths := _lengths(engine, table, name, column_type)):
+        return Proposal("prefixes", lengths)
+    if functional("intervals").accepts(column_type):
+        widths = _widths(engine, table, name, column_type, rows)
+        return Proposal("intervals", widths) if widths else Proposal("levels", groups=_groups(distinct))
+    if column_type != "VARCHAR" and not column_type.startswith("ENUM("):
+        raise PolicyError(
+            f"the column {name} of type {column_type} has no order in which its values could be put together",
+            hint=instead(column_type, name),
+        )
+    return Proposal("levels", groups=_groups(distinct))
+
+
+def instead(column_type: str, name: str) -> str:
+    """What to do about a column whose values are not put in order."""
+    if column_type == "TIMESTAMP WITH TIME ZONE":
+        in_utc = f"{to_sql(column(name))} AT TIME ZONE 'UTC'"
+        return f"its day depends on who asks; a view, or the policy's query, with {in_utc} in its place has a calendar"
+    return WRITTEN
+
+
+def definition(
+    name: str, proposal: Proposal, table: QualifiedName, of_column: str, column_type: str
+) -> HierarchyDefinition:
+    """The hierarchy that is proposed, under a name; groups are read from the table when it is made."""
+    if not proposal.groups:
+        return HierarchyDefinition(name, proposal.kind, proposal.arguments)
+    is_number = functional("intervals").accepts(column_type)
+    return HierarchyDefinition(
+        name, proposal.kind, query=to_sql(_grouped(table, of_column, proposal.groups, is_number=is_number))
+    )
+
+
+def _units(engine: Engine, table: QualifiedName, name: str, column_type: str) -> tuple[Value, ...]:
+    """HOUR and DAY of moments within two days; else up to the unit of which there are a few."""
+    moment = try_cast(column(name), "TIMESTAMP")
+    finite = f.call("isfinite", moment.copy())
+    days = f.call(
+        "date_diff",
+        literal("day"),
+        filtered(f.min(moment.copy()), finite),
+        filtered(f.max(moment.copy()), finite.copy()),
+    )
+    ((span,),) = engine.rows(exp.select(days).from_(relation(table)))
+    span = span or 0
+    if column_type != "DATE" and span <= 1:
+        return ("HOUR", "DAY")
+    units: tuple[str, ...] = ("MONTH", "YEAR") if column_type == "DATE" else ("DAY", "MONTH", "YEAR")
+    units += ("DECADE",) if span > 15 * _DAYS_OF_YEAR else ()
+    return (*units, "CENTURY") if span > 150 * _DAYS_OF_YEAR else units
+
+
+def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) -> tuple[Value, ...]:
+    """How many characters are kept of codes; nothing where the values are none."""
+    if column_type == "UUID":
+        return _DIGITS_OF_UUID
+    is_text = column_type == "VARCHAR"
+    is_of_place = _CODE_OF_PLACE.search(name) is not None
+    if not (is_text or is_of_place):
+        return ()
+    text = as_text(column(name))
+    has_digit = f.call("regexp_matches", text.copy(), literal("[0-9]"))
+    length = f.length(text)
+    figures = exp.select(f.min(length), f.max(length.copy()), f.bool_and(has_digit)).from_(relation(table))
+    ((least, most, digits),) = engine.rows(figures)
+    is_code = is_of_place or (digits and least == most)
+    if not is_code or most < 3:
+        return ()
+    lengths = range(1, most) if most <= _MOST_LEVELS + 1 else (most // 4, most // 2, most * 3 // 4)
+    return tuple(sorted(set(lengths), reverse=True))
+
+
+def _widths(engine: Engine, table: QualifiedName, name: str, column_type: str, rows: int) -> tuple[Value, ...]:
+    """Round widths of intervals, each twice the one before; none where one interval would have most rows.
+
+    They are made for 98 in 100 rows: a few very large numbers do not widen the intervals of all others.
+    """
+    number = try_cast(column(name), "DOUBLE")
+    is_finite = f.call("isfinite", number.copy())
+    ends = [
+        filtered(f.call("quantile_cont", number.copy(), literal(share)), is_finite.copy()) for share in (0.01, 0.99)
+    ]
+    ((low, high),) = engine.rows(exp.select(*ends).from_(relation(table)))
+    if low is None or not high > low:
+        return ()
+    whole = "INT" in column_type
+    width = _round_width((Decimal(high) - Decimal(low)) / sizes().intervals, 2 if whole else 0)
+    if width is None:
+        return ()
+    interval = f.floor(infix(number, "/", cast(literal(str(width)), "DOUBLE")))
+    intervals = exp.select(alias(f.count(), "n")).from_(relation(table)).where(is_finite).group_by(interval)
+    ((most,),) = engine.rows(exp.select(f.max(column("n"))).from_(intervals.subquery("interval")))
+    if most > sizes().crowded * rows:
+        return ()
+    widths = [width * 2**level for level in range(_MOST_LEVELS)]
+    narrow = [width for width in widths if width < Decimal(high) - Decimal(low)] or widths[:1]
+    return tuple(int(width) if width == width.to_integral_value() else width.normalize() for width in narrow)
+
+
+def _round_width(least: Decimal, smallest: int) -> Decimal | None:
+    """The smallest of 1, 2, 5, 10, 20, 50, ... and of 0.5, 0.2, 0.1, ... that is at least so large."""
+    candidates = (step.scaleb(exponent) for exponent in _EXPONENTS for step in _STEPS)
+    return next((width for width in candidates if width >= least and width >= smallest), None)
+
+
+def _groups(values: int) -> tuple[int, ...]:
+    """Numbers of groups, each a quarter of the one before, of which the first has two values in the mean or more."""
+    most = min(sizes().groups, 2 ** ((values // 2).bit_length() - 1))
+    numbers = [most]
+    while numbers[-1] >= 8:
+        numbers.append(numbers[-1] // 4)
+    return tuple(numbers)
+
+
+def _grouped(table: QualifiedName, name: str, groups: tuple[int, ...], *, is_number: bool) -> exp.Select:
+    """A row for each value: itself, and at each level the first and the last value of its group."""
+    # Of 0.0 and -0.0, which are equal and have two texts, the greater text is 0.0.
+    text = as_text(column(name))
+    values = exp.select(
+        alias(f.max(text) if is_number else text, "value"),
+        alias(column(name) if is_number else as_text(column(name)), "sorted"),
+        alias(huge(f.count()), "n"),
+    )
+    values = values.from_(relation(table)).where(is_not_null(column(name)))
+    values = values.group_by(*([] if is_number else [text.copy()]), column(name))
+    in_order = order_by(ascending(column("sorted")), ascending(column("value")))
+    n = column("n")
+    before = window(f.sum(n.copy()), order=in_order.copy(), frame=up_to_here())
+    middle = exp.select(
+        column("value"),
+        column("sorted"),
+        # Of all rows in order, twice the number of the row in the middle of those that have the value.
+        alias(huge(paren(infix(infix(literal(2), "*", before), "-", n.copy()))), "middle"),
+        alias(huge(window(f.sum(n.copy()))), "total"),
+    ).from_(values.subquery("counted"))
+    numbers = [
+        alias(infix(infix(column("middle"), "*", count), "//", paren(infix(literal(2), "*", column("total")))), f"g{i}")
+        for i, count in enumerate(groups)
+    ]
+    numbered = exp.select(column("value"), column("sorted"), *numbers).from_(middle.subquery("placed"))
+    labels = [alias(_label(f"g{i}", in_order, is_number=is_number), f"level_{i + 1}") for i in range(len(groups))]
+    return exp.select(column("value"), *labels).from_(numbered.subquery("numbered"))
+
+
+def _label(group: str, in_order: exp.Order, *, is_number: bool) -> exp.Expr:
+    backwards = order_by(*(exp.Ordered(this=key.this.copy(), desc=True) for key in in_order.expressions))
+    first, last = (
+        window(f.call("first_value", column("value")), [column(group)], order) for order in (in_order.copy(), backwards)
+    )
+    parts = ("[", ",", "]") if is_number else ("", " to ", "")
+    name = joined(literal(parts[0]), first, literal(parts[1]), last, literal(parts[2]))
+    return if_(first.copy().eq(last.copy()), column("value"), name)

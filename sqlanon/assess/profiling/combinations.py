@@ -1,0 +1,175 @@
+"""How the values of columns, alone and together, tell the rows of a table apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+from sqlglot import exp
+
+from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine, TooManyRows
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    ascending,
+    cast,
+    filtered,
+    huge,
+    identical,
+    order_by,
+    union_all,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+# So many are counted by one query: DuckDB plans longer ones slowly.
+_TOGETHER = 32
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """The combinations of values that some columns of a table of `rows` rows have; NULL is a value.
+
+    `values` is their number, `alone` that of the rows whose combination no other row has, `alike` that of the ordered
+    pairs of different rows that have the same one, and `most` the rows of the most frequent one.
+    """
+
+    columns: tuple[str, ...]
+    rows: int
+    values: int
+    alone: int
+    alike: int
+    most: int
+
+    @property
+    def distinction(self) -> float | None:
+        """Combinations over rows: the share of rows that is left when each is kept once (Motwani, Xu 2007, section 2).
+
+        None without rows.
+        """
+        return self.values / self.rows if self.rows else None
+
+    @property
+    def separation(self) -> float | None:
+        """The share of the pairs of rows that differ in the columns (ibid.); None where there is no pair."""
+        pairs = self.rows * (self.rows - 1)
+        return 1 - self.alike / pairs if pairs else None
+
+    @property
+    def unique(self) -> float | None:
+        """The share of rows whose combination no other row has; None without rows."""
+        return self.alone / self.rows if self.rows else None
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was counted of the sets of columns: for each number of columns its sets; and the minimal keys among them.
+
+    `size` is the largest number of columns that was looked at, and `left_out` columns were not looked at.
+    """
+
+    by_size: tuple[tuple[Combinations, ...], ...]
+    keys: tuple[Combinations, ...]
+    size: int
+    left_out: int
+
+
+def count_alone(engine: Engine, table: QualifiedName, columns: Sequence[str]) -> list[Combinations]:
+    """The values of each column by itself, in the order of the columns."""
+    rows = exp.select(alias(huge(f.count()), "n")).from_(relation(table))
+    return _counted(engine, [((name,), rows.group_by(column(name))) for name in columns])
+
+
+def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combinations]) -> Search:
+    """The sets of columns, from single ones on, and the minimal ones that tell nearly all rows apart.
+
+    A set that has a key in it is a key too, and not looked at: its supersets tell nothing new. Sets of a size are left
+    out where counting them all would read more cells than `sizes().set_cells`, and where rows are elsewhere and have
+    more combinations than may be collected.
+    """
+    alone = tuple(columns[: sizes().columns])
+    keys = [counted for counted in alone if _is_key(counted)]
+    by_size = [alone]
+    rows = alone[0].rows if alone else 0
+    known = {key.columns for key in keys}
+    parts = [column.columns[0] for column in alone if column.columns not in known]
+    cells = _cells(scratch, table, parts)
+    for size in range(2, sizes().set_columns + 1):
+        if cells is None or len(parts) < size or comb(len(parts), size) * rows > sizes().set_cells:
+            break
+        counted = _sets_of(scratch, cells, parts, size, {key.columns for key in keys})
+        by_size.append(tuple(counted))
+        keys += [combination for combination in counted if _is_key(combination)]
+    return Search(tuple(by_size), tuple(keys), len(by_size), len(columns) - len(alone))
+
+
+def _sets_of(
+    scratch: Scratch, cells: str, parts: Sequence[str], size: int, keys: set[tuple[str, ...]]
+) -> list[Combinations]:
+    """The sets of so many of the columns that have no key in them, counted in a table of `_encoded`."""
+    sets = [names for names in combinations(parts, size) if not _has_part(names, keys)]
+    rows_of = exp.select(alias(huge(f.sum(column("n"))), "n")).from_(relation(cells))
+    keys_of = [[column(f"value_{parts.index(name)}") for name in names] for names in sets]
+    return _counted(scratch.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)])
+
+
+def _is_key(counted: Combinations) -> bool:
+    return counted.unique is not None and counted.rows > 1 and counted.unique >= sizes().key
+
+
+def _has_part(names: tuple[str, ...], keys: set[tuple[str, ...]]) -> bool:
+    return any(set(key) <= set(names) for key in keys)
+
+
+def _cells(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> str | None:
+    """The table of `_encoded`; None for fewer than two columns, and for more combinations than may be collected."""
+    if len(columns) < 2:
+        return None
+    try:
+        return _encoded(scratch, table, columns)
+    except TooManyRows:
+        return None
+
+
+def _encoded(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> str:
+    """A table with a row for each combination of all columns, numbers in place of values, and the rows `n` it has."""
+    whole = exp.select(*(alias(column(name), f"value_{i}") for i, name in enumerate(columns)), alias(f.count(), "n"))
+    whole = whole.from_(relation(table)).group_by(*(column(name) for name in columns))
+    source = scratch.table("combination", whole)
+    codes = exp.select(column("n", "combination")).from_(relation(source, as_="combination"))
+    for i in range(len(columns)):
+        number = window(f.row_number(), order=order_by(ascending(column(f"value_{i}"))))
+        values = exp.select(column(f"value_{i}"), alias(cast(number, "INTEGER"), "code")).from_(
+            exp.select(column(f"value_{i}")).from_(relation(source)).distinct().subquery("value")
+        )
+        same = identical(column(f"value_{i}", "combination"), column(f"value_{i}", f"code_{i}"))
+        codes = codes.join(values.subquery(f"code_{i}"), on=same, copy=False)
+        codes = codes.select(alias(column("code", f"code_{i}"), f"value_{i}"), copy=False)
+    return scratch.table("code", codes)
+
+
+def _counted(engine: Engine, groups: Sequence[tuple[tuple[str, ...], exp.Select]]) -> list[Combinations]:
+    """What sets of columns come to, by the query that has the rows `n` of each of their combinations."""
+    counted: list[Combinations] = []
+    for start in range(0, len(groups), _TOGETHER):
+        part = groups[start : start + _TOGETHER]
+        queries = [_figures(number, query) for number, (_, query) in enumerate(part)]
+        for number, *figures in sorted(engine.rows(union_all(queries))):
+            counted.append(Combinations(part[number][0], *map(int, figures)))
+    return counted
+
+
+def _figures(number: int, groups: exp.Select) -> exp.Select:
+    n = column("n")
+    return exp.select(
+        alias(literal(number), "number"),
+        alias(f.coalesce(f.sum(n), 0), "total"),
+        alias(f.count(), "values"),
+        alias(filtered(f.count(), n.eq(1)), "alone"),
+        alias(f.coalesce(f.sum(n * (n - 1)), 0), "alike"),
+        alias(f.coalesce(f.max(n), 0), "most"),
+    ).from_(groups.subquery("combination"))

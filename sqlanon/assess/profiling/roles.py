@@ -1,0 +1,162 @@
+"""Which role a column may have, and what in its name, its type and its values says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assess.profiling.categories import SENSITIVE_WORDS, TIME_WORDS, Category, words_of
+from sqlanon.assess.profiling.combinations import Combinations
+from sqlanon.assess.profiling.sizes import sizes
+from sqlanon.domain.counts import per_cent
+from sqlanon.domain.policy import Role
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text
+from sqlanon.sql.build.names import alias, column, relation
+
+_MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
+_OF_TIME = ("DATE", "TIME", "INTERVAL")
+_MAKE_IT_ENTITY = "if it says whom a row is about, make it ENTITY"
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of a column: its type, how they repeat, how many rows have NULL, and the mean length of their text."""
+
+    name: str
+    type: str
+    counted: Combinations
+    nulls: int
+    length: float
+
+    @property
+    def present(self) -> int:
+        """The rows in which it is not NULL."""
+        return self.counted.rows - self.nulls
+
+    @property
+    def distinct(self) -> int:
+        """The number of values that are not NULL."""
+        return self.counted.values - (1 if self.nulls else 0)
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether nearly all of the values that are not NULL stand in one row each."""
+        alone = self.counted.alone - (1 if self.nulls == 1 else 0)
+        return self.present > 1 and alone >= sizes().unique * self.present
+
+    @property
+    def repeats(self) -> bool:
+        return self.distinct < self.present
+
+    @property
+    def rows_of_each(self) -> int:
+        """In how many rows each value but NULL stands, where all stand in equally many; else 0."""
+        if not self.distinct or self.present % self.distinct:
+            return 0
+        # Of all ways in which so many rows can have so many values, equal numbers have the fewest pairs of rows alike.
+        each = self.present // self.distinct
+        fewest = self.distinct * each * (each - 1) + self.nulls * (self.nulls - 1)
+        return each if self.counted.alike == fewest else 0
+
+    @property
+    def is_panel(self) -> bool:
+        """Whether it is like the number of a respondent in a panel: many values, each in as many rows, two or more.
+
+        The year of a panel is not: it has few values in many rows each, and what is named or typed as a time is none.
+        """
+        if self.type.startswith(_OF_TIME) or TIME_WORDS.fullmatch(words_of(self.name)):
+            return False
+        return self.distinct >= sizes().respondents and 2 <= self.rows_of_each < self.distinct
+
+
+@dataclass(frozen=True)
+class ProposedRole:
+    """The role that a column may have, and why; and whether it may be the number of a respondent with several rows."""
+
+    role: Role
+    why: str
+    may_be_entity: bool = False
+
+
+def values_of(
+    engine: Engine, table: QualifiedName, columns: Sequence[tuple[str, str]], counted: Sequence[Combinations]
+) -> list[Values]:
+    """What is known of each column of (name, type), in their order."""
+    parts = []
+    for i, (name, _) in enumerate(columns):
+        parts.append(alias(f.count(column(name)), f"present_{i}"))
+        parts.append(alias(f.call("avg", f.length(as_text(column(name)))), f"length_{i}"))
+    (figures,) = engine.rows(exp.select(*parts).from_(relation(table)))
+    return [
+        Values(name, kind, combinations, combinations.rows - int(figures[2 * i]), float(figures[2 * i + 1] or 0))
+        for i, ((name, kind), combinations) in enumerate(zip(columns, counted, strict=True))
+    ]
+
+
+def proposed_role(values: Values, categories: Mapping[str, tuple[Category, str]]) -> ProposedRole:
+    """The role, and why. What nothing is known of is a quasi-identifier: who publishes less has nothing to regret.
+
+    An identifier that repeats, and a column each of whose values stands in as many rows, may be the number of the
+    respondent, ENTITY; which of several is, is the user's to say.
+    """
+    role, why = _role(values, categories)
+    is_identifier = values.name in categories and categories[values.name][0].identifies
+    if values.is_panel:
+        seen = f"each of its {values.distinct} values stands in {values.rows_of_each} rows"
+        return ProposedRole(role, f"{why}; {seen}: {_MAKE_IT_ENTITY}", True)
+    if is_identifier and values.repeats and values.distinct:
+        seen = f"{values.distinct} values in {values.present} rows"
+        return ProposedRole(role, f"{why}; {seen}: {_MAKE_IT_ENTITY}", True)
+    return ProposedRole(role, why)
+
+
+def _role(values: Values, categories: Mapping[str, tuple[Category, str]]) -> tuple[Role, str]:
+    category, told_by = categories.get(values.name, (None, ""))
+    said = _said(category, told_by) if category else ""
+    if category and category.identifies:
+        return Role.IDENTIFIER, said
+    if _is_nested(values.type):
+        return Role.IDENTIFIER, f"values of type {values.type.split('(')[0]} cannot be made coarser"
+    if values.counted.values == 1 and values.counted.rows > 1:
+        return Role.INSENSITIVE, "it says the same in all rows"
+    # Also where it is called a diagnosis: sensitive values are published as they are.
+    if values.type == "VARCHAR" and values.length > sizes().free_text:
+        return Role.IDENTIFIER, "it is free text, which may name anybody"
+    if SENSITIVE_WORDS.fullmatch(words_of(values.name)):
+        return Role.SENSITIVE, f"its name is that of something people would keep to themselves{_telling(values)}"
+    if category:
+        return Role.QUASI_IDENTIFIER, said
+    if values.is_unique and not values.type.startswith(_MEASURED):
+        alone = per_cent(values.counted.unique or 0)
+        return Role.IDENTIFIER, f"{alone} of its rows have a value that no other row has"
+    if values.is_panel:
+        return Role.IDENTIFIER, "it repeats as the number of a person does"
+    return Role.QUASI_IDENTIFIER, "others may know it"
+
+
+def _said(category: Category, told_by: str) -> str:
+    """The category in words, with what tells it: the column's name or its values."""
+    article = "an" if category.name[0] in "aeioI" else "a"
+    return f"its {told_by} {'says' if told_by == 'name' else 'say'} {article} {category.name}"
+
+
+def _telling(values: Values) -> str:
+    """What to do about sensitive values that tell most rows apart."""
+    alone = values.counted.unique
+    if alone is None or values.counted.rows <= 1 or alone < sizes().telling:
+        return ""
+    return (
+        f"; {per_cent(alone)} of its rows have a value that no other row has, and sensitive values are published as "
+        "they are, so who knows one finds the row: publish something coarser, or make it IDENTIFIER"
+    )
+
+
+def _is_nested(kind: str) -> bool:
+    return kind.endswith("]") or kind.startswith(
+        ("STRUCT", "MAP", "UNION", "BLOB", "JSON", "BIT", "VARIANT", "GEOMETRY")
+    )

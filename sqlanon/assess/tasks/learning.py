@@ -1,0 +1,200 @@
+"""MEASURE release WITH TASK (target => column): how well a column is predicted by who learned from a release.
+
+Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008),
+sections 5 and 6: what counts is how much better a release is than two tables without a link, beside how much better it
+makes an adversary. Columns that are known by bucket are linked at random, several times, and the shares averaged (Li,
+Li, Zhang and Molloy, Slicing, 2012, section 6.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from sqlglot import exp
+
+from sqlanon.assess.figures.class_figures import class_figures
+from sqlanon.assess.tasks.arguments import TaskArguments
+from sqlanon.assess.tasks.learners import MODELS, Examples, accuracy
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, UserError, about
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.release.existing.estimable import published
+from sqlanon.release.existing.linked_rows import linked_rows
+from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.release.existing.recorded import recorded
+from sqlanon.release.existing.unchanged_source import require_unchanged
+from sqlanon.sources.pivot import source_rows
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending, order_by, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.questions.statistics import load_statistic
+
+# How many times columns are linked at random.
+_LINKS = 5
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+
+
+def learning_task(engine: Engine, release: Release, arguments: TaskArguments) -> list[tuple[str, float | None]]:
+    """Of each model the share of rows whose target it predicts, learned from the source, the baseline and the release.
+
+    `u_max_*` is of the source, `u_base_*` the larger of the two tables without a link, `u_san_*` of the release, and
+    `gain_*` how far it is above the baseline. `a_acc` is how many more rows an adversary guesses right. Raises
+    PolicyError for a target that the release does not show as it is, UserError for other arguments that do not fit, and
+    without scikit-learn.
+    """
+    _require_learners()
+    policy = policy_of(release)
+    target = arguments.column("target")
+    using = arguments.columns("using")
+    models = arguments.choices("models", tuple(MODELS))
+    folds, seed = arguments.whole("folds", 10, 2), arguments.seed()
+    arguments.require_no_others()
+    require_own_columns(engine, release)
+    model = published(recorded(engine, release), [str(release.name)])
+    known = {name: attribute.name for attribute in policy.attributes if (name := fold(attribute.name))}
+    at = _target(release, model, known, target)
+    predictors = _predictors(release, model, known, at, using)
+    with engine.transaction(), Scratch(engine) as scratch:
+        intact, released = _intact_and_released(scratch, release, model, [*predictors, at], known, seed)
+        disclosed = _disclosed(engine, release, policy, scratch)
+    _require_folds(release, [intact, *released], folds)
+    baselines = [_beside(policy, predictors, at, role) for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)]
+    figures: list[tuple[str, float | None]] = []
+    for name in models:
+        best = accuracy(intact, range(len(predictors)), name, folds, seed)
+        base = max(accuracy(intact, columns, name, folds, seed) for columns in baselines)
+        shares = [accuracy(part, range(len(predictors)), name, folds, seed) for part in released]
+        learned = sum(shares) / len(shares)
+        figures += [
+            (f"u_max_{name}", best),
+            (f"u_base_{name}", base),
+            (f"u_san_{name}", learned),
+            (f"gain_{name}", learned - base),
+        ]
+    return [*figures, ("a_acc", disclosed)]
+
+
+def _intact_and_released(
+    scratch: Scratch, release: Release, model: ReleaseModel, names: Sequence[str], known: Mapping[str, str], seed: int
+) -> tuple[Examples, list[Examples]]:
+    """The examples of the source, and those of the release, whose buckets are linked several times at random.
+
+    `names` are those of the columns, the target last; `known` has them as the policy writes them.
+    """
+    engine, predictors = scratch.engine, names[:-1]
+    source = source_rows(engine, policy_of(release), scratch)
+    require_unchanged(release, source, [known[name] for name in names])
+    spelled = {fold(name): name for name, _ in source.columns}
+    kinds = {fold(name): kind for name, kind in source.columns}
+    numbers = [index for index, name in enumerate(predictors) if _is_number(kinds[name])]
+    rows = exp.select(*(alias(column(spelled[name]), str(i)) for i, name in enumerate(names)))
+    intact = _examples(engine, rows.from_(relation(source.relation)), len(predictors), numbers)
+    exact = [i for i in numbers if predictors[i] not in model.generalized]
+    known_by_bucket = any(name not in {*model.exact, *model.generalized} for name in names)
+    released = [
+        _examples(engine, linked_rows(scratch, model, names, seed + 2 * i), len(predictors), exact)
+        for i in range(_LINKS if known_by_bucket else 1)
+    ]
+    return intact, released
+
+
+def _examples(engine: Engine, rows: exp.Select, predictors: int, numbers: Sequence[int]) -> Examples:
+    """The rows of a query with the columns 0, 1 and so on, the last of which is the target, in their own order."""
+    names = [str(index) for index in range(predictors + 1)]
+    ranks = [
+        alias(
+            window(f.dense_rank(), order=order_by(ascending(_comparable(name, numbers)))) - literal(1), f"code_{name}"
+        )
+        for name in names
+    ]
+    coded = exp.select(*ranks).from_(rows.subquery("example"))
+    order = [ascending(column(f"code_{name}")) for name in (names[-1], *names[:-1])]
+    codes = np.array(engine.rows(coded.order_by(*order)), dtype=int).reshape(-1, len(ranks)).T
+    return Examples(codes[-1], list(codes[:-1]), frozenset(numbers))
+
+
+def _comparable(name: str, numbers: Sequence[int]) -> exp.Expr:
+    return column(name) if name in {str(index) for index in numbers} else as_text(column(name))
+
+
+def _target(release: Release, model: ReleaseModel, known: Mapping[str, str], target: str) -> str:
+    name = fold(target)
+    with about("task", "target"):
+        if name not in known:
+            raise UserError(
+                f"the policy of {release.name} has no column {target}",
+                hint=nearest(target, list(known.values())) or f"it has: {', '.join(known.values())}",
+            )
+        if name in model.generalized:
+            raise PolicyError(f"{release.name} shows {known[name]} by labels: what is learned is the value itself")
+        if name not in {*model.exact, *model.bucketed_positions}:
+            raise PolicyError(f"{release.name} does not show {known[name]}: {model.hidden[name]}")
+    return name
+
+
+def _predictors(
+    release: Release, model: ReleaseModel, known: Mapping[str, str], target: str, using: Sequence[str] | None
+) -> list[str]:
+    """The columns to learn from, by their folded names: those named, or all others that the release shows."""
+    public = {*model.exact, *model.generalized, *model.bucketed_positions}
+    if using is None:
+        return [name for name in known if name in public and name != target]
+    names = [fold(name) for name in using]
+    choices = [known[name] for name in known if name in public]
+    for name, written in zip(names, using, strict=True):
+        with about("task", "using"):
+            if name not in public:
+                hint = nearest(written, choices) or f"it shows: {', '.join(choices)}"
+                raise UserError(f"{release.name} shows no column {written}", hint=hint)
+            if name == target or names.count(name) > 1:
+                raise UserError(f"{written} is the target already" if name == target else f"{written} is named twice")
+    return names
+
+
+def _beside(policy: Policy, predictors: Sequence[str], target: str, dropped: Role) -> list[int]:
+    """The predictors in the same table as the target where the attributes of one role have a table of their own."""
+    apart = {fold(attribute.name) for attribute in policy.having(dropped)}
+    return [index for index, name in enumerate(predictors) if (name in apart) == (target in apart)]
+
+
+def _disclosed(engine: Engine, release: Release, policy: Policy, scratch: Scratch) -> float | None:
+    """The largest a_acc of the sensitive attributes; None where a release has no classes."""
+    if not any(policy.having(Role.SENSITIVE)):
+        return None
+    try:
+        [figures] = class_figures(engine, release, [(load_statistic("figures", "a_acc"), {})], scratch)
+    except PolicyError:
+        return None
+    return max((figure.value for figure in figures if figure.value is not None), default=None)
+
+
+def _require_folds(release: Release, tables: Sequence[Examples], folds: int) -> None:
+    for examples in tables:
+        counts = np.bincount(examples.target)
+        if len(counts[counts > 0]) < 2:
+            raise PolicyError(f"{release.name}: the target has one value, and there is nothing to learn")
+        if int(counts.max()) < folds:
+            raise PolicyError(
+                f"{release.name}: no value of the target has {folds} rows, one for each fold",
+                hint="ask for fewer folds",
+            )
+
+
+def _is_number(kind: str) -> bool:
+    return kind in (*_NUMBERS, "FLOAT", "DOUBLE") or kind.startswith("DECIMAL")
+
+
+def _require_learners() -> None:
+    try:
+        import sklearn.tree  # noqa: F401
+    except ModuleNotFoundError:
+        raise UserError(
+            "scikit-learn is missing, with which targets are learned", hint="pip install 'sqlanon[tasks]'"
+        ) from None

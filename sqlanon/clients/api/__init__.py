@@ -1,0 +1,80 @@
+"""What Python writes in place of statements: policies, requirements and methods as objects that have their SQL."""
+
+from __future__ import annotations
+
+from sqlanon.clients.api.arguments import Query
+from sqlanon.clients.api.columns import QuasiIdentifier
+from sqlanon.clients.api.method import Method
+from sqlanon.clients.api.methods import (
+    Anatomy,
+    Fragments,
+    Generalization,
+    Itemsets,
+    Loose,
+    MInvariance,
+    Mondrian,
+    Multirelational,
+    Slicing,
+    Trivial,
+)
+from sqlanon.clients.api.models import (
+    DeltaPresence,
+    KAnonymity,
+    KmAnonymity,
+    KMap,
+    XyAnonymity,
+    XyLinkability,
+)
+from sqlanon.clients.api.models_of_values import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    LDiversity,
+    Personalized,
+    PSensitiveKAnonymity,
+    TCloseness,
+    ValueRanges,
+)
+from sqlanon.clients.api.policy import Policy
+from sqlanon.clients.api.release import AnonymizedTable, AnonymizedView
+from sqlanon.clients.api.requirements import Requirement
+from sqlanon.clients.api.tables import JoinedRelease, RelatedTable
+from sqlanon.domain.policy import Pivot, Pseudonym
+
+__all__ = [
+    "AlphaKAnonymity",
+    "Anatomy",
+    "AnonymizedTable",
+    "AnonymizedView",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "Fragments",
+    "Generalization",
+    "Itemsets",
+    "JoinedRelease",
+    "KAnonymity",
+    "KMap",
+    "KmAnonymity",
+    "LDiversity",
+    "Loose",
+    "MInvariance",
+    "Method",
+    "Mondrian",
+    "Multirelational",
+    "PSensitiveKAnonymity",
+    "Personalized",
+    "Pivot",
+    "Policy",
+    "Pseudonym",
+    "QuasiIdentifier",
+    "Query",
+    "RelatedTable",
+    "Requirement",
+    "Slicing",
+    "TCloseness",
+    "Trivial",
+    "ValueRanges",
+    "XyAnonymity",
+    "XyLinkability",
+]

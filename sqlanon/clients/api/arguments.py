@@ -1,0 +1,164 @@
+"""Python values as the values of statements: a text is one name or one literal, and nothing in it is read as SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+
+from sqlanon.clients.api.defined import Defined
+from sqlanon.domain.values import QualifiedName, Scalar, Source, Value
+from sqlanon.errors import UserError
+from sqlanon.sources.parameters import plain_scalar
+from sqlanon.syntax.query_text import query_text
+
+__all__ = [
+    "Argument",
+    "Name",
+    "Names",
+    "Number",
+    "Query",
+    "SourceName",
+    "ValueKind",
+    "column_names",
+    "described",
+    "one_name",
+    "python_value",
+    "qualified_name",
+    "source_of",
+    "text_argument",
+    "values",
+]
+
+Number = int | float | Decimal
+# The name of a table, or its parts, as in ("main", "patients").
+Name = str | tuple[str, ...]
+# A column, or several.
+Names = str | Sequence[str]
+Argument = Number | str | Sequence[Number | str] | None
+
+_MOST_PARTS = 3
+
+
+class ValueKind(Enum):
+    """What the value of an argument is: a literal, or names of the user's."""
+
+    LITERAL = "a literal"
+    COLUMN = "the name of a column"
+    COLUMNS = "names of columns"
+    RELATION = "the name of a table or view"
+
+
+@dataclass(frozen=True)
+class Query:
+    """The text of a query, where a table could be named, too: `Query("SELECT * FROM patients WHERE age < 90")`.
+
+    A file is one, as well: `Query("FROM 'people.parquet'")`. Raises StatementError for a text that is not one query.
+
+    >>> Query("SELECT * FROM patients -- all of them")
+    Query(sql='SELECT * FROM patients')
+    """
+
+    sql: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sql", query_text(text_argument("Query", self.sql)))
+
+
+SourceName = str | tuple[str, ...] | Query
+
+
+def described(value: object) -> str:
+    """A value as an error names it: a number or a text as it is; of anything else, which may have rows, its type."""
+    return repr(value) if value is None or isinstance(value, str | Number | Defined) else f"a {type(value).__name__}"
+
+
+def text_argument(argument: str, text: object) -> str:
+    """The text. Raises UserError for what is none."""
+    if not isinstance(text, str):
+        raise UserError(f"{argument} is a text, not a {type(text).__name__}")
+    return text
+
+
+def one_name(argument: str, name: object) -> str:
+    """A name of one part. Raises UserError for what is no text, and for an empty one."""
+    if not isinstance(name, str) or not name:
+        raise UserError(f"{argument} is a name, not {described(name)}", hint=f'write {argument}="patients"')
+    return name
+
+
+def qualified_name(argument: str, name: object) -> QualifiedName:
+    """A text as one name, and several as its parts. Raises UserError for what is none."""
+    if isinstance(name, str) or not isinstance(name, Sequence):
+        return QualifiedName((one_name(argument, name),))
+    if not 1 <= len(name) <= _MOST_PARTS:
+        raise UserError(
+            f"{argument} has {len(name)} parts", hint='write a name, or its parts, as in ("main", "patients")'
+        )
+    return QualifiedName(tuple(one_name(argument, part) for part in name))
+
+
+def column_names(argument: str, names: object) -> tuple[str, ...]:
+    """Names of columns, of which a single one may stand alone. Raises UserError for what is no names."""
+    if isinstance(names, str):
+        return (one_name(argument, names),)
+    if not isinstance(names, Iterable):
+        raise UserError(
+            f"{argument} lists names of columns, and is {described(names)}", hint=f'write {argument}=["age"]'
+        )
+    return tuple(one_name(argument, name) for name in names)
+
+
+def source_of(argument: str, name: object) -> Source:
+    """A table by its name, or a query. Raises UserError for what is neither."""
+    if isinstance(name, Query):
+        return Source(query=name.sql)
+    return Source(name=qualified_name(argument, name))
+
+
+def values(
+    owner: str, arguments: Mapping[str, object], kinds: Mapping[str, ValueKind]
+) -> tuple[tuple[str, Value], ...]:
+    """The arguments of a model or a method that are not None, as a statement has them.
+
+    `owner` is what errors call it. Raises UserError for a value that no argument takes.
+    """
+    return tuple(
+        (name.lower(), _value(f"{owner}: {name}", value, kinds.get(name.lower(), ValueKind.LITERAL)))
+        for name, value in arguments.items()
+        if value is not None
+    )
+
+
+def _value(argument: str, value: object, kind: ValueKind) -> Value:
+    if kind is ValueKind.RELATION:
+        return qualified_name(argument, value)
+    if kind is ValueKind.COLUMN:
+        return QualifiedName((one_name(argument, value),))
+    if kind is ValueKind.COLUMNS:
+        names = tuple(QualifiedName((name,)) for name in column_names(argument, value))
+        return names[0] if isinstance(value, str) else names
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_literal(argument, element) for element in value)
+    return _literal(argument, value)
+
+
+def _literal(argument: str, value: object) -> Scalar:
+    literal = plain_scalar(value)
+    if literal is None:
+        raise UserError(
+            f"{argument} is of type {type(value).__name__}, or no finite number",
+            hint="give a number, a text, True or False, or a list of these",
+        )
+    return literal
+
+
+def python_value(value: Value) -> object:
+    """The value as Python writes it, such that it would become the same again."""
+    if isinstance(value, QualifiedName):
+        return value.name if len(value.parts) == 1 else value.parts
+    if isinstance(value, Decimal):
+        near = float(value)
+        return near if Decimal(repr(near)) == value else value
+    return [python_value(element) for element in value] if isinstance(value, tuple) else value

@@ -1,0 +1,119 @@
+"""Privacy models but those of sensitive values; written by `python -m tools.typed_classes --write`."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from sqlanon.clients.api.arguments import Names, Number
+from sqlanon.clients.api.requirements import Requirement
+
+__all__ = [
+    "DeltaPresence",
+    "KAnonymity",
+    "KMap",
+    "KmAnonymity",
+    "XyAnonymity",
+    "XyLinkability",
+]
+
+
+class DeltaPresence(Requirement):
+    """Of the rows of the public table in every class between min and max are in the release.
+
+    - `min`: the least share of the public rows of a class that are in the release (0 to 1).
+    - `max`: the greatest share of the public rows of a class that are in the release (0 to 1).
+
+    Nergiz, Atzori and Clifton, Hiding the presence of individuals from shared databases (2007)
+    """
+
+    MODEL: ClassVar[str] = "delta_presence"
+
+    def __init__(self, *, min: Number, max: Number) -> None:
+        super().__init__("delta_presence", min=min, max=max)
+
+
+class KAnonymity(Requirement):
+    """Every equivalence class holds at least k respondents.
+
+    - `k`: the least number of respondents of a class (1 or more).
+    - `on`: the quasi-identifiers by which classes are told apart; by default all.
+    - `knows`: what is known of a person's rows in related tables.
+    - `m`: of how many rows, with `knows='m_rows'`.
+
+    Samarati, Protecting respondents' identities in microdata release (2001), definition 2.2; Sweeney (2002)
+    """
+
+    MODEL: ClassVar[str] = "k_anonymity"
+
+    def __init__(
+        self,
+        *,
+        k: int,
+        on: Names | None = None,
+        knows: Literal["one_row", "m_rows", "rows", "values", "history"] | None = None,
+        m: int | None = None,
+    ) -> None:
+        super().__init__("k_anonymity", k=k, on=on, knows=knows, m=m)
+
+
+class KMap(Requirement):
+    """Every equivalence class of the release holds at least k rows of the public table.
+
+    - `k`: the least number of rows of the public table that a class of the release may come from (1 or more).
+
+    Sweeney, Computational disclosure control: a primer on data privacy protection (2001); El Emam and Dankar,
+    Protecting privacy using k-anonymity (2008)
+    """
+
+    MODEL: ClassVar[str] = "k_map"
+
+    def __init__(self, *, k: int) -> None:
+        super().__init__("k_map", k=k)
+
+
+class KmAnonymity(Requirement):
+    """Every set of at most m items that a list has stands in the lists of at least k rows of its class, which has at
+    least k rows.
+
+    - `k`: the least number of lists that have a set of items (1 or more).
+    - `m`: the greatest number of items that an adversary knows of a list (1 to 8).
+
+    Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008)
+    """
+
+    MODEL: ClassVar[str] = "km_anonymity"
+
+    def __init__(self, *, k: int, m: int) -> None:
+        super().__init__("km_anonymity", k=k, m=m)
+
+
+class XyAnonymity(Requirement):
+    """Each value of X goes with k different values of Y at the least, in the join of two releases.
+
+    - `x`: the columns X of the join.
+    - `y`: the column Y of the join.
+    - `k`: the least number of values of Y (1 or more).
+
+    Wang and Fung, Anonymizing sequential releases (2006), definition 1
+    """
+
+    MODEL: ClassVar[str] = "xy_anonymity"
+
+    def __init__(self, *, x: Names, y: str, k: int) -> None:
+        super().__init__("xy_anonymity", x=x, y=y, k=k)
+
+
+class XyLinkability(Requirement):
+    """No value of Y has a greater share of the rows of a value of X, in the join of two releases.
+
+    - `x`: the columns X of the join.
+    - `y`: the column Y of the join.
+    - `max`: the greatest share (0.000001 to 1).
+
+    Wang and Fung, Anonymizing sequential releases (2006), definition 2
+    """
+
+    MODEL: ClassVar[str] = "xy_linkability"
+
+    def __init__(self, *, x: Names, y: str, max: Number) -> None:
+        super().__init__("xy_linkability", x=x, y=y, max=max)

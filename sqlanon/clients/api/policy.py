@@ -1,0 +1,190 @@
+"""A policy as an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from sqlanon.catalog.validation import validate
+from sqlanon.clients.api.arguments import SourceName, column_names, described, one_name, source_of
+from sqlanon.clients.api.calls import policy_call
+from sqlanon.clients.api.columns import Entity, Identifiers, QuasiIdentifiers, Sensitive, attributes
+from sqlanon.clients.api.defined import Defined
+from sqlanon.clients.api.reading import requirement_of
+from sqlanon.clients.api.requirements import Requirement
+from sqlanon.clients.api.statement_text import statement_text
+from sqlanon.clients.api.tables import JoinedRelease, RelatedTable
+from sqlanon.domain import policy as domain
+from sqlanon.errors import UserError
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.statements.policies.create_policy import CreatePolicy
+
+__all__ = ["Policy", "exclusive"]
+
+_Part = TypeVar("_Part")
+_HINTS = {
+    "require": "write require=[sqlanon.KAnonymity(k=5)], or sqlanon.Requirement for the model of another package",
+    "pivot": 'write pivot=sqlanon.Pivot("film", "rating")',
+    "related": 'write related=[sqlanon.RelatedTable("checkups", key="person", sensitive=["diagnosis"])]',
+    "joined": 'write joined=sqlanon.JoinedRelease("of_jobs", on=["job"])',
+}
+
+
+class Policy(Defined[domain.Policy]):
+    """What each column of a source is, and what a release has to satisfy: CREATE POLICY as an object.
+
+    - `source`: a table or view by its name, or its parts, ("main", "patients"); or a `Query`.
+    - `identifiers`: columns that name a person; withheld, or with a `Pseudonym()` published as tokens.
+    - `entity`: the column that says whom a row is about, where a person has several rows.
+    - `quasi_identifiers`: what others may know of a person; with the name of a hierarchy, or a `QuasiIdentifier`.
+    - `sensitive`: what they would like to learn; with the name of a hierarchy, where a requirement needs one.
+    - `insensitive`: neither, and published as well. A column that is not listed is not published.
+    - `require`: what a release has to satisfy, such as `KAnonymity(k=5)`.
+    - `confidential`, `visible`: sets of columns that must not, or must, be seen together.
+    - `against`: the table of all people of whom the source's are a part.
+    - `joined`: a release that readers may have already; `related`: tables that belong to the source.
+    - `pivot`: the columns of a long table by which it becomes a wide one.
+    - `order`: the order of the columns in a release, unless it is that of the arguments.
+
+    A text is one name, whatever is in it. `sql()` is the statement, which a connection runs.
+
+    Raises PolicyError, as CREATE POLICY does, for what contradicts itself; that the source, its columns and the
+    hierarchies exist, and of a policy with a `pivot` all of it, is checked when the statement runs.
+
+    >>> from sqlanon import KAnonymity, LDiversity
+    >>> policy = Policy(
+    ...     "hospital",
+    ...     source="patients",
+    ...     identifiers=["name"],
+    ...     quasi_identifiers={"age": "by_ten", "sex": None},
+    ...     sensitive=["disease"],
+    ...     require=[KAnonymity(k=5), LDiversity(l=2)],
+    ... )
+    >>> print(policy.sql())
+    CREATE POLICY "hospital" ON "patients" (
+        "name" IDENTIFIER,
+        "age" QUASI IDENTIFIER USING "by_ten",
+        "sex" QUASI IDENTIFIER,
+        "disease" SENSITIVE
+    ) REQUIRE k_anonymity(k => 5), l_diversity(l => 2)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        source: SourceName,
+        identifiers: Identifiers = (),
+        entity: Entity | None = None,
+        quasi_identifiers: QuasiIdentifiers = (),
+        sensitive: Sensitive = (),
+        insensitive: Iterable[str] = (),
+        require: Requirement | Iterable[Requirement] = (),
+        confidential: Iterable[Iterable[str]] = (),
+        visible: Iterable[Iterable[str]] = (),
+        against: SourceName | None = None,
+        joined: JoinedRelease | None = None,
+        related: Iterable[RelatedTable] = (),
+        pivot: domain.Pivot | None = None,
+        order: Iterable[str] | None = None,
+    ) -> None:
+        columns = attributes(
+            identifiers=identifiers,
+            entity=entity,
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            insensitive=insensitive,
+            order=order,
+        )
+        self._definition = domain.Policy(
+            one_name("name", name),
+            source_of("source", source),
+            columns,
+            tuple(part.definition for part in _parts("require", require, Requirement)),
+            None if against is None else source_of("against", against),
+            _sets("confidential", confidential),
+            _sets("visible", visible),
+            _part("pivot", pivot, domain.Pivot),
+            tuple(part.definition for part in _parts("related", related, RelatedTable)),
+            release.definition if (release := _part("joined", joined, JoinedRelease)) else None,
+        )
+        _require_consistent(self._definition)
+
+    @property
+    def name(self) -> str:
+        """The name of the policy."""
+        return self._definition.name
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns in their order, each with its role as a statement says it.
+
+        >>> from sqlanon import KAnonymity
+        >>> Policy("p", source="t", quasi_identifiers=["age"], sensitive="disease", require=KAnonymity(k=5)).columns
+        {'age': 'quasi identifier', 'disease': 'sensitive'}
+        """
+        return {attribute.name: attribute.role.replace("_", " ") for attribute in self._definition.attributes}
+
+    @property
+    def requirements(self) -> tuple[Requirement, ...]:
+        """What a release has to satisfy."""
+        return tuple(map(requirement_of, self._definition.requirements))
+
+    def sql(self, *, or_replace: bool = False, if_not_exists: bool = False) -> str:
+        """The statement CREATE [OR REPLACE] POLICY [IF NOT EXISTS], without a semicolon.
+
+        Raises UserError where both are said.
+
+        >>> from sqlanon import KAnonymity
+        >>> print(Policy("p", source="t", quasi_identifiers="age", require=KAnonymity(k=5)).sql(or_replace=True))
+        CREATE OR REPLACE POLICY "p" ON "t" (
+            "age" QUASI IDENTIFIER
+        ) REQUIRE k_anonymity(k => 5)
+        """
+        exclusive(or_replace, if_not_exists)
+        return statement_text(CreatePolicy(self._definition, or_replace, if_not_exists))
+
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        return policy_call(self._definition)
+
+
+def exclusive(or_replace: bool, if_not_exists: bool) -> None:
+    """Raises UserError where a statement is to say OR REPLACE and IF NOT EXISTS."""
+    if or_replace and if_not_exists:
+        raise UserError("or_replace and if_not_exists exclude each other", hint="say one of them")
+
+
+def _require_consistent(policy: domain.Policy) -> None:
+    """Raises what CREATE POLICY raises before it looks into the database."""
+    if not policy.pivot:
+        # Of a long table the columns are known when it is read.
+        validate(policy)
+        resolve_requirements(policy)
+    statement_text(CreatePolicy(policy))
+
+
+def _parts(argument: str, parts: object, kind: type[_Part]) -> tuple[_Part, ...]:
+    """The objects of an argument, of which a single one may stand alone. Raises UserError for what is none of them."""
+    listed = (parts,) if isinstance(parts, str) or not isinstance(parts, Iterable) else tuple(parts)
+    return tuple(_require_part(argument, part, kind) for part in listed)
+
+
+def _part(argument: str, part: object, kind: type[_Part]) -> _Part | None:
+    """The object, if there is one. Raises UserError for another."""
+    return None if part is None else _require_part(argument, part, kind)
+
+
+def _require_part(argument: str, part: object, kind: type[_Part]) -> _Part:
+    if not isinstance(part, kind):
+        raise UserError(f"{argument}: {described(part)} is no {kind.__name__}", hint=_HINTS[argument])
+    return part
+
+
+def _sets(argument: str, sets: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
+    """Sets of columns. Raises UserError for what is no set of names."""
+    if isinstance(sets, str) or not isinstance(sets, Iterable):
+        raise UserError(
+            f"{argument} lists sets of columns, and is {described(sets)}", hint=f'write {argument}=[["age", "sex"]]'
+        )
+    return tuple(column_names(argument, columns) for columns in sets)

@@ -1,0 +1,123 @@
+"""Releases of a policy as objects that have the statements which make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal
+
+from sqlanon.clients.api.arguments import Name, column_names, described, one_name, qualified_name
+from sqlanon.clients.api.defined import Defined
+from sqlanon.clients.api.method import Method
+from sqlanon.clients.api.policy import Policy, exclusive
+from sqlanon.clients.api.statement_text import statement_text
+from sqlanon.domain.calls import MethodCall
+from sqlanon.errors import UserError
+from sqlanon.statements.releases.create_release import CreateRelease
+
+__all__ = ["AnonymizedTable", "AnonymizedView"]
+
+Sets = Iterable[Iterable[str]]
+
+
+class _Release(Defined[CreateRelease]):
+    """What snapshots and live views have in common."""
+
+    def _define(
+        self,
+        kind: Literal["table", "view"],
+        name: Name,
+        policy: Policy | str,
+        method: Method | None,
+        *,
+        fragments: Sets = (),
+        columns: Sets | Literal["each"] = (),
+        levels_from: Name | None = None,
+        series: str | None = None,
+    ) -> None:
+        if not isinstance(method, Method | None):
+            raise UserError(f"method is {described(method)}", hint="write method=sqlanon.Mondrian(), or leave it out")
+        call = method.definition if method else MethodCall()
+        each = columns == "each"
+        self._definition = CreateRelease(
+            kind,
+            qualified_name("name", name),
+            policy.name if isinstance(policy, Policy) else one_name("policy", policy),
+            MethodCall(
+                call.name,
+                call.arguments,
+                tuple(column_names("fragments", columns) for columns in fragments),
+                () if each else tuple(column_names("columns", listed) for listed in columns),
+                each,
+            ),
+            series=None if series is None else one_name("series", series),
+            levels_from=None if levels_from is None else qualified_name("levels_from", levels_from),
+        )
+        statement_text(self._definition)
+
+    def sql(self, *, or_replace: bool = False, if_not_exists: bool = False) -> str:
+        """The statement CREATE [OR REPLACE] ANONYMIZED ... [IF NOT EXISTS], without a semicolon.
+
+        `f"EXPLAIN {release.sql()}"` is a dry run. Raises UserError where both are said.
+        """
+        exclusive(or_replace, if_not_exists)
+        made = self._definition
+        return statement_text(replace(made, or_replace=or_replace, if_not_exists=if_not_exists))
+
+    def __repr__(self) -> str:
+        """The statement, which says all of it."""
+        return f"<{type(self).__name__}: {self.sql()}>"
+
+
+class AnonymizedTable(_Release):
+    """A snapshot of a policy, or its tables: CREATE ANONYMIZED TABLE as an object.
+
+    - `policy`: the policy, or its name; it has to be there when the statement runs.
+    - `method`: how it is made, such as `Mondrian()`; by default by `Generalization()`.
+    - `fragments`, `columns`: sets of columns, as behind FRAGMENTS and COLUMNS; `columns="each"` is COLUMNS EACH.
+    - `levels_from`: an earlier release whose levels it has; `series`: the series that it belongs to.
+
+    Raises StatementError for what the statement cannot say.
+
+    >>> from sqlanon import Mondrian
+    >>> print(AnonymizedTable("patients_2026", "patients", method=Mondrian(mode="relaxed")).sql(or_replace=True))
+    CREATE OR REPLACE ANONYMIZED TABLE "patients_2026" AS POLICY "patients" METHOD mondrian(mode => 'relaxed')
+    """
+
+    def __init__(
+        self,
+        name: Name,
+        policy: Policy | str,
+        *,
+        method: Method | None = None,
+        fragments: Sets = (),
+        columns: Sets | Literal["each"] = (),
+        levels_from: Name | None = None,
+        series: str | None = None,
+    ) -> None:
+        self._define(
+            "table",
+            name,
+            policy,
+            method,
+            fragments=fragments,
+            columns=columns,
+            levels_from=levels_from,
+            series=series,
+        )
+
+
+class AnonymizedView(_Release):
+    """A live view of a policy, which stays anonymous while its source changes: CREATE ANONYMIZED VIEW as an object.
+
+    `policy` is the policy or its name, `method` how it is made, by default by `Generalization()`, and `levels_from` an
+    earlier release whose levels it has. Raises StatementError for what the statement cannot say.
+
+    >>> AnonymizedView("patients_now", "patients").sql()
+    'CREATE ANONYMIZED VIEW "patients_now" AS POLICY "patients"'
+    """
+
+    def __init__(
+        self, name: Name, policy: Policy | str, *, method: Method | None = None, levels_from: Name | None = None
+    ) -> None:
+        self._define("view", name, policy, method, levels_from=levels_from)

@@ -1,0 +1,74 @@
+"""A requirement of a policy as an object, of any model that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from sqlanon.clients.api.arguments import Argument, ValueKind, python_value, text_argument, values
+from sqlanon.clients.api.defined import Defined
+from sqlanon.domain.policy import Requirement as Definition
+from sqlanon.sources.joins.requirements import bind_joined, is_of_join
+from sqlanon.sql.questions.ask import require_parameters
+from sqlanon.sql.questions.load import questions_of
+from sqlanon.syntax.texts import call_text
+
+__all__ = ["Requirement"]
+
+_KINDS = {"COLUMN": ValueKind.COLUMN, "RELATION": ValueKind.RELATION}
+_OF_VALUES = {"attribute": ValueKind.COLUMN, "on": ValueKind.COLUMNS}
+_OF_JOIN = {"x": ValueKind.COLUMNS, "y": ValueKind.COLUMN}
+
+
+class Requirement(Defined[Definition]):
+    """A privacy model and its arguments, as after REQUIRE: `Requirement("k_anonymity", k=5)`.
+
+    Each model that comes with sqlanon has a class of its own, such as `KAnonymity`, which says what it takes; this one
+    is for those of other packages, too. Arguments that are None are left out. A text where the model takes the name of
+    a column or a table is that name.
+
+    Raises UserError for an unknown model, and PolicyError for an argument that is missing, unknown, of the wrong type,
+    outside its bounds or not among its choices.
+
+    >>> Requirement("k_anonymity", k=5).sql()
+    'k_anonymity(k => 5)'
+    """
+
+    # Of the classes of one model.
+    MODEL: ClassVar[str] = ""
+
+    def __init__(self, model: str, /, **arguments: Argument) -> None:
+        name = text_argument("the model of a requirement", model).lower()
+        self._definition = Definition(name, values(name, arguments, _kinds(name)))
+        if is_of_join(self._definition):
+            bind_joined([self._definition])
+        else:
+            require_parameters(self._definition)
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self._definition.model
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """The arguments, without those that were left out."""
+        return {name: python_value(value) for name, value in self._definition.arguments}
+
+    def sql(self) -> str:
+        """The requirement as it stands after REQUIRE."""
+        return call_text(self._definition)
+
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        named = [f"{name}={value!r}" for name, value in self.arguments.items()]
+        model = [] if self.MODEL else [repr(self.model)]
+        return f"{type(self).__name__}({', '.join([*model, *named])})"
+
+
+def _kinds(model: str) -> Mapping[str, ValueKind]:
+    """Which arguments of a model are names. Raises UserError where there is no such model."""
+    if is_of_join(Definition(model)):
+        return _OF_JOIN
+    parameters = [parameter for question in questions_of(model) for parameter in question.parameters]
+    return _OF_VALUES | {p.name: _KINDS[p.type] for p in parameters if p.type in _KINDS}

@@ -1,0 +1,74 @@
+"""What a policy has besides its source, as objects: tables that belong to it, and a release that is joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlanon.clients.api.arguments import Name, SourceName, column_names, one_name, qualified_name, source_of
+from sqlanon.clients.api.calls import joined_call, related_call
+from sqlanon.clients.api.columns import Identifiers, QuasiIdentifiers, Sensitive, attributes
+from sqlanon.clients.api.defined import Defined
+from sqlanon.domain import policy as domain
+from sqlanon.errors import UserError
+
+__all__ = ["JoinedRelease", "RelatedTable"]
+
+
+class RelatedTable(Defined[domain.RelatedTable]):
+    """A table each of whose rows is about one respondent of a policy's source, as after WITH TABLE.
+
+    `key` is its column with the values of the policy's `entity`. Its columns have roles as those of the source.
+    A query needs a `name`; a table has its own.
+
+    Raises UserError, which names the argument, for what is no table or no column.
+
+    >>> RelatedTable("checkups", key="person", sensitive=["diagnosis"])
+    RelatedTable('checkups', key='person', sensitive=['diagnosis'])
+    """
+
+    def __init__(
+        self,
+        source: SourceName,
+        *,
+        key: str,
+        name: str | None = None,
+        identifiers: Identifiers = (),
+        quasi_identifiers: QuasiIdentifiers = (),
+        sensitive: Sensitive = (),
+        insensitive: Iterable[str] = (),
+        order: Iterable[str] | None = None,
+    ) -> None:
+        table = source_of("RelatedTable: source", source)
+        if name is None and table.name is None:
+            raise UserError("RelatedTable: a query has no name", hint='give it one: name="checkups"')
+        called = table.name.name if name is None and table.name else one_name("RelatedTable: name", name)
+        columns = attributes(
+            identifiers=identifiers,
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            insensitive=insensitive,
+            order=order,
+        )
+        self._definition = domain.RelatedTable(called, table, one_name("RelatedTable: key", key), columns)
+
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        return related_call(self._definition)
+
+
+class JoinedRelease(Defined[domain.JoinedRelease]):
+    """A release that readers may have already, and the quasi-identifiers that it shares, as after JOINED WITH RELEASE.
+
+    Raises UserError, which names the argument, for what is no name.
+
+    >>> JoinedRelease("of_jobs", on=["job"])
+    JoinedRelease('of_jobs', on=['job'])
+    """
+
+    def __init__(self, release: Name, *, on: Iterable[str]) -> None:
+        name = qualified_name("JoinedRelease: release", release)
+        self._definition = domain.JoinedRelease(name, column_names("JoinedRelease: on", on))
+
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        return joined_call(self._definition)

@@ -1,0 +1,75 @@
+"""The macros of a dbt project: the materialization, the generic tests, and the SQL of the models that these ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from sqlanon import __version__
+from sqlanon.assets import listing, read
+from sqlanon.errors import UserError
+from sqlanon.sql.questions.load import Question, questions_of
+from sqlanon.sql.questions.macros import violating_classes
+
+__all__ = ["install_macros", "macro_files"]
+
+# The models that generic tests ask; questions that read more than the table itself are left to CHECK.
+_MODELS = ("k_anonymity", "l_diversity", "t_closeness")
+_FOLDER = ("macros", "sqlanon")
+_WRITTEN = "{# Written by `sqlanon dbt install`"
+
+
+def install_macros(project: Path) -> list[Path]:
+    """Writes the macros into a dbt project, or writes them anew, and returns the files.
+
+    Raises UserError where the folder is no dbt project, or has a file of such a name that sqlanon has not written.
+    """
+    if not (project / "dbt_project.yml").is_file():
+        raise UserError(f"{project} is no dbt project: it has no dbt_project.yml", hint="name the folder that has it")
+    paths = {project.joinpath(*_FOLDER, name): text for name, text in macro_files().items()}
+    for path in paths:
+        if path.exists() and not path.read_text(encoding="utf-8").startswith(_WRITTEN):
+            raise UserError(f"{path} is a file that sqlanon has not written", hint="move or rename it")
+    for path, text in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return list(paths)
+
+
+def macro_files() -> dict[str, str]:
+    """The texts of the macros by the names of their files: those under `sql/dbt`, and `violations.sql`."""
+    files = {name: read("sql", "dbt", name).replace("@version@", __version__) for name in listing("sql", "dbt")}
+    files["violations.sql"] = "\n\n".join(("".join(_violations()), "".join(_parameters()))) + "\n"
+    head = _WRITTEN + f" of sqlanon {__version__}, which writes it anew: do not edit it. #}}\n\n"
+    return {name: head + text for name, text in sorted(files.items())}
+
+
+def _questions() -> Iterator[Question]:
+    for model in _MODELS:
+        yield from (question for question in questions_of(model) if not question.of_one_table)
+
+
+def _violations() -> Iterator[str]:
+    """A macro with the query of the violating classes for each question."""
+    yield "{#- The equivalence classes that violate a model, as its own SQL finds them. -#}\n"
+    yield "{% macro sqlanon_violations(question, given) %}\n"
+    for number, question in enumerate(_questions()):
+        yield f"{{%- {'elif' if number else 'if'} question == '{question.name}' %}}\n"
+        yield violating_classes(question, "{{{{ given.{} }}}}".format) + "\n"
+    yield "{%- endif -%}\n{% endmacro %}"
+
+
+def _parameters() -> Iterator[str]:
+    """A macro with the numbers that each question takes, and their bounds."""
+    yield "{#- The arguments of each model, and what they lie between. -#}\n"
+    yield "{% macro sqlanon_parameters() %}\n  {% do return({\n"
+    for question in _questions():
+        yield f"    '{question.name}': {dict(_bounds(question))},\n"
+    yield "  }) %}\n{% endmacro %}"
+
+
+def _bounds(question: Question) -> Iterator[tuple[str, Mapping[str, object]]]:
+    for parameter in question.parameters:
+        assert parameter.low is not None and parameter.high is not None
+        number = int if parameter.type == "BIGINT" else float
+        yield parameter.name, {"type": parameter.type, "low": number(parameter.low), "high": number(parameter.high)}

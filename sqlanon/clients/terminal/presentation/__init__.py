@@ -1,0 +1,12 @@
+"""What a user sees: result tables, errors and status lines, for a terminal, a pipe or a machine.
+
+Results go to standard output and everything else to standard error, so that a pipe
+carries results only. Colours appear on a terminal and nowhere else; NO_COLOR turns them off.
+"""
+
+from __future__ import annotations
+
+from sqlanon.clients.terminal.presentation.output import MODES, Output
+from sqlanon.clients.terminal.presentation.rows import Rows, cell_text, json_value, one_line
+
+__all__ = ["MODES", "Output", "Rows", "cell_text", "json_value", "one_line"]

@@ -1,0 +1,226 @@
+"""Where and how much to print: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TextIO
+
+from sqlanon.clients.terminal.presentation.rows import Rows, one_line
+from sqlanon.clients.terminal.presentation.tables import draw_folded, draw_table, fits, markdown_table
+from sqlanon.errors import InternalError, Position, SqlanonError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["MODES", "Output"]
+
+MODES = ("table", "markdown", "json")
+
+# Wide enough that nothing is cut off in a pipe.
+_PIPE_WIDTH = 100_000
+# DuckDB answers EXPLAIN with drawings of several lines.
+_PLAN = ("explain_key", "explain_value")
+
+
+@dataclass
+class Output:
+    """Where and how much to print. `limit` is the most rows of a result to show: 0 for all, None for the default.
+
+    `markdown` says how tables are drawn; None is for a terminal's lines there, and Markdown in a pipe.
+    """
+
+    json: bool = False
+    quiet: bool = False
+    verbose: int = 0
+    limit: int | None = None
+    markdown: bool | None = None
+    _stdout: TextIO | None = field(default=None, repr=False)
+    _stderr: TextIO | None = field(default=None, repr=False)
+    _tables: int = field(default=0, repr=False)
+
+    @cached_property
+    def out(self) -> Console:
+        """The console for results."""
+        return _console(self._stdout or sys.stdout)
+
+    @cached_property
+    def err(self) -> Console:
+        """The console for errors, progress and status lines."""
+        return _console(self._stderr or sys.stderr)
+
+    @property
+    def mode(self) -> str:
+        """How results are printed, one of `MODES`."""
+        if self.json:
+            return "json"
+        is_markdown = not self.out.is_terminal if self.markdown is None else self.markdown
+        return "markdown" if is_markdown else "table"
+
+    def set_mode(self, mode: str) -> None:
+        """Prints results in one of `MODES` from here on."""
+        self.json = mode == "json"
+        self.markdown = mode == "markdown"
+
+    @property
+    def debug(self) -> bool:
+        """Whether to show what may hold values: tracebacks, and the database's messages in full."""
+        return self.verbose > 1 or bool(os.environ.get("SQLANON_DEBUG"))
+
+    @property
+    def row_limit(self) -> int | None:
+        """The most rows of a result to show: 40 on a terminal, None, which is all, in a pipe or in JSON."""
+        if self.limit is not None:
+            return self.limit or None
+        return 40 if self.out.is_terminal and not self.json else None
+
+    def result(self, rows: Rows, **about: Any) -> None:
+        """Prints one statement's result; `about` are further items of its JSON object."""
+        if self.json:
+            answer = about | {"columns": list(rows.columns), "rows": rows.records(), "truncated": rows.truncated}
+            self.json_line(answer)
+        elif self.quiet or not rows.columns:
+            return
+        elif rows.columns == _PLAN:
+            for _, plan in rows.rows:
+                self.text(str(plan))
+        else:
+            self._table(rows)
+
+    def fits(self, rows: Rows) -> bool:
+        """Whether a table of these rows shows all their columns; it does wherever nothing is cut."""
+        return self.mode != "table" or fits(rows, self.out.width)
+
+    def folded(self, rows: Rows) -> None:
+        """Prints a table as `result` does, the text of its last column folded to what is left of a terminal's width."""
+        if self.mode == "table" and not self.quiet:
+            self._space()
+            draw_folded(self.out, rows)
+        else:
+            self.result(rows)
+
+    def text(self, text: str) -> None:
+        """Prints lines on standard output as they are, unless the run is quiet."""
+        if not self.quiet:
+            self.out.print(_printable(text), soft_wrap=True)
+
+    def json_line(self, answer: dict[str, Any]) -> None:
+        """Prints one JSON object on a line of standard output."""
+        if self.quiet:
+            return
+        file = self._stdout or sys.stdout
+        print(json.dumps(answer, ensure_ascii=False, default=str), file=file, flush=True)
+
+    def status(self, text: str) -> None:
+        """Prints a line on standard error about what happens, unless the run is quiet or in JSON."""
+        if not self.quiet and not self.json:
+            self.err.print(one_line(text), style="dim", markup=False, highlight=False, soft_wrap=True)
+
+    def warning(
+        self, text: str, position: Position | None = None, script: str | None = None, kind: str = "warning"
+    ) -> None:
+        """Prints `script.sql:12:5: warning: message` on standard error, unless the run is quiet or in JSON.
+
+        In JSON the warning is part of the statement's result. `kind` is the word before the message.
+        """
+        if self.quiet or self.json:
+            return
+        from rich.text import Text
+
+        line = Text(_location(script, position), style="bold")
+        line.append(f"{kind}: ", style="bold yellow").append(_printable(text), style="not bold")
+        self.err.print(line, soft_wrap=True)
+
+    def error(self, error: SqlanonError, script: str | None = None) -> None:
+        """Prints `script.sql:12:5: error: message`, with the hint on the next line, or the error as a JSON object."""
+        if self.json:
+            print(json.dumps(_error_record(error, script), ensure_ascii=False), file=self._stderr or sys.stderr)
+            return
+        from rich.text import Text
+
+        line = Text(_location(script, error.position), style="bold")
+        line.append("error: ", style="bold red").append(_printable(error.message), style="not bold")
+        for excerpt_line in (error.excerpt or "").splitlines():
+            line.append("\n  " + _printable(excerpt_line), style="not bold")
+        if error.hint:
+            line.append("\n  hint: ", style="cyan").append(_printable(error.hint), style="not bold")
+        if error.query and self.verbose:
+            line.append("\n  query: ", style="cyan").append(_printable(error.query), style="not bold")
+        self.err.print(line, soft_wrap=True)
+        if self.debug:
+            self._trace(error)
+
+    def unexpected(self, error: BaseException, script: str | None = None) -> None:
+        """Prints an error that is a defect of sqlanon: its type only, since its text may hold values."""
+        defect = InternalError(
+            f"unexpected {type(error).__name__}: this is a defect of sqlanon",
+            hint="SQLANON_DEBUG=1 or -vv shows where; please report it",
+        )
+        defect.__cause__ = error
+        self.error(defect, script)
+
+    def _trace(self, error: Exception) -> None:
+        import traceback
+
+        self.err.print("".join(traceback.format_exception(error)), style="dim", soft_wrap=True)
+
+    def _space(self) -> None:
+        """An empty line between tables."""
+        if self._tables:
+            self.out.out("")
+        self._tables += 1
+
+    def _table(self, rows: Rows) -> None:
+        self._space()
+        if self.mode == "table":
+            draw_table(self.out, rows)
+        else:
+            # Nobody folds or cuts what goes into a pipe.
+            for line in markdown_table(rows):
+                self.out.out(line, highlight=False)
+        if rows.truncated:
+            self.out.print(f"(the first {len(rows.rows)} rows; there are more)", style="dim")
+
+
+def _console(file: TextIO) -> Console:
+    from rich.console import Console
+
+    class Printer(Console):
+        """A console that raises BrokenPipeError once the reader of the pipe is gone."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = Printer(file=file, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def _printable(text: str) -> str:
+    return "\n".join(map(one_line, text.splitlines()))
+
+
+def _location(script: str | None, position: Position | None) -> str:
+    """`script.sql:12:5: `, as compilers write it and editors read it."""
+    parts = [script] if script else []
+    parts += [str(position.line), str(position.column)] if position else []
+    return one_line(":".join(parts)) + ": " if parts else ""
+
+
+def _error_record(error: SqlanonError, script: str | None) -> dict[str, Any]:
+    position = error.position
+    return {
+        "error": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "script": script,
+        "line": position.line if position else None,
+        "column": position.column if position else None,
+        "excerpt": error.excerpt,
+        "query": error.query,
+        "exit_code": error.exit_code,
+    }

@@ -1,0 +1,279 @@
+"""Runs a script and shows each statement's result: what `sqlanon run`, `demo` and the shell have in common."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sqlanon.clients.terminal.presentation import Output, Rows
+from sqlanon.clients.terminal.presentation.proposals import show_advice, show_definitions, show_profile
+from sqlanon.clients.terminal.progress import Watch
+from sqlanon.clients.terminal.signals import interrupting, stop_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.engines.translated import translated
+from sqlanon.errors import (
+    WITHHELD,
+    EngineError,
+    InternalError,
+    PrivacyViolation,
+    SqlanonError,
+    UserError,
+    not_encodable,
+)
+from sqlanon.statements.base import NOT_SATISFIED, PassThrough, Statement
+from sqlanon.statements.checks.check_relation import CheckRelation
+from sqlanon.statements.frontiers.advise import Advise
+from sqlanon.statements.listings.show import Show
+from sqlanon.statements.parser import hint_for
+from sqlanon.statements.policies.profile import Profile
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.releases.drop_release import DropRelease
+from sqlanon.statements.releases.explain_release import ExplainRelease
+from sqlanon.statements.releases.export_release import ExportRelease
+from sqlanon.statements.releases.refresh_release import RefreshRelease
+from sqlanon.syntax.wording import UNPAIRED
+
+__all__ = ["Answered", "ScriptRun", "as_sqlanon_error", "report"]
+
+Answered = Callable[[Statement, Rows], None]
+
+# The columns of an answer that says only that a statement is done.
+_DONE = ("statement", "name", "outcome")
+# The column of an answer that holds a warning, or NULL.
+_WARNING = "warning"
+# The column of an answer that holds remarks, a line each, or NULL.
+_REMARKS = "remarks"
+
+
+def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseException:
+    """A SqlanonError with the statement's position; the error itself where it is a defect of sqlanon.
+
+    An error of DuckDB in the user's own SQL becomes a UserError, one in sqlanon's SQL an EngineError. Its message
+    keeps names and drops values.
+    """
+    known = _known_error(error, statement)
+    return statement.locate(known) if statement and isinstance(known, SqlanonError) else known
+
+
+def _known_error(error: BaseException, statement: Statement | None) -> BaseException:
+    if isinstance(error, SqlanonError):
+        return error
+    if isinstance(error, OSError):
+        what = f": {error.filename}" if error.filename else ""
+        return EngineError(f"the system refuses: {error.strerror}{what}")
+    if not _is_duckdb_error(error):
+        return error
+    translation = translated(error)  # type: ignore[arg-type]
+    if translation.hint:
+        # What has a hint already is of the right class.
+        return translation
+    is_fatal = type(error).__name__ in ("InternalException", "FatalException")
+    is_sqlanons = is_fatal or not isinstance(statement, PassThrough)
+    kind: type[SqlanonError] = EngineError if is_sqlanons else UserError
+    withheld = WITHHELD in translation.message
+    hint = "SQLANON_DEBUG=1 or -vv shows all of it, values included" if withheld else None
+    message = translation.message
+    quoted = translation.quoted
+    if isinstance(statement, PassThrough):
+        if statement.parts and statement.parts.is_doubtful:
+            # DuckDB names the word at fault, which may be data that a quote set free.
+            (message, hint), quoted = UNPAIRED, None
+        hint = hint or hint_for(error, statement.text)
+    own_error = kind(message, hint=hint, quoted=quoted)
+    own_error.__cause__ = error
+    return own_error
+
+
+def report(
+    output: Output,
+    error: BaseException,
+    statement: Statement | None = None,
+    script: str | None = None,
+    *,
+    is_script: bool = True,
+) -> int:
+    """Prints an error, and returns the exit code that says whose fault it is."""
+    known = as_sqlanon_error(error, statement)
+    if isinstance(known, SqlanonError):
+        if not is_script:
+            known.position = known.excerpt = None
+        output.error(known, script)
+        return known.exit_code
+    if isinstance(error, UnicodeEncodeError) and error.encoding != "utf-8":
+        output.error(not_encodable(error), script)
+        return UserError.exit_code
+    output.unexpected(error, script)
+    return InternalError.exit_code
+
+
+def _is_duckdb_error(error: BaseException) -> bool:
+    # By name: the engines are the only place that imports the driver.
+    return any(kind.__name__ == "Error" and kind.__module__ in ("duckdb", "_duckdb") for kind in type(error).__mro__)
+
+
+class ScriptRun:
+    """Runs scripts on one connection and prints what they answer, errors included.
+
+    `answered`, where there is one, is called with each statement and its result instead of printing it. `exit_code`
+    is that of the first error, 1 once a CHECK has found a requirement that is not met, else 0.
+    """
+
+    def __init__(self, connection: Any, output: Output, answered: Answered | None = None) -> None:
+        self._connection = connection
+        self._output = output
+        self._answered = answered
+        self._watch = Watch(output)
+        self._statement: Statement | None = None
+        self._begun = 0.0
+        self._script = ""
+        self.exit_code = 0
+        self._is_script = True
+        self._unexported: set[str] = set()
+        connection.observe(self._watch.observe)
+
+    @property
+    def unexported(self) -> str:
+        """How many releases were made and not exported, in words; empty if there are none."""
+        count = len(self._unexported)
+        return f"{count} release{'s' if count > 1 else ''}" if count else ""
+
+    def run(self, text: str, script: str, *, is_script: bool = True) -> bool:
+        """Runs the statements of `text` up to the first that fails; True if none did.
+
+        `script` is the name of the text in messages; of a text that nobody wrote, no `is_script`, they show no line.
+        What ran before a failure stays.
+        """
+        self._script, self._statement, self._is_script = script, None, is_script
+        try:
+            with interrupting(self._connection):
+                self._connection.script(text, on_statement=self._on_statement)
+            return True
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            if stop := stop_of(error):
+                raise stop from None
+            self._watch.stop()
+            code = report(self._output, error, self._statement, self._script, is_script=self._is_script)
+            self.exit_code = self.exit_code or code
+            return False
+        finally:
+            self._watch.stop()
+
+    def _on_statement(self, event: Any) -> None:
+        self._statement = event.statement
+        if event.phase == "start":
+            self._begun = time.perf_counter()
+            self._watch.start()
+        else:
+            self._ended(event.statement, event.result)
+            for remark in event.remarks:
+                self._output.warning(remark, event.statement.position, self._script, kind="remark")
+
+    def _ended(self, statement: Statement, result: Any) -> None:
+        is_sqlanons = not isinstance(statement, PassThrough)
+        rows = Rows((), ())
+        if result is not None:
+            rows = Rows.of(result, None if is_sqlanons else self._output.row_limit)
+        # A relation is computed while its rows are read, so only now the statement is over.
+        self._watch.stop()
+        seconds = time.perf_counter() - self._begun
+        self._show(statement, rows, seconds)
+        if is_sqlanons:
+            self._warn(statement, rows)
+            outcome = statement.outcome(rows.columns, rows.rows)
+            if outcome == NOT_SATISFIED:
+                self._not_satisfied(statement, rows)
+        if isinstance(statement, CreateRelease | RefreshRelease):
+            self._unexported.add(fold(statement.name.name))
+        elif isinstance(statement, ExportRelease | DropRelease):
+            self._unexported.discard(fold(statement.name.name))
+        if is_sqlanons:
+            self._output.status(f"{statement.label()}: {outcome} ({seconds:.2f} s)")
+
+    def _warn(self, statement: Statement, rows: Rows) -> None:
+        """Prints the warnings and remarks of an answer on standard error, each once."""
+        for warning in dict.fromkeys(rows.column(_WARNING)):
+            if warning is not None:
+                self._output.warning(warning, statement.position, self._script)
+        for remarks in dict.fromkeys(rows.column(_REMARKS)):
+            for remark in (remarks or "").splitlines():
+                self._output.warning(remark, statement.position, self._script, kind="remark")
+
+    def _show(self, statement: Statement, rows: Rows, seconds: float) -> None:
+        if self._answered:
+            self._answered(statement, rows)
+            return
+        if self._output.json:
+            self._output.result(rows, **_about(statement, self._script, seconds))
+            return
+        if isinstance(statement, CheckRelation) and not statement.requirements:
+            # Nothing was required, so nothing is satisfied.
+            self._output.result(rows.without("required").without("satisfied"))
+            return
+        if isinstance(statement, CreateRelease | RefreshRelease):
+            # Remarks are sentences, printed one below the other and not in a cell.
+            result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS)
+            for table in _common_and_varying(result):
+                self._output.result(table)
+        elif isinstance(statement, ExportRelease):
+            # The warning is printed once, and not with each file.
+            self._output.result(rows.without(_WARNING))
+        elif isinstance(statement, ExplainRelease):
+            self._explain(rows)
+        elif isinstance(statement, Profile):
+            show_profile(self._output, rows)
+        elif isinstance(statement, Show) and statement.kind == "hierarchies":
+            show_definitions(self._output, rows)
+        elif isinstance(statement, Advise):
+            show_advice(self._output, rows)
+        elif not _says_only_that_it_is_done(statement, rows.without(_WARNING)):
+            self._output.result(rows)
+
+    def _explain(self, rows: Rows) -> None:
+        """Prints the stages as a table, and below it, with -v, the details of several lines, which are SQL."""
+        long = [row for row in rows.rows if "\n" in str(row[-1])]
+        hint = "{} lines of SQL" if self._output.verbose else "{} lines of SQL; -v shows them"
+        steps = (row if row not in long else (*row[:-1], hint.format(row[-1].count("\n") + 1)) for row in rows.rows)
+        self._output.result(Rows(rows.columns, tuple(steps)))
+        if self._output.verbose:
+            for row in long:
+                self._output.text(f"\n{row[-1]}")
+
+    def _not_satisfied(self, statement: Statement, rows: Rows) -> None:
+        """Prints how many of a CHECK's requirements are not met, and sets the exit code."""
+        verdicts = [record["satisfied"] for record in rows.records() if record.get("required") is not None]
+        failed = sum(verdict is not True for verdict in verdicts)
+        self.exit_code = self.exit_code or PrivacyViolation.exit_code
+        message = f"{statement.label()}: {failed} of {len(verdicts)} requirements are not met"
+        self._output.error(PrivacyViolation(message, position=statement.position), self._script)
+
+
+def _about(statement: Statement, script: str, seconds: float) -> dict[str, Any]:
+    """The items of a result's JSON object besides its rows: script, line, column, statement and seconds."""
+    position = statement.position
+    return {
+        "script": script,
+        "line": position.line if position else None,
+        "column": position.column if position else None,
+        "statement": statement.label(),
+        "seconds": round(seconds, 6),
+    }
+
+
+def _says_only_that_it_is_done(statement: Statement, rows: Rows) -> bool:
+    """Whether the result is one word for its outcome, or DuckDB's count of the rows that a statement wrote."""
+    counted = rows.columns == ("Count",) and statement.label() not in ("SELECT", "FROM", "WITH", "TABLE")
+    return rows.columns == _DONE or counted or (rows.columns == ("Success",) and not rows.rows)
+
+
+def _common_and_varying(rows: Rows) -> list[Rows]:
+    """A table (item, value) of the columns that have one value in all rows, and a table of the other columns."""
+    common = [index for index in range(len(rows.columns)) if len({row[index] for row in rows.rows}) == 1]
+    varying = [index for index in range(len(rows.columns)) if index not in common]
+    if not rows.rows:
+        return [rows]
+    items = Rows(("item", "value"), tuple((rows.columns[index], rows.rows[0][index]) for index in common))
+    others = tuple(tuple(row[index] for index in varying) for row in rows.rows)
+    return [items, Rows(tuple(rows.columns[index] for index in varying), others)] if varying else [items]

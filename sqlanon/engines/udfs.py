@@ -1,0 +1,207 @@
+"""Python functions in SQL, while a release is made or measured, and in nothing that is stored.
+
+Each file under `udfs/` holds one pure, vectorized (Arrow) function that is named like
+the file, with `PARAMETERS` and `RETURNS`, its SQL types. A function lives on the
+connection for one query only, under a name drawn at random: a stored object cannot
+come to depend on it, and nothing that is already there can take its place.
+
+A file may also define `of_value`, the same for a single value. DuckDB calls it row by row, which takes
+longer, where pyarrow is not installed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import as_file
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.assets import folder, listing
+from sqlanon.engines.arrow_streams import installed_pyarrow
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError, UserError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import create_temporary, drop
+from sqlanon.sql.build.names import alias, column, relation
+
+MINIMUM_KEY_BYTES = 16
+_DRAWN_KEY_BYTES = 32
+
+
+def names() -> tuple[str, ...]:
+    """The functions there are, sorted."""
+    return tuple(name.removesuffix(".py") for name in listing("udfs") if name.endswith(".py"))
+
+
+@cache
+def load(name: str) -> ModuleType:
+    """The module `udfs/<name>.py`, read from the wheel or the checkout once in a process.
+
+    Raises InternalError if there is none, or if it does not declare a function of its
+    own name, `PARAMETERS` and `RETURNS`; UserError if it needs pyarrow and there is none.
+    """
+    if name not in names():
+        raise InternalError(f"the file udfs/{name}.py is missing from this installation")
+    with as_file(folder("udfs") / f"{name}.py") as path:
+        spec = spec_from_file_location(f"sqlanon_udf_{name}", path)
+        if spec is None or spec.loader is None:
+            raise InternalError(f"the file udfs/{name}.py is not a Python module")
+        module = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except ModuleNotFoundError as error:
+            if error.name != "pyarrow":
+                raise
+            raise _no_arrow() from None
+    if missing := [part for part in (name, "PARAMETERS", "RETURNS") if not hasattr(module, part)]:
+        raise InternalError(f"udfs/{name}.py does not define {', '.join(missing)}")
+    return module
+
+
+@contextmanager
+def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
+    """Makes the function available under a random name, which it yields, until the block ends.
+
+    `bound` are the function's further arguments. They stay in Python: they are in no
+    SQL text, and are forgotten with the block. If the function fails, the block ends
+    in an InternalError that does not say for which value; until then its results are NULL.
+    """
+    if native := engine.native_function(name):
+        yield native
+        return
+    with _registered(engine, name, bound) as sql_name:
+        yield sql_name
+
+
+@contextmanager
+def registered_for_summaries(engine: Engine, name: str) -> Iterator[str]:
+    """As `registered`, for queries on summaries alone, where the engine of the rows has a function of its own."""
+    with _registered(engine, name, {}) as sql_name:
+        yield sql_name
+
+
+@contextmanager
+def _registered(engine: Engine, name: str, bound: dict[str, object]) -> Iterator[str]:
+    module = load(name)
+    failures: list[str] = []
+    sql_name = f"udf_{secrets.token_hex(16)}"
+    vectorized = installed_pyarrow() is not None
+    if not vectorized and not hasattr(module, "of_value"):
+        raise _no_arrow()
+    function = getattr(module, name if vectorized else "of_value")
+    engine.connection.create_function(
+        sql_name,
+        _silent(function, bound, failures, _nulls if vectorized else None),
+        list(module.PARAMETERS),
+        module.RETURNS,
+        type="arrow" if vectorized else "native",
+        null_handling="special",
+        # One that is not volatile may be called once for a constant.
+        side_effects=getattr(module, "VOLATILE", False),
+    )
+    try:
+        yield sql_name
+    finally:
+        bound.clear()
+        _remove(engine, sql_name)
+    if failures:
+        raise InternalError(f"the function {name} failed with {failures[0]}")
+
+
+def _no_arrow() -> UserError:
+    return UserError("pyarrow is missing, with which this is computed", hint="pip install 'sqlanon[arrow]'")
+
+
+def _silent(
+    function: Callable[..., Any],
+    bound: dict[str, object],
+    failures: list[str],
+    nulls: Callable[[Any], Any] | None,
+) -> Callable[[Any], Any]:
+    """The function, noting the kind of a failure where DuckDB would print the error and the values with it.
+
+    What it was called with then has NULLs for results: `nulls` of it, or a single one.
+    """
+
+    def call(values: Any) -> Any:
+        try:
+            return function(values, **bound)
+        except Exception as error:
+            failures.append(type(error).__name__)
+            return nulls(values) if nulls else None
+
+    return call
+
+
+def _nulls(values: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.nulls(len(values), pyarrow.string())
+
+
+def _remove(engine: Engine, sql_name: str) -> None:
+    try:
+        engine.connection.remove_function(sql_name)
+    except Exception:
+        # An aborted transaction refuses, and takes the function along when it is rolled back. What was
+        # bound is forgotten already, and an error that aborted it must not be hidden by this one.
+        return
+
+
+def tokens(engine: Engine, values: exp.Query, target: str, key: bytes) -> None:
+    """Creates the temporary table `target` (value, token) with one row per distinct value, NULL too.
+
+    `values` gives one text column named "value". The table says who is behind each
+    token: the caller drops it as soon as the tokens are joined.
+
+    Raises InternalError if a token could not be computed; the table is then gone again.
+    """
+    created = False
+    try:
+        with registered(engine, "pseudonym", key=key) as function:
+            engine.run(_create_tokens(values, target, function))
+            created = True
+    except InternalError:
+        if created:
+            engine.run(drop("TABLE", relation(("temp", "main", target))))
+        raise
+
+
+def _create_tokens(values: exp.Query, target: str, function: str) -> exp.Create:
+    distinct = exp.select(column("value")).from_(values.subquery("source_value")).distinct()
+    token = f.call(function, column("value"))
+    rows = exp.select(column("value"), alias(token, "token")).from_(distinct.subquery("distinct_value", copy=False))
+    return create_temporary("TABLE", target, rows)
+
+
+def release_key(variable: str | None = None, of: str = "the pseudonyms") -> bytes:
+    """A key: drawn from the operating system, or the bytes of an environment variable. `of` says whose, in words.
+
+    A drawn key is in no other place, so once the release is made nobody can link its
+    tokens to another release's.
+
+    Raises UserError if the variable is not set or holds fewer than `MINIMUM_KEY_BYTES` bytes.
+    """
+    if variable is None:
+        return secrets.token_bytes(_DRAWN_KEY_BYTES)
+    text = os.environ.get(variable)
+    if text is None:
+        raise _no_key(variable, of, "is not set")
+    key = os.fsencode(text)
+    if len(key) < MINIMUM_KEY_BYTES:
+        raise _no_key(variable, of, f"is shorter than {MINIMUM_KEY_BYTES} bytes")
+    return key
+
+
+def _no_key(variable: str, of: str, problem: str) -> UserError:
+    return UserError(
+        f"the environment variable {variable}, which should hold the key of {of}, {problem}",
+        hint=f"draw a key once and keep it secret, such as: export {variable}=$(openssl rand -hex 32)",
+    )

@@ -1,0 +1,242 @@
+"""Plots of a report: Vega-Lite by Altair, drawn in the reader's browser by scripts that stand in the page once.
+
+The scripts are those that vl-convert-python brings. They evaluate no text as a program: expressions are interpreted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from sqlanon.errors import InternalError, UserError
+from sqlanon.export.report.markup import Markup, table, text
+from sqlanon.export.report.plot_labels import lines_of
+from sqlanon.release.pipeline.explain import printable
+
+# Where a browser reads one of these it ends a script, or reads on differently, within a text as well.
+_ENDS = ("</script", "<script", "<!--")
+# The height of a plot, the least one of a named bar, and that of a line of its name, in pixels.
+_HEIGHT, _STEP, _LINE = 240, 26, 15
+# Of whole numbers: a tick between two of them, where the axis has one, has no label.
+_WHOLE = "datum.value % 1 ? '' : format(datum.value, ',d')"
+# A letter takes so many pixels at most, as a rule.
+_LETTER = 8
+_BLUE, _ORANGE = "#2f7fc1", "#c2700f"
+# What the points of a frontier are, with their colors and shapes.
+EFFICIENT, NOT_EFFICIENT, THIS_RELEASE = "efficient", "not efficient", "this release"
+_KINDS = {EFFICIENT: (_BLUE, "circle"), NOT_EFFICIENT: ("gray", "cross"), THIS_RELEASE: (_ORANGE, "diamond")}
+_DRAW = """
+for (const element of document.querySelectorAll("[data-chart]")) {
+  const specification = JSON.parse(document.getElementById(element.dataset.chart).textContent);
+  vegaEmbed(element, specification, {
+    mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: false,
+  }).catch(console.error);
+}
+"""
+# The text of the page is dark or light, and so are the lines.
+_CONFIG: Mapping[str, Any] = {
+    "aria": False,
+    "mark": {"aria": False},
+    "background": "transparent",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "currentColor",
+        "titleColor": "currentColor",
+        "domainColor": "currentColor",
+        "tickColor": "currentColor",
+        "gridColor": "currentColor",
+        "gridOpacity": 0.15,
+        "labelLimit": 0,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+    },
+    "legend": {"labelColor": "currentColor", "titleColor": "currentColor", "orient": "bottom", "labelFontSize": 12},
+}
+
+
+def _altair() -> Any:
+    """Altair, with what draws its plots. Raises UserError where one of them is not installed."""
+    try:
+        import altair
+        import vl_convert  # noqa: F401
+    except ImportError as error:
+        raise UserError(f"a report needs {error.name}", hint="pip install 'sqlanon[report]'") from None
+    return altair
+
+
+@cache
+def _scripts() -> tuple[str, ...]:
+    """What draws: Vega, Vega-Lite and Vega-Embed of the version that Altair writes for, and what calls them."""
+    altair = _altair()
+    import vl_convert
+
+    version = altair.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
+    # Its types say that it needs another argument, which it does not.
+    bundled: Callable[..., str] = vl_convert.javascript_bundle
+    bundle = bundled(vl_version=version)
+    if any(mark in bundle.lower() for mark in _ENDS):
+        raise InternalError("the scripts of vl-convert-python cannot stand in a page")
+    return bundle, _DRAW
+
+
+def _values(rows: Sequence[Mapping[str, Any]]) -> Any:
+    return _altair().Data(values=list(rows))
+
+
+def _drawn(chart: Any, height: int) -> dict[str, Any]:
+    sized = chart.properties(width="container", height=height, autosize=_altair().AutoSizeParams(type="fit-x"))
+    return {**sized.to_dict(), "config": _CONFIG}
+
+
+def _named(rows: Sequence[tuple[str, Any]]) -> tuple[list[str], Any, int]:
+    """What stands beside the bar of each named row, the axis of these labels, and the height of the plot."""
+    alt = _altair()
+    labels = lines_of([label for label, *_ in rows])
+    # An axis takes a list for several lines.
+    axis = alt.Axis(labelExpr=r"split(datum.label, '\n')", labelLineHeight=_LINE)
+    most = max((label.count("\n") + 1 for label in labels), default=1)
+    height = max(_STEP, _LINE * most + 6) * max(len(rows), 1)
+    return labels, alt.Y("lines:N", sort=None, title=None, axis=axis), height
+
+
+def bars(rows: Sequence[tuple[str, int]], across: str, upwards: str) -> dict[str, Any]:
+    """A bar for each of the named counts, side by side in their order."""
+    alt = _altair()
+    x = alt.X("label:O", sort=None, title=across, axis=alt.Axis(labelAngle=0, labelOverlap=True))
+    y = alt.Y("count:Q", title=upwards, axis=alt.Axis(tickMinStep=1, labelExpr=_WHOLE))
+    values = [{"label": label, "count": count} for label, count in rows]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), _HEIGHT)
+
+
+def shares(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
+    """A bar for each of the named shares, from 0 to 1, one below the other."""
+    alt = _altair()
+    x = alt.X("share:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
+    labels, y, height = _named(rows)
+    values = [{"label": name, "lines": lines, "share": n} for (name, n), lines in zip(rows, labels, strict=True)]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), height)
+
+
+def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
+    """A bar for each of the named shares, which may be above 1, one below the other."""
+    alt = _altair()
+    x = alt.X("amount:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(format="%", tickCount=5))
+    labels, y, height = _named(rows)
+    values = [{"label": name, "lines": lines, "amount": n} for (name, n), lines in zip(rows, labels, strict=True)]
+    return _drawn(alt.Chart(_values(values)).mark_bar(color=_BLUE).encode(x=x, y=y), height)
+
+
+def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str) -> dict[str, Any]:
+    """For each name its share of a part as a bar, and its share of the whole as a line across it."""
+    alt = _altair()
+    labels, y, height = _named([(label, share) for label, share, _ in rows])
+    values = [
+        {"label": label, "lines": lines, "share": share, "of_all": of_all}
+        for (label, share, of_all), lines in zip(rows, labels, strict=True)
+    ]
+    top = max((max(share, of_all) for _, share, of_all in rows), default=1) or 1
+    scale = alt.Scale(domain=[0, top])
+    axis = alt.Axis(format="%", tickCount=5)
+    base = alt.Chart(_values(values))
+    bar = base.mark_bar(color=_BLUE).encode(
+        x=alt.X("share:Q", title=f"bar: {part}; line: {whole}", scale=scale, axis=axis), y=y
+    )
+    tick = base.mark_tick(color="currentColor", thickness=4, size=22).encode(x=alt.X("of_all:Q", scale=scale), y=y)
+    return _drawn(alt.layer(bar, tick), height)
+
+
+def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: str) -> dict[str, Any]:
+    """A point for each candidate, by its kind, a key of `_KINDS`, and two figures.
+
+    The kinds differ in shape and color, which are the same in each plot, whichever kinds it has.
+    """
+    alt = _altair()
+    values = [{"kind": kind, "x": x, "y": y} for kind, x, y in rows]
+    scale = alt.Scale(zero=False, nice=True)
+    kinds = list(_KINDS)
+    colors, shapes = zip(*_KINDS.values(), strict=True)
+    encoded = alt.Chart(_values(values)).mark_point(size=90, strokeWidth=2.5)
+    chart = encoded.encode(
+        x=alt.X("x:Q", title=across, scale=scale),
+        y=alt.Y("y:Q", title=upwards, scale=scale),
+        color=alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=list(colors))),
+        shape=alt.Shape("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds, range=list(shapes))),
+    )
+    return _drawn(chart, _HEIGHT)
+
+
+def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, Any]:
+    """For each level, in their order from above, its labels side by side, from `start` to `end` each.
+
+    A label that is too narrow for its text has none.
+    """
+    alt = _altair()
+    levels = list(dict.fromkeys(level for level, *_ in rows))
+    width = max((end for *_, end in rows), default=0) or 1
+    values = [
+        {
+            "level": level,
+            "label": printable(label),
+            "start": start,
+            "end": end,
+            "middle": (start + end) / 2,
+        }
+        for level, label, start, end in rows
+    ]
+    y = alt.Y("level:N", sort=levels, title=None, scale=alt.Scale(paddingInner=0.08))
+    scale = alt.Scale(domain=[0, width], nice=False)
+    base = alt.Chart(_values(values)).encode(y=y)
+    rects = base.mark_bar(color=_BLUE, fillOpacity=0.3, stroke="currentColor", strokeWidth=0.7).encode(
+        x=alt.X("start:Q", title=across, scale=scale, axis=alt.Axis(tickMinStep=1, labelExpr=_WHOLE)),
+        x2=alt.X2("end:Q"),
+    )
+    fits = f"(datum.end - datum.start) / {width} * width >= {_LETTER} * length(datum.label)"
+    texts = base.transform_calculate(shown=f"{fits} ? datum.label : ''").mark_text(color="currentColor", fontSize=12)
+    texts = texts.encode(x=alt.X("middle:Q", scale=scale), text=alt.Text("shown:N"))
+    return _drawn(alt.layer(rects, texts), _STEP * max(len(levels), 1))
+
+
+class Charts:
+    """The plots of one page: each is a figure with a table of its values, and the scripts stand in the page once.
+
+    Raises UserError where what draws them is not installed.
+    """
+
+    def __init__(self) -> None:
+        _altair()
+        self._specifications: list[Mapping[str, Any]] = []
+
+    def figure(
+        self, specification: Mapping[str, Any], title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
+    ) -> Markup:
+        """A plot, and the same values as a table."""
+        name = f"chart-{len(self._specifications) + 1}"
+        self._specifications.append(specification)
+        label = text(f"Plot: {title}. The table below has its values.")
+        return Markup(
+            f"<figure><figcaption>{text(title)}</figcaption>"
+            f'<div class="chart" role="img" aria-label="{label}" data-chart="{name}"></div></figure>\n'
+            f"{table(f'Values: {title}', columns, rows)}"
+        )
+
+    @property
+    def data(self) -> list[Markup]:
+        """The specifications, as elements that no browser runs."""
+        return [
+            Markup(f'<script type="application/json" id="chart-{index}">{_json(specification)}</script>')
+            for index, specification in enumerate(self._specifications, start=1)
+        ]
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """What draws them; nothing where there is no plot."""
+        return _scripts() if self._specifications else ()
+
+
+def _json(specification: Mapping[str, Any]) -> str:
+    """JSON without a character that HTML knows: names may look like the end of a script."""
+    written = json.dumps(specification, allow_nan=False)
+    return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

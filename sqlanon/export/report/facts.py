@@ -1,0 +1,242 @@
+"""What a report is made of: the answers of CHECK, MEASURE and ATTACK, and what the catalog has of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.assess.attack import attack_release
+from sqlanon.assess.attacks.attacked import AttackAnswer
+from sqlanon.assess.check import check_release, require_no_table
+from sqlanon.assess.figures.class_figures import ClassFigure
+from sqlanon.assess.measure_figures import measure_figures, of_whole_release
+from sqlanon.assess.measure_results import Results
+from sqlanon.catalog import frontiers, migrations, workloads
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.frontiers import Measured
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import Assumption, PrivacyReport
+from sqlanon.domain.requests import AttackRequest
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import within_statement
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, SqlanonError
+from sqlanon.estimates.query.parse import Aggregate, parsed
+from sqlanon.export.report.class_values import WorstClass, class_sizes, worst_classes
+from sqlanon.methods.registry import assumed_of, promised_by
+from sqlanon.release.existing.classes import classes_of
+from sqlanon.release.existing.composition import others_of, warning
+from sqlanon.release.existing.loaded import load_release
+from sqlanon.sources.preconditions import no_catalog, require_usual_session
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sources.source import own_object
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.questions.ask import BoundRequirement, least_rows
+
+GRANULARITY_LOSS = "granularity_loss"
+
+# The attacks that need no other table, and no argument; the first takes nothing but a class for known.
+SUREST = "homogeneity"
+_ATTACKS = (SUREST, "background", "skewness")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A release as it is at one moment.
+
+    `not_measured` says which figures are left out, and why.
+
+    `answers` are the errors of each workload that it was measured with. `without_classes` says why a release has no
+    classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each frontier of the release's
+    policy. `examples` has a label of each column that has those of one level, by folded names.
+    """
+
+    release: Release
+    policy: Policy
+    checked: PrivacyReport
+    assumptions: tuple[Assumption, ...]
+    figures: Sequence[ClassFigure]
+    not_measured: Sequence[str]
+    attacks: Sequence[AttackAnswer]
+    answers: Mapping[str, Sequence[AnswerErrors]]
+    sizes: Sequence[tuple[int, int]]
+    worst: Sequence[WorstClass]
+    without_classes: str | None
+    candidates: Mapping[str, Sequence[Measured]]
+    examples: Mapping[str, str]
+    other_releases: str | None
+
+    @property
+    def requirements(self) -> tuple[BoundRequirement, ...]:
+        """What the policy requires of the release, and what its method promises beside."""
+        promised = promised_by(self.release.method, self.release.method_arguments)
+        return resolve_requirements(self.policy, promised=promised)
+
+    @property
+    def least_rows(self) -> int:
+        """The number of rows below which a class violates what is required, whatever they hold."""
+        return least_rows(self.requirements)
+
+    @property
+    def without_requirement(self) -> tuple[str, ...]:
+        """The sensitive columns that no requirement, promise of the method or confidentiality constraint is about."""
+        about = [name for requirement in self.requirements for name in requirement.attributes]
+        about += [name for constraint in self.policy.confidential for name in constraint]
+        known = {*map(fold, about)}
+        return tuple(a.name for a in self.policy.having(Role.SENSITIVE) if fold(a.name) not in known)
+
+    def over_all(self, figure: str) -> float | None:
+        """A figure of the whole release, as FRONTIER has it."""
+        return of_whole_release(self.figures, figure)
+
+
+def facts_of(engine: Engine, name: QualifiedName) -> Facts:
+    """What CHECK, MEASURE and ATTACK answer of a release, all of the same moment. Raises as they do.
+
+    MEASURE's figures are recorded in the catalog, as those of the statement are.
+    """
+    with within_statement(engine):
+        if not migrations.ready(engine):
+            require_no_table(engine, name)
+            raise no_catalog()
+        require_usual_session(engine)
+        with migrations.known_to_be_ready(engine), engine.transaction():
+            return _facts(engine, load_release(engine, name))
+
+
+def _facts(engine: Engine, release: Release) -> Facts:
+    checked = check_release(engine, release)
+    without_classes = _without_classes(engine, release)
+    not_measured: list[str] = []
+    has_classes = without_classes is None
+    has_values = has_classes and bool(classes_of(engine, release).bound.sensitive)
+    return Facts(
+        release=release,
+        policy=policy_of(release),
+        checked=checked,
+        assumptions=assumed_of(release),
+        # What is not recorded is about single populations, and names values of the source.
+        figures=[each for each in measure_figures(engine, release, (), remark=not_measured.append) if each.recorded],
+        not_measured=not_measured,
+        attacks=list(_attacked(engine, release)) if has_values else (),
+        answers=errors_of_workloads(engine, release),
+        sizes=class_sizes(engine, release) if has_classes else (),
+        worst=worst_classes(engine, release) if has_values else (),
+        without_classes=without_classes,
+        candidates=_candidates(engine, release),
+        examples=_examples(engine, release),
+        other_releases=warning(others_of(engine, release)),
+    )
+
+
+def _without_classes(engine: Engine, release: Release) -> str | None:
+    try:
+        classes_of(engine, release)
+    except PolicyError as error:
+        return error.message
+    return None
+
+
+def _examples(engine: Engine, release: Release) -> dict[str, str]:
+    """The last label, in the order of the texts, of each column that has those of a level; none of a star alone."""
+    examples: dict[str, str] = {}
+    for made in release.published:
+        names = [
+            a.name
+            for a in release.attributes_of(made.fragment)
+            if a.reading is Reading.LABEL and a.level is not None and a.level != a.height
+        ]
+        last = [f.call("max", as_text(column(name))) for name in names]
+        if last:
+            [labels] = engine.rows(exp.select(*last).from_(relation(own_object(engine, made.name))))
+            pairs = zip(names, labels, strict=True)
+            examples |= {fold(name): label for name, label in pairs if label not in (None, "*")}
+    return examples
+
+
+def _attacked(engine: Engine, release: Release) -> Iterator[AttackAnswer]:
+    for attack in _ATTACKS:
+        yield from attack_release(engine, release, AttackRequest(attack))
+
+
+def _candidates(engine: Engine, release: Release) -> dict[str, list[Measured]]:
+    """The candidates of each frontier of the very policy that the release was made under, whatever was required."""
+    made_by = fingerprint(replace(policy_of(release), requirements=()), hierarchies_of(release))
+    loaded = {name: frontiers.load(engine, name) for name in frontiers.listing(engine)}
+    return {name: several for name, several in loaded.items() if several[0].policy_fingerprint == made_by}
+
+
+_SHAPE = ("query_id", "result", "counts", "dimensions")
+
+
+@dataclass(frozen=True)
+class AnswerErrors:
+    """The errors of results of the same kind.
+
+    `dimensions` is how many columns their conditions are about, None where the query is gone or cannot be estimated;
+    `share` is 1 for counts of under 0.1 % of the source's rows, 2 under 1 %, 3 under 10 %, 4 for others, and None for
+    what counts no rows. `mean`, `median` and `high` (which 95 % do not exceed) are of the relative errors of those that
+    are `compared`, None where there are none: results that are 0 in the source have no error.
+    """
+
+    dimensions: int | None
+    share: int | None
+    results: int
+    compared: int
+    mean: float | None
+    median: float | None
+    high: float | None
+    not_estimated: int
+
+
+def errors_of_workloads(engine: Engine, release: Release) -> dict[str, Sequence[AnswerErrors]]:
+    """The errors of each workload that the release was measured with, as of the last time."""
+    of_release = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
+    of_release = of_release.where(column("release_id").eq(literal(release.release_id)))
+    names = exp.select(column("workload")).distinct().from_(of_release.subquery("query_error"))
+    return {
+        str(name): _errors(engine, release, str(name), of_release)
+        for (name,) in engine.rows(names.order_by(ascending(column("workload"))))
+    }
+
+
+def _errors(engine: Engine, release: Release, workload: str, of_release: exp.Select) -> list[AnswerErrors]:
+    with Scratch(engine) as scratch:
+        shape = Results(engine, scratch, "shape", _SHAPE)
+        shape.add_rows(_shapes(engine, workload))
+        size = exp.select(alias(literal(release.source_rows), "row_count"))
+        tables: Mapping[str, str | exp.Query] = {
+            "query_error": of_release.where(column("workload").eq(literal(workload))),
+            "shape": shape.table,
+            "source_size": size,
+        }
+        rows = engine.rows(reading(query_file("statements", "workload_errors"), tables))
+    return [AnswerErrors(*row) for row in rows]
+
+
+def _shapes(engine: Engine, workload: str) -> Iterator[tuple[object, ...]]:
+    """query_id, result, whether it counts rows, and of how many columns there are conditions."""
+    try:
+        queries = workloads.load(engine, workload)
+    except SqlanonError:
+        # Its rows were changed after it was measured.
+        return
+    for number, text in queries:
+        try:
+            query = parsed(text)
+        except SqlanonError:
+            continue
+        columns = {node.name.lower() for node in query.where.find_all(exp.Column)} if query.where else set()
+        for item in query.items:
+            if isinstance(item, Aggregate):
+                yield number, item.name, item.function == "count" and item.argument is None, len(columns)

@@ -1,0 +1,216 @@
+"""Pieces of HTML: text that is escaped, tables that a screen reader can read and the keyboard can scroll."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Sequence
+from html import escape
+from math import isinf
+from typing import Any
+
+from sqlanon.release.pipeline.explain import printable
+
+_STYLE = """
+:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 25%, transparent); }
+html { background: Canvas; color: CanvasText; }
+* { box-sizing: border-box; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 64rem; margin: auto; padding: 1rem; overflow-wrap: anywhere; }
+h1, h2, h3 { line-height: 1.25; }
+h2 { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+a { color: LinkText; }
+:focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
+nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; padding: 0; list-style: none; }
+.table { overflow-x: auto; margin: 1rem 0; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+table { border-collapse: collapse; min-width: 50%; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+caption { text-align: left; font-weight: bold; padding: .5rem 0; overflow-wrap: anywhere; }
+th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
+tbody th { font-weight: normal; }
+.number { text-align: right; }
+.number data { white-space: nowrap; }
+figure { margin: 1rem 0; }
+figcaption { font-weight: bold; }
+.chart { width: 100%; min-height: 1rem; }
+.chart svg { max-width: 100%; height: auto; }
+.verdict { border: 2px solid; border-radius: .5rem; padding: .5rem 1rem; font-weight: bold; }
+small { font-size: inherit; }
+dt { font-weight: bold; }
+dd { margin: 0 0 .25rem 1rem; }
+@media screen and (min-width: 40rem) {
+  dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; }
+  dd { margin: 0; }
+}
+@media (max-width: 40rem) {
+  ul, ol { padding-left: 1.25rem; }
+  table { width: 100%; }
+  th, td { padding-right: .5rem; font-size: .9rem; }
+  .long { overflow-wrap: anywhere; }
+}
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  nav { display: none; }
+  .table { overflow: visible; }
+  h2, h3, caption, figcaption { break-after: avoid; }
+  tr, li, dd, caption, figure, .short { break-inside: avoid; }
+  dt, thead { break-after: avoid; }
+  tbody tr:first-child { break-before: avoid; }
+}
+"""
+# What is about no column by itself.
+WHOLE_RELEASE = "whole release"
+# A table of so many columns is no wider than a telephone, which has room for so many letters.
+_COLUMNS, _LETTERS = 5, 48
+# A word of a heading with so many letters is not broken, however many columns there are: what is below it may be.
+_LETTERS_OF_HEAD = 11
+# A table of so many rows stands on one page of paper.
+_ROWS = 8
+# What is less than that of all, or nearer to all of it, is not called nothing or all.
+_LEAST, _LEAST_BELOW = 0.01, 0.1
+# In the head of each page: what a report is known by.
+GENERATOR = '<meta name="generator" content="sqlanon report">'
+PAGE_HEAD = f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{GENERATOR}'
+
+
+class Markup(str):
+    """Text that is HTML: what is not is escaped where it is put in."""
+
+    __slots__ = ()
+
+
+class InPlaceOfNumber(str):
+    """What stands in a column of numbers where there is none."""
+
+    __slots__ = ()
+
+
+class Share(float):
+    """A number from 0 to 1, or above, that is read as per cents."""
+
+    __slots__ = ()
+
+
+NOT_DEFINED, NOTHING_REQUIRED = InPlaceOfNumber("not defined"), InPlaceOfNumber("nothing required")
+
+
+def text(value: object) -> Markup:
+    """A value as HTML, whatever characters are in it: those that nobody could see are written out."""
+    return value if isinstance(value, Markup) else Markup(escape(printable(str(value))))
+
+
+def number(value: float | int) -> Markup:
+    """A number that reads easily; the element has it in full."""
+    if isinf(value):
+        return Markup(f'<data value="{value!r}">{"-" if value < 0 else ""}infinite</data>')
+    rounded = f"{value:,}" if isinstance(value, int) or float(value).is_integer() else f"{value:.6g}"
+    return Markup(f'<data value="{value!r}">{rounded.removesuffix(".0")}</data>')
+
+
+def percent(share: float) -> Markup:
+    """A share as per cents that read easily; the element has it in full. Nothing less than all is called 100 %."""
+    hundredths = 100 * share
+    if 0 < hundredths < _LEAST:
+        rounded = f"under {_LEAST}"
+    elif 100 - _LEAST_BELOW < hundredths < 100:
+        rounded = f"over {100 - _LEAST_BELOW}"
+    else:
+        rounded = f"{hundredths:,.0f}" if hundredths >= 100 else f"{hundredths:.3g}"
+    return Markup(f'<data value="{share!r}">{rounded} %</data>')
+
+
+def cell(value: Any) -> Markup:
+    """What stands in a cell of a table: `none` for None."""
+    match value:
+        case None:
+            return Markup("none")
+        case bool():
+            return Markup("yes" if value else "no")
+        case Share():
+            return percent(float(value))
+        case int() | float():
+            return number(value)
+    # A name breaks behind an underscore, rather than within a word.
+    escaped = text(value)
+    return escaped if isinstance(value, Markup) or " " in escaped else Markup(escaped.replace("_", "_<wbr>"))
+
+
+def paragraph(*parts: object) -> Markup:
+    return Markup(f"<p>{''.join(map(text, parts))}</p>")
+
+
+def section(name: str, title: str, *parts: Markup) -> Markup:
+    """A part of the page, with `name` for links to it."""
+    head = f'<section aria-labelledby="{text(name)}"><h2 id="{text(name)}">{text(title)}</h2>'
+    return Markup("\n".join((head, *parts, "</section>")))
+
+
+def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
+    """A table with a heading for each column, and one for each row in its first column."""
+    title = text(caption)
+    numeric = [_is_numeric([row[index] for row in rows]) for index in range(len(columns))]
+    kinds = ["number" if is_number else "" for is_number in numeric]
+    most = _LETTERS // len(columns) if len(columns) <= _COLUMNS else 0
+    most_of_head = most and max(most, _LETTERS_OF_HEAD)
+    named = ((cell(name), _classes(kind, _long(name, most_of_head))) for name, kind in zip(columns, kinds, strict=True))
+    head = "".join(f'<th scope="col"{classes}>{name}</th>' for name, classes in named)
+    body = "\n".join(f"<tr>{_row(row, kinds, most)}</tr>" for row in rows)
+    short = " short" if len(rows) <= _ROWS else ""
+    return Markup(
+        f'<div class="table{short}" role="region" tabindex="0" aria-label="{title}"><table><caption>{title}</caption>'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    known = [value for value in values if value is not None and not isinstance(value, InPlaceOfNumber)]
+    return bool(known) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
+
+
+def _row(row: Sequence[Any], kinds: Sequence[str], most: int) -> str:
+    """The cells of a row; where words of more than `most` letters may break, those that have some say so."""
+    cells = [(cell(value), _classes(kind, _long(value, most))) for value, kind in zip(row, kinds, strict=True)]
+    (heading, classes), *others = cells
+    data = "".join(f"<td{of_cell}>{content}</td>" for content, of_cell in others)
+    return f'<th scope="row"{classes}>{heading}</th>{data}'
+
+
+def _long(value: Any, most: int) -> str:
+    """The class of a text with a word of more letters, where it has no place to break."""
+    words = re.split(r"[\s-]" if " " in str(value) else "[_-]", value) if isinstance(value, str) and most else ()
+    return "long" if any(len(word) > most for word in words) else ""
+
+
+def _classes(*names: str) -> str:
+    classes = " ".join(filter(None, names))
+    return f' class="{classes}"' if classes else ""
+
+
+def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], scripts: Sequence[str]) -> str:
+    """The page. A reader's browser loads nothing for it, and runs these scripts and no others.
+
+    `data` are elements that scripts read, `scripts` must not have the end of a script in them.
+    """
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
+    style = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; script-src {hashes}; {style}"
+    return "\n".join(
+        (
+            PAGE_HEAD,
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="referrer" content="no-referrer">',
+            '<link rel="icon" href="data:,">',
+            f"<title>{text(title)}</title><style>{_STYLE}</style></head>\n<body><main>",
+            f"<h1>{text(title)}</h1>",
+            *parts,
+            "</main>",
+            *data,
+            *(f"<script>{script}</script>" for script in scripts),
+            "</body></html>\n",
+        )
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,0 +1,345 @@
+"""The parts of a report that have plots: columns, classes, sensitive values and answers to workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isclose, log
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import ReleaseAttribute
+from sqlanon.export.report import charts as plots
+from sqlanon.export.report.charts import Charts
+from sqlanon.export.report.class_values import ValueShare, WorstClass
+from sqlanon.export.report.facts import GRANULARITY_LOSS, Facts
+from sqlanon.export.report.markup import (
+    NOT_DEFINED,
+    InPlaceOfNumber,
+    Markup,
+    Share,
+    number,
+    paragraph,
+    percent,
+    table,
+    text,
+)
+from sqlanon.export.report.plot_labels import unique
+from sqlanon.methods.registry import worded
+
+# More sizes than these are drawn in groups, each beginning at twice the size that the one before does.
+_MANY_SIZES = 16
+
+_SHARES = {
+    1: "counts under 0.1 % of the rows",
+    2: "counts 0.1 to 1 % of the rows",
+    3: "counts 1 to 10 % of the rows",
+    4: "counts 10 % of the rows or more",
+    None: "is no count, or of a group that the source lacks",
+}
+
+
+def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """What stands in each published column, how far up its hierarchy that is, and what is lost by it."""
+    yield _published_columns(facts)
+    yield from _levels(facts, charts)
+    yield from _lost_by_column(facts, charts)
+    yield from _losses(facts)
+
+
+def _published_columns(facts: Facts) -> Markup:
+    attributes = facts.release.attributes
+    has_fragments = any(a.fragment for a in attributes)
+    rows = [
+        (
+            a.name,
+            role_of(facts, a),
+            reading_of(facts, a),
+            a.hierarchy,
+            *([a.fragment or "the release"] if has_fragments else []),
+        )
+        for a in attributes
+    ]
+    head = ("column", "role", "a value is published", "hierarchy", *(["table"] if has_fragments else []))
+    return table("Published columns", head, rows)
+
+
+def _levels(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """The level of each generalized column; of several levels the coarsest is plotted."""
+    generalized = [a for a in facts.release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
+    levels = [(a, several) for a in generalized if (several := levels_of(facts, a))]
+    if not levels:
+        return
+    names = unique([a.name for a, _ in levels])
+    shares = [(name, max(several) / (a.height or 1)) for name, (a, several) in zip(names, levels, strict=True)]
+    yield charts.figure(
+        plots.shares(shares, "level, as a share of the height of its hierarchy"),
+        "How much each column is generalized: 0 % is the value itself, 100 % is *",
+        ("column", "level", "of", "share"),
+        [
+            (name, several[0] if len(several) == 1 else ", ".join(map(str, several)), a.height, Share(share))
+            for (name, share), (a, several) in zip(shares, levels, strict=True)
+        ],
+    )
+    if any(len(several) > 1 for _, several in levels):
+        yield paragraph("Rows are published at different levels; the plot has the coarsest.")
+
+
+def _lost_by_column(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """The granularity loss of each column of which it is known."""
+    lost = [(f.attribute, f.value) for f in facts.figures if f.name == GRANULARITY_LOSS and f.attribute]
+    known = [(name, value) for name, value in lost if value is not None]
+    if not known:
+        return
+    names = unique([name for name, _ in known])
+    yield charts.figure(
+        plots.shares([(name, value) for name, (_, value) in zip(names, known, strict=True)], "granularity loss"),
+        "What each column loses: 0 % where each value is as it is, 100 % where any value could stand there",
+        ("column", "granularity loss"),
+        [(name, Share(value)) for name, value in known],
+    )
+
+
+def _losses(facts: Facts) -> Iterator[Markup]:
+    """The loss over all columns, and the one that the method recorded where that is another number."""
+    release = facts.release
+    whole = facts.over_all(GRANULARITY_LOSS)
+    if whole is not None:
+        is_weighted = any(attribute.weight != 1 for attribute in facts.policy.quasi_identifiers)
+        weighted = ", weighted as the policy weighs them" if is_weighted else ""
+        yield paragraph(
+            f"Over all quasi-identifiers{weighted}, that is ",
+            percent(whole),
+            f": the mean of the above, and the figure {GRANULARITY_LOSS} of MEASURE.",
+        )
+    if release.loss_name == GRANULARITY_LOSS:
+        if whole is None:
+            yield paragraph(
+                "Over all quasi-identifiers the granularity loss was ", number(release.loss), " when the release was "
+                "made. Nobody can measure it from a release that does not show which values are below its labels.",
+            )  # fmt: skip
+        elif not isclose(whole, release.loss):
+            yield paragraph("When the release was made it was ", number(release.loss), ".")
+        return
+    definition = worded(release.method, release.method_arguments).losses.get(release.loss_name, release.loss_name)
+    yield paragraph(
+        "The method recorded a loss of its own when it made the release, ", number(release.loss), ". It is the "
+        f"{definition}. It counts in another way: do not compare it with the figures of this page.",
+    )  # fmt: skip
+
+
+def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[str, int, int]]:
+    """Sizes in groups that are not too many: what each is called, its classes, and the rows of these.
+
+    The second group begins at `least`, which no class may be smaller than; one of smaller classes is there if any are.
+    """
+    if len(sizes) <= _MANY_SIZES:
+        return [(f"{size:,}", count, size * count) for size, count in sizes]
+    largest = sizes[-1][0]
+    starts = [1] if sizes[0][0] < least else []
+    start = least
+    while start <= largest:
+        starts.append(start)
+        start *= 2
+    groups = []
+    for low, above in zip(starts, [*starts[1:], start], strict=True):
+        within = [(size, count) for size, count in sizes if low <= size < above]
+        called = f"{low:,}" if above == low + 1 else f"{low:,} to {above - 1:,}"
+        groups.append((called, sum(count for _, count in within), sum(size * count for size, count in within)))
+    first = next(index for index, (_, count, _) in enumerate(groups) if count)
+    return groups[first:]
+
+
+def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """How many classes there are of each size."""
+    if facts.without_classes:
+        yield paragraph(f"{facts.without_classes}.")
+        return
+    if not facts.sizes:
+        yield paragraph("The release has no rows, and no class.")
+        return
+    groups = size_groups(facts.sizes, facts.least_rows)
+    count, rows = sum(many for _, many, _ in groups), sum(many for *_, many in groups)
+    yield paragraph(
+        "A class is the rows that a reader cannot tell apart. There are ", number(count), " with ", number(rows),
+        " rows in all; the smallest has ", number(facts.sizes[0][0]), ", the largest ", number(facts.sizes[-1][0]), ".",
+    )  # fmt: skip
+    yield charts.figure(
+        plots.bars([(name, many) for name, many, _ in groups], "rows of a class", "classes"),
+        "How many classes there are of each size",
+        ("rows of a class", "classes", "rows in all"),
+        groups,
+    )
+
+
+def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """The worst classes of each sensitive attribute, beside all rows."""
+    if not facts.worst:
+        yield paragraph(
+            facts.without_classes or ("No column is sensitive." if facts.sizes else "The release has no rows.")
+        )
+        return
+    yield paragraph(
+        "The classes whose sensitive values differ most from those of all published rows, by the divergence of p_loss: "
+        "who knows that somebody is in such a class learns most. Labels and values are those that are published."
+    )
+    for worst in facts.worst:
+        yield _worst(worst, charts)
+
+
+def _worst(worst: WorstClass, charts: Charts) -> Markup:
+    listed: list[ValueShare] = [*worst.values, *([worst.others] if worst.others else [])]
+    names = unique([value.label for value in listed])
+    shares = [
+        (name, Share(value.rows / worst.size), Share(value.rows_of_all / worst.total))
+        for name, value in zip(names, listed, strict=True)
+    ]
+    title = f"{worst.attribute} in the class {worst.name or 'of all rows'}"
+    figure = charts.figure(
+        plots.distribution(shares, "share of the class", "share of all rows"),
+        title,
+        (worst.attribute, "rows of the class", "share of the class", "share of all rows"),
+        [(name, value.rows, *both) for (name, *both), value in zip(shares, listed, strict=True)],
+    )
+    most = listed[0]
+    about = paragraph(
+        "Of the ", number(worst.size), " rows of this class ", percent(most.rows / worst.size), f" have {names[0]}, ",
+        "of all rows ", percent(most.rows_of_all / worst.total), ". Their divergence from all rows, in nats: ",
+        number(worst.divergence), ", ", percent(worst.divergence / log(2)), " of the greatest that there can be.",
+    )  # fmt: skip
+    return Markup(f"<h3>{text(title)}</h3>\n{about}\n{figure}")
+
+
+def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """How far the answers to each workload are off that the release was measured with, by what they ask."""
+    if not facts.answers:
+        yield paragraph("It was not measured with a workload: nothing is known of how well it answers queries.")
+    for workload, errors in facts.answers.items():
+        kinds = [(_dimensions(e.dimensions), _SHARES[e.share]) for e in errors]
+        title = f"Errors of the answers to the workload {workload}"
+        rows = [
+            (*kind, e.results, e.compared, *map(_error, (e.mean, e.median, e.high)), e.not_estimated)
+            for kind, e in zip(kinds, errors, strict=True)
+        ]
+        head = ("conditions", "the result", "results", "compared", "mean relative error", "median", "95 % are at most",
+                "not estimated")  # fmt: skip
+        names = unique([f"{conditions}, {share}" for conditions, share in kinds])
+        bars = [(name, e.mean) for name, e in zip(names, errors, strict=True) if e.mean is not None]
+        yield paragraph(
+            "The relative error of what ESTIMATE answers from the release, as MEASURE last measured it. Results that "
+            "are 0 in the source have none."
+        )
+        yield (
+            charts.figure(plots.amounts(bars, "mean relative error"), title, head, rows)
+            if bars
+            else table(title, head, rows)
+        )
+
+
+def _error(error: float | None) -> Share | InPlaceOfNumber:
+    return NOT_DEFINED if error is None else Share(error)
+
+
+def _dimensions(count: int | None) -> str:
+    if count is None:
+        return "of a query that is not known any more"
+    return "no column" if not count else "1 column" if count == 1 else f"{count} columns"
+
+
+_READINGS: Mapping[Reading, str] = {
+    Reading.EXACT: "as it is",
+    Reading.LABEL: "as the label of a level",
+    Reading.ITEM_LABELS: "as labels of the items in a list",
+    Reading.RANGE: "as the range of a region",
+    Reading.CENTROID: "as the centre of a region",
+    Reading.LOWER_BOUND: "the least value of a region",
+    Reading.UPPER_BOUND: "the greatest value of a region",
+    Reading.TOKEN: "as a token",
+    Reading.BUCKET: "number of the bucket",
+    Reading.BUCKET_VALUE: "as a value of some row of a bucket",
+    Reading.BUCKET_RANGE: "as a range that has a value of some row of a bucket",
+    Reading.COUNT: "how many rows of a bucket have the value",
+    Reading.COUNTERFEITS: "how many values of a bucket no row has",
+    Reading.GROUP: "number of the group",
+    Reading.LINK: "the group that a row has in another table",
+    Reading.RESPONDENT: "number of the person, the same in all tables",
+}
+# Of a release that has counterfeits, or could have.
+_WITH_COUNTERFEITS: Mapping[Reading, str] = {
+    Reading.BUCKET_VALUE: "as a value of some row of a bucket, or a counterfeit",
+    Reading.RANGE: "as the range of a bucket",
+    Reading.COUNT: "how many rows and counterfeits of a bucket have the value",
+}
+# What a method adds to the columns of the policy.
+_ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK)
+# A value of the source, beside those that stand in the same row of the table.
+_VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
+
+
+def role_of(facts: Facts, attribute: ReleaseAttribute) -> str:
+    """The role of the policy, whichever one the tables of the method have for the column."""
+    if attribute.reading in _ADDED:
+        return "added by the method"
+    return _policy_role(facts, attribute).value.replace("_", "-")
+
+
+def _policy_role(facts: Facts, attribute: ReleaseAttribute) -> Role:
+    """That of the column of the source; of a column that has another name, such as the end of a range, its own."""
+    source = fold(attribute.source or attribute.name)
+    return next((known.role for known in facts.policy.all_attributes if fold(known.name) == source), attribute.role)
+
+
+def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str:
+    """How the values of the column are shown."""
+    has_counterfeits = any(column.reading is Reading.COUNTERFEITS for column in facts.release.attributes)
+    words = {**_READINGS, **_WITH_COUNTERFEITS} if has_counterfeits else _READINGS
+    return _apart(facts, attribute) or _label(facts, attribute) or words[attribute.reading]
+
+
+def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
+    """The levels at which a column is published, several where rows differ in it; empty for a column without any."""
+    return attribute.levels
+
+
+def _label(facts: Facts, attribute: ReleaseAttribute) -> str | None:
+    """Which level of its hierarchy a column shows, with one of its labels; None for a column that is not of a level."""
+    levels = levels_of(facts, attribute)
+    if attribute.reading is not Reading.LABEL or not levels or attribute.height is None:
+        return None
+    if levels == (attribute.height,):
+        return "not shown: * for everybody"
+    word = "level" if len(levels) == 1 else "levels"
+    numbers = " or ".join(map(str, levels))
+    example = facts.examples.get(fold(attribute.name))
+    return f"as the label of {word} {numbers} of {attribute.height}{f', such as {example}' if example else ''}"
+
+
+def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
+    """How a column is shown that has values of the source apart from those of other columns; None for any other."""
+    columns = facts.release.attributes
+    readings = {column.reading for column in columns}
+    has_buckets = Reading.BUCKET in readings
+    if attribute.reading not in _VALUES or not (has_buckets or attribute.fragment) or Reading.RESPONDENT in readings:
+        return None
+    is_sensitive = _policy_role(facts, attribute) is Role.SENSITIVE
+    if is_sensitive and has_buckets and attribute.reading is Reading.BUCKET_VALUE:
+        return None
+    where = ", in buckets" if has_buckets else ", in groups" if Reading.GROUP in readings else ""
+    if _is_apart_from_sensitive(facts, attribute):
+        return f"as it is, apart from the sensitive values{where}"
+    return f"as it is, apart from the columns of other tables{where}"
+
+
+def _is_apart_from_sensitive(facts: Facts, attribute: ReleaseAttribute) -> bool:
+    """Whether sensitive values are published, and none of them for the row that has this column's value.
+
+    A sensitive value in the table of the column is one of some row of the bucket alone where its reading says so.
+    """
+    sensitive = [
+        column
+        for column in facts.release.attributes
+        if column.reading not in _ADDED and _policy_role(facts, column) is Role.SENSITIVE
+    ]
+    beside = [column for column in sensitive if column.fragment == attribute.fragment]
+    is_exact = attribute.reading is Reading.EXACT
+    return bool(sensitive) and all(is_exact and column.reading is not Reading.EXACT for column in beside)

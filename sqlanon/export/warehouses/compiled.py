@@ -1,0 +1,40 @@
+"""A release as a script for another warehouse: what `sqlanon compile` writes."""
+
+from __future__ import annotations
+
+from sqlanon.catalog import releases
+from sqlanon.domain.values import QualifiedName, variable_of
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.export.warehouses.dialects import dialect_named
+from sqlanon.export.warehouses.plan import plan_of
+from sqlanon.export.warehouses.script import Locations, script_of
+from sqlanon.sources.source import qualified
+
+
+def compiled(
+    engine: Engine,
+    name: QualifiedName,
+    dialect: str,
+    *,
+    source: QualifiedName | None = None,
+    target: QualifiedName | None = None,
+    staging: QualifiedName | None = None,
+) -> str:
+    """The script that makes a release again in a warehouse of this dialect.
+
+    It reads the table `source` there, by default the one of the policy's source's name, and writes the table `target`,
+    by default one of the release's own name. Raises UserError for a release or a dialect that there is not, for names
+    that cannot be used, and for what the dialect is not known to answer alike; PolicyError for a release that no
+    script can make, and where a hierarchy has changed since.
+    """
+    spoken = dialect_named(dialect)
+    release = releases.load(engine, qualified(engine, name))
+    plan = plan_of(engine, release)
+    read = source or plan.source
+    if read is None or (source is None and variable_of(read.name)):
+        raise UserError(
+            f"the policy {release.policy} is on {plan.policy.source.called}, which is no table that could lie there",
+            hint="name the table or view there that has its columns: --source schema.table",
+        )
+    return script_of(plan, spoken, Locations(read, target or QualifiedName((release.name.name,)), staging))

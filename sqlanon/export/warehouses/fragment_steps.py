@@ -1,0 +1,84 @@
+"""The tables of METHOD fragments: columns that must not be seen together, each set in rows of its own.
+
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose associations: respecting
+privacy in data publishing (2010).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
+from sqlanon.errors import CatalogError
+from sqlanon.export.warehouses.differences import differing, row_count
+from sqlanon.export.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
+from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A table of a release: the step with its rows, what stands behind the release's name in its own, its columns."""
+
+    step: str
+    name: str
+    columns: tuple[BoundAttribute, ...]
+
+
+def fragments_of(release: Release, policy: BoundPolicy) -> tuple[Fragment, ...]:
+    """The tables of a release of fragments.
+
+    Raises CatalogError where one has all columns of a CONFIDENTIAL set.
+    """
+    bounds = {fold(bound.column): bound for bound in policy.attributes}
+    fragments: list[Fragment] = []
+    for number, made in enumerate(release.published):
+        columns = tuple(bounds[fold(a.source or a.name)] for a in release.attributes_of(made.fragment))
+        step = f"{CANDIDATE}_{number + 1}" if number else CANDIDATE
+        fragments.append(Fragment(step, str(made.fragment), columns))
+    for together in _broken(policy.policy, fragments):
+        raise CatalogError(f"release {release.name}: {', '.join(together)} are in one table, and are CONFIDENTIAL")
+    return tuple(fragments)
+
+
+def _broken(policy: Policy, fragments: Sequence[Fragment]) -> Iterator[tuple[str, ...]]:
+    for fragment in fragments:
+        names = {fold(bound.column) for bound in fragment.columns}
+        yield from (together for together in policy.confidential if names.issuperset(map(fold, together)))
+
+
+def fragment_steps(fragments: Sequence[Fragment]) -> list[ScriptStep]:
+    """From `source` to the rows of each table."""
+    return [
+        ScriptStep(
+            fragment.step,
+            exp.select(*(alias(column(b.column), b.column) for b in fragment.columns)).from_(relation(SOURCE)),
+            f"The rows of the table {fragment.name}: what may be published.",
+        )
+        for fragment in fragments
+    ]
+
+
+def fragment_checks(fragments: Sequence[Fragment]) -> list[ScriptStep]:
+    """From the written rows and `source` to `check_violation`: rows that do not occur in both as often."""
+    differences: list[ScriptStep] = []
+    for fragment in fragments:
+        keys = [f"key_{index}" for index in range(len(fragment.columns))]
+        read = [alias(column(b.column), key) for b, key in zip(fragment.columns, keys, strict=True)]
+        of_source = exp.select(*read, row_count()).from_(relation(SOURCE))
+        written = exp.select(*(part.copy() for part in read), row_count(-1)).from_(relation(fragment.step))
+        said = f"A row for each combination of columns of the table {fragment.name} that is not there as often."
+        differences.append(ScriptStep(f"check_{fragment.step}", differing(keys, of_source, written, literal(0)), said))
+    rows = exp.select(alias(literal(0), "class_id")).from_(relation(CANDIDATE))
+    differing_rows = union_all([exp.select(column("class_id")).from_(relation(step.name)) for step in differences])
+    return [
+        ScriptStep("check_row", rows, "The written rows of the first table."),
+        *differences,
+        ScriptStep("check_violation", differing_rows, "What is not as it is in the source."),
+    ]

@@ -1,0 +1,328 @@
+"""What the catalog records of a release, as far as a script for another warehouse can make it again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of, series_name_of, types_of
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Release
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.export.warehouses.fragment_steps import Fragment, fragments_of
+from sqlanon.export.warehouses.listed_tables import ListedTable
+from sqlanon.export.warehouses.mappings import Mapping, listed_labels, mapping_of
+from sqlanon.export.warehouses.regions import RegionMap, regions_of, unmade_regions
+from sqlanon.export.warehouses.sizes import sizes
+from sqlanon.methods.registry import find_method, promised_by
+from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, sensitive_names
+from sqlanon.release.existing.recorded import require_same_hierarchy
+from sqlanon.sources.bind_policy import bind
+from sqlanon.sources.column_types import ENUM
+from sqlanon.sources.requirement_columns import guards_of
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sources.source import BoundSource
+from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.sql.questions.ask import BoundRequirement, least_rows
+from sqlanon.sql.release.recode import Recoding
+from sqlanon.sql.release.region_rows import ENDS
+
+# Types whose values all warehouses compare alike and, where they are texts, print alike.
+_COMPARED = re.compile(r"VARCHAR|BOOLEAN|TINYINT|SMALLINT|INTEGER|BIGINT|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)")
+# Those that are only passed on.
+_PASSED = re.compile(rf"{_COMPARED.pattern}|FLOAT|DOUBLE")
+# What a requirement may read that is no column of the source.
+_BESIDE = {
+    "public_class": "it compares with a public table",
+    "value_range": "it reads a table of ranges",
+    "guarded": "it reads what each respondent guards",
+    "class_itemset": "it is about lists",
+}
+
+
+class _Shape(Enum):
+    """What a release shows of its rows, as its columns are recorded."""
+
+    LEVELS = "labels at the level of each column"
+    REGIONS = "the region of each row"
+    BUCKETS = "rows, and the sensitive values of their buckets"
+    FRAGMENTS = "some of the columns in each table"
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A table of a release: the step with its rows, its columns, and whether each is a text.
+
+    Its name is that of the release, behind which stands the `fragment` where there are several tables.
+    """
+
+    step: str
+    fragment: str | None
+    columns: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True)
+class ReleasePlan:
+    """A release, with what a script needs of it.
+
+    `recodings` has each quasi-identifier at its level, in the policy's order; `mappings` the labels that stored
+    hierarchies list at these levels, by the quasi-identifier's index. Where rows are recoded by `regions`, dealt out to
+    `buckets`, or torn into `fragments`, both are empty.
+    """
+
+    release: Release
+    bound: BoundPolicy
+    requirements: tuple[BoundRequirement, ...]
+    recodings: tuple[Recoding, ...]
+    mappings: dict[int, Mapping]
+    regions: RegionMap | None = None
+    buckets: BucketPlan | None = None
+    fragments: tuple[Fragment, ...] = ()
+
+    @property
+    def hides_order(self) -> bool:
+        """Whether the order of published rows would tell what the tables do not say."""
+        return self.buckets is not None or bool(self.fragments)
+
+    @property
+    def policy(self) -> Policy:
+        return self.bound.policy
+
+    @property
+    def source(self) -> QualifiedName | None:
+        """The name of the policy's source; None if that is a query."""
+        return self.policy.source.name
+
+    @property
+    def needed(self) -> tuple[BoundAttribute, ...]:
+        """The columns of the source that the release is made of, each once."""
+        if self.fragments:
+            return tuple(bound for fragment in self.fragments for bound in fragment.columns)
+        unread = {recoding.bound.column for recoding in self.recodings if not recoding.is_read}
+        respondents = [self.bound.entity] if self.bound.entity else []
+        columns = {b.column: b for b in (*self.bound.published, *respondents) if b.column not in unread}
+        return tuple(columns.values())
+
+    @property
+    def listed(self) -> tuple[ListedTable, ...]:
+        """The tables whose rows the script brings."""
+        if self.regions is not None:
+            return self.regions.tables
+        if self.buckets is not None:
+            return (self.buckets.trials,)
+        return tuple(listed_labels(i, self.recodings[i].bound, mapping) for i, mapping in self.mappings.items())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The published columns by whose values a reader tells classes apart."""
+        return tuple(name for bound in self.bound.quasi_identifiers for name in (bound.column, *self.ends_of(bound)))
+
+    @property
+    def publications(self) -> tuple[Publication, ...]:
+        """The tables of the release."""
+        if self.fragments:
+            return tuple(Publication(each.step, each.name, self._as_they_are(each.columns)) for each in self.fragments)
+        if self.buckets is None:
+            return (Publication("candidate", None, self.columns),)
+        (bound,) = self.bound.sensitive
+        values = ((BUCKET, False), (VALUE, bound.published_type == "VARCHAR"), (COUNT, False))
+        return (
+            Publication("candidate", QUASI_IDENTIFIERS, (*self._as_they_are(self.buckets.carried), (BUCKET, False))),
+            Publication("candidate_value", sensitive_names([bound.column])[bound.column], values),
+        )
+
+    @staticmethod
+    def _as_they_are(bounds: Sequence[BoundAttribute]) -> tuple[tuple[str, bool], ...]:
+        return tuple((bound.column, bound.published_type == "VARCHAR") for bound in bounds)
+
+    @property
+    def columns(self) -> tuple[tuple[str, bool], ...]:
+        """The published columns of a release of one table in their order, and whether each is a text."""
+        levels = {recoding.bound.column: recoding.level for recoding in self.recodings}
+        columns: list[tuple[str, bool]] = []
+        for bound in self.bound.published:
+            is_text = bound.published_type == "VARCHAR"
+            is_recoded = bound.role is Role.QUASI_IDENTIFIER and self.regions is not None
+            columns.append((bound.column, is_text or is_recoded or bool(levels.get(bound.column))))
+            columns += [(name, is_text) for name in self.ends_of(bound)]
+        return tuple(columns)
+
+    def ends_of(self, bound: BoundAttribute) -> tuple[str, ...]:
+        """The columns with the ends of the ranges of a quasi-identifier, where these are published."""
+        if self.regions is None or not self.regions.placed.bounds or bound.role is not Role.QUASI_IDENTIFIER:
+            return ()
+        return tuple(f"{bound.column}_{end}" for end in ENDS)
+
+
+def plan_of(engine: Engine, release: Release) -> ReleasePlan:
+    """What a script has to do to make a release again.
+
+    Raises PolicyError, with the reason, for a release that no script can make, and where a hierarchy is not any more
+    the one that the release was made with.
+    """
+    policy = policy_of(release)
+    shape = _shape_of(release)
+    for reason, hint in _refusals(engine, release, policy, shape):
+        raise _refused(release, reason, hint)
+    hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
+    bound = _bound(release, policy, hierarchies)
+    promised = promised_by(release.method, release.method_arguments)
+    requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
+    if shape is _Shape.FRAGMENTS:
+        _require_types(release, bound, (), bound.published)
+        return ReleasePlan(release, bound, (), (), {}, fragments=fragments_of(release, bound))
+    _require_askable(release, bound, requirements)
+    if shape is _Shape.REGIONS:
+        _require_types(release, bound, bound.quasi_identifiers)
+        return ReleasePlan(release, bound, requirements, (), {}, regions_of(engine, release, bound))
+    if shape is _Shape.BUCKETS:
+        if unmade := unmade_buckets(release, bound):
+            raise _refused(release, *unmade)
+        _require_types(release, bound, (), bound.quasi_identifiers)
+        return ReleasePlan(release, bound, requirements, (), {}, buckets=bucket_plan(release, bound, requirements))
+    recodings = tuple(_recoding(release, attribute) for attribute in bound.quasi_identifiers)
+    _require_types(release, bound, [recoding.bound for recoding in recodings if recoding.is_read])
+    return ReleasePlan(release, bound, requirements, recodings, _mappings(engine, release, recodings, hierarchies))
+
+
+def _mappings(
+    engine: Engine, release: Release, recodings: Sequence[Recoding], hierarchies: dict[str, StoredHierarchy]
+) -> dict[int, Mapping]:
+    """The labels of each stored hierarchy that is read; raises PolicyError where it is not any more the same one."""
+    mappings: dict[int, Mapping] = {}
+    for index, recoding in enumerate(recodings):
+        if recoding.is_read and recoding.bound.stored:
+            assert recoding.bound.hierarchy is not None
+            require_same_hierarchy(engine, release, hierarchies[fold(recoding.bound.hierarchy.name)])
+            mappings[index] = mapping_of(engine, recoding)
+    return mappings
+
+
+def _shape_of(release: Release) -> _Shape:
+    readings = {attribute.reading for attribute in release.attributes}
+    if any(made.fragment is not None for made in release.published):
+        return _Shape.BUCKETS if Reading.BUCKET in readings else _Shape.FRAGMENTS
+    has_levels = any(attribute.level is not None for attribute in release.attributes)
+    return _Shape.LEVELS if has_levels else _Shape.REGIONS
+
+
+def _refusals(engine: Engine, release: Release, policy: Policy, shape: _Shape) -> Iterator[tuple[str, str | None]]:
+    """Why no script can make a release again, each with a hint."""
+    method = find_method(release.method)
+    if refusal := method.limits(method.options(release.method_arguments)).scripted:
+        yield refusal.sentence.format(method=release.method), refusal.hint
+    if release.is_locally_recoded:
+        yield "its rows are at several levels (recoding => 'local'), and a script gives each column one", None
+    if policy.related:
+        yield "its policy has related tables", None
+    if policy.pivot is not None:
+        yield "its policy pivots the source", None
+    if policy.joined is not None:
+        yield "its policy measures the join with another release, which does not lie there", None
+    if series_name_of(release) is not None:
+        yield "it is part of a series, whose ledger does not lie there", None
+    for attribute in policy.attributes:
+        if attribute.pseudonym is not None:
+            yield f"{attribute.name} has pseudonyms, and a script never holds the key that they are made with", None
+    if not policy.quasi_identifiers and shape is not _Shape.FRAGMENTS:
+        yield "its policy has no quasi-identifier, so that there are no classes to check", None
+    if shape is _Shape.REGIONS and (unmade := unmade_regions(release)):
+        yield unmade
+
+
+def _refused(release: Release, reason: str, hint: str | None = None) -> PolicyError:
+    return PolicyError(f"no script can make {release.name} again: {reason}", hint=hint)
+
+
+def _bound(release: Release, policy: Policy, hierarchies: dict[str, StoredHierarchy]) -> BoundPolicy:
+    """The policy bound to a source of the columns that were there when the release was made."""
+    columns = tuple((name, "VARCHAR" if kind == ENUM else kind) for name, kind in types_of(release).items())
+    nowhere = BoundSource(columns, QualifiedName(("source",)), None, stable=True)
+    bound = bind(replace(policy, against=None), nowhere, hierarchies, fingerprint="")
+    return replace(bound, policy=policy)
+
+
+def _require_askable(release: Release, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
+    """Raises PolicyError for a requirement that reads what is not in the source."""
+    if not requirements:
+        raise _refused(release, "nothing is required of it, so that a script would have nothing to check")
+    for requirement in requirements:
+        for name, why in _BESIDE.items():
+            if name in requirement.reads:
+                raise _refused(release, f"{requirement}: {why}, which no script carries")
+        if "sensitive_ancestor" in requirement.reads and any(
+            b.stored for b in bound.sensitive if b.column in requirement.attributes
+        ):
+            raise _refused(release, f"{requirement} reads a stored hierarchy, which no script carries")
+        if requirement.on:
+            raise _refused(release, f"{requirement}: a script asks classes by all quasi-identifiers only")
+    assert not guards_of(requirements)
+
+
+def _recoding(release: Release, bound: BoundAttribute) -> Recoding:
+    for attribute in release.attributes:
+        if fold(attribute.source or attribute.name) == fold(bound.column) and attribute.level is not None:
+            return Recoding(bound, attribute.level)
+    raise _refused(release, f"it does not state a level of {bound.column}")
+
+
+def _require_types(
+    release: Release, bound: BoundPolicy, quasi: Sequence[BoundAttribute], passed: Sequence[BoundAttribute] = ()
+) -> None:
+    """Raises PolicyError for a column whose values other warehouses may compare or print otherwise.
+
+    `quasi` are the quasi-identifiers that are read, `passed` those that are published as they are.
+    """
+    compared = [*quasi, *bound.sensitive, *([bound.entity] if bound.entity else [])]
+    for attribute in compared:
+        if not _COMPARED.fullmatch(attribute.published_type):
+            raise _refused(
+                release,
+                f"{attribute.column} is of type {attribute.published_type}, of which warehouses compare values "
+                "differently",
+                hint="cast it in a view, name the view as the policy's source, and release that",
+            )
+    for attribute in (*bound.having(Role.INSENSITIVE), *passed):
+        if not _PASSED.fullmatch(attribute.published_type):
+            raise _refused(release, f"{attribute.column} is of type {attribute.published_type}, which not all have")
+
+
+# More rows than there are: all of them are one bucket.
+_ALL = 2**62
+
+
+@dataclass(frozen=True)
+class BucketPlan:
+    """The sizes of buckets that a script tries, and the published columns that rows keep beside their buckets."""
+
+    trials: ListedTable
+    carried: tuple[BoundAttribute, ...]
+
+
+def unmade_buckets(release: Release, policy: BoundPolicy) -> tuple[str, str] | None:
+    """Why no script can deal rows out to such buckets, and what to do instead; None where one can."""
+    if len(policy.sensitive) != 1:
+        return (
+            f"its policy has {len(policy.sensitive)} sensitive columns, and a script deals rows out by one",
+            "release one of them",
+        )
+    return None
+
+
+def bucket_plan(release: Release, policy: BoundPolicy, requirements: tuple[BoundRequirement, ...]) -> BucketPlan:
+    """The sizes: the least with which a bucket can satisfy, then twice as many rows each, and all of them."""
+    options = find_method(release.method).options(release.method_arguments)
+    least = max(int(options.least), least_rows(requirements))
+    tried = [least << number for number in range(sizes().bucket_sizes)]
+    rows = tuple((str(number), str(size)) for number, size in enumerate((*tried, _ALL)))
+    said = "The sizes of buckets that are tried: the first with which all satisfy the requirements is taken."
+    trials = ListedTable("trial_size", said, (("trial", "BIGINT"), ("size", "BIGINT")), rows)
+    return BucketPlan(trials, tuple(bound for bound in policy.published if bound.role is not Role.SENSITIVE))

@@ -1,0 +1,342 @@
+"""The text of a script: comments, statements, and the order of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assets import listing, read
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import UserError
+from sqlanon.export.warehouses.comments import comment, header
+from sqlanon.export.warehouses.dialects import Dialect
+from sqlanon.export.warehouses.listed_tables import ListedTable, filled, listed_rows, typed_rows
+from sqlanon.export.warehouses.plan import ReleasePlan
+from sqlanon.export.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
+from sqlanon.export.warehouses.steps import check_steps, release_steps
+from sqlanon.export.warehouses.translation import script_sql, translated
+from sqlanon.sources.target_names import fragment_name
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import create_temporary, drop
+from sqlanon.sql.build.expressions import row_alias
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+
+# Steps have names that tables of the user's are not expected to have.
+_PREFIX = "sqlanon_"
+_LOWER = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Locations:
+    """Where a script reads the source and writes the release; `staging` is the schema of what it writes before that."""
+
+    source: QualifiedName
+    target: QualifiedName
+    staging: QualifiedName | None = None
+
+
+def script_of(plan: ReleasePlan, dialect: Dialect, locations: Locations) -> str:
+    """The script that makes a release again.
+
+    Raises UserError, naming the part, for what the dialect is not known to answer as DuckDB does, and where a name or
+    the staging schema is missing or cannot be used.
+    """
+    targets = [fragment_name(locations.target, publication.fragment) for publication in plan.publications]
+    _require_locations(dialect, locations, targets)
+    for publication in plan.publications:
+        _require_short(dialect, [name for name, _ in publication.columns])
+    return "\n\n".join(part for part in _Script(plan, dialect, locations).parts() if part) + "\n"
+
+
+def _require_locations(dialect: Dialect, locations: Locations, targets: Sequence[QualifiedName]) -> None:
+    for option, name in (("source", locations.source), *(("target", target) for target in targets)):
+        if not all(name.parts):
+            raise UserError(f"a part of the name {name} is empty", hint=f"write --{option} schema.table")
+        if dialect.has_search_path and len(name.parts) < 2:
+            raise UserError(
+                f"{name} has no schema, and a script for {dialect.title} looks into no search path",
+                hint=f"write --{option} schema.{name}",
+            )
+        _require_short(dialect, name.parts)
+        if len(name.parts) > 3:
+            raise UserError(f"{name} has too many parts", hint="write table, schema.table or database.schema.table")
+        if name.name.lower().startswith(_PREFIX):
+            raise UserError(f"{name}: names that begin with {_PREFIX} are those of the script's own tables")
+    if locations.source in targets:
+        raise UserError(f"{locations.source} is the source and the release", hint="name another table with --target")
+    _require_staging(dialect, locations)
+
+
+def _require_staging(dialect: Dialect, locations: Locations) -> None:
+    """Raises UserError unless a schema is named exactly where a script needs one, and readers do not see it."""
+    if dialect.is_staged and locations.staging is None:
+        raise UserError(
+            f"{dialect.title} has no temporary tables, and rows are written before they are checked",
+            hint="name a schema that nobody else reads: --staging private",
+        )
+    if locations.staging is not None and locations.staging.parts == locations.target.parts[:-1]:
+        raise UserError(
+            f"{locations.staging} is the schema of the release, which readers see",
+            hint="name another one with --staging",
+        )
+    if locations.staging is not None and not dialect.is_staged:
+        raise UserError(f"--staging is for dialects without temporary tables, and {dialect.title} has those")
+
+
+def _require_short(dialect: Dialect, names: Sequence[str]) -> None:
+    """Raises UserError for a name that the warehouse would cut off, or refuse when the script runs."""
+    for name in names:
+        if dialect.longest_name and len(name.encode()) > dialect.longest_name:
+            raise UserError(f"{name}: names in {dialect.title} have at most {dialect.longest_name} bytes")
+
+
+@dataclass(frozen=True)
+class _Script:
+    plan: ReleasePlan
+    dialect: Dialect
+    locations: Locations
+
+    def parts(self) -> Iterator[str]:
+        """The parts of the text, between which there are empty lines."""
+        plan = self.plan
+        steps, checks = release_steps(plan), check_steps(plan)
+        names = [SOURCE, *(listed.name for listed in plan.listed), *(step.name for step in (*steps, *checks))]
+        yield self._fixed("first")
+        yield header(plan, self.dialect, self._folded(self.locations.source), self._folded(self.locations.target))
+        yield self._fixed("begin")
+        yield from self._source_columns()
+        for listed in plan.listed:
+            yield from self._listed(listed)
+        yield from self._step(self._source(), names)
+        for step in steps:
+            yield from self._step(step, names)
+        against = "against those of the source" if plan.hides_order else "and of nothing else"
+        yield comment(f"The check: of the rows that were written, {against}.")
+        for step in checks:
+            yield from self._step(step, names)
+        if self.dialect.is_staged:
+            yield "\n".join(self._views())
+        yield self._fixed("check")
+        yield from self._publication()
+        yield comment("How many rows there were, and how many are published.")
+        yield self._sql(self._counts())
+        yield comment("What the script made for itself.")
+        columns = [SOURCE_COLUMN] if self.dialect.has_search_path and plan.needed else []
+        dropped = (*columns, *(listed.listed_name for listed in plan.listed), *names)
+        yield "\n".join(self._sql(self._drop(name)) for name in dropped)
+        yield self._fixed("end")
+
+    def _sql(self, tree: exp.Expr) -> str:
+        return script_sql(tree, self.dialect) + ";"
+
+    def _fixed(self, name: str) -> str:
+        """A part of the script that is the same for all releases; empty where the dialect has none."""
+        folder, file = ("warehouses", self.dialect.name), f"{name}.sql"
+        return read("sql", *folder, file).rstrip() if file in listing("sql", *folder) else ""
+
+    def _folded(self, name: QualifiedName) -> QualifiedName:
+        return QualifiedName(tuple(map(self._spelled, name.parts)))
+
+    def _spelled(self, name: str) -> str:
+        """A name as the warehouse has it: in upper case where it would fold one that is written without quotes."""
+        return name.upper() if self.dialect.folds_names and _LOWER.fullmatch(name) else name
+
+    def _table(self, name: QualifiedName, as_: str | None = None) -> exp.Table:
+        return relation(self._folded(name), as_=as_)
+
+    def _source(self) -> ScriptStep:
+        """The columns that are needed, in the types that they had; texts are compared by their bytes."""
+        query = exp.select().from_(self._table(self.locations.source, as_="original"))
+        for bound in self.plan.needed:
+            value = column(self._spelled(bound.column), "original")
+            text = bound.published_type == "VARCHAR"
+            typed = self.dialect.by_bytes(value) if text else self.dialect.typed(value, bound.published_type)
+            query.select(alias(typed, bound.column), copy=False)
+        if not query.selects:
+            query.select(alias(literal(1), "row"), copy=False)
+        return ScriptStep(SOURCE, query, "The source: read once, so that all steps see the same rows.")
+
+    def _source_columns(self) -> Iterator[str]:
+        """Ends with an error where a column is not what it was when the release was made."""
+        said = comment("The source has the columns that are read, and a text where the release has one.")
+        if self.dialect.has_search_path:
+            query = source_columns(self.locations.source, self.plan.needed)
+            if self.plan.needed:
+                yield said + "\n" + "\n".join(map(self._sql, self._made(SOURCE_COLUMN, query)))
+                yield self._fixed("columns")
+        elif self.dialect.is_staged:
+            texts = [self._spelled(b.column) for b in self.plan.needed if b.published_type == "VARCHAR"]
+            if checked := requirements_of_texts(self._table(self.locations.source, as_="original"), texts):
+                yield said + "\n" + self._sql(checked)
+
+    def _listed(self, listed: ListedTable) -> Iterator[str]:
+        """Rows that the script brings, as a table of texts, and in their types."""
+        table, said = self._step_table(listed.listed_name), comment(listed.comment)
+        if self.dialect.is_staged:
+            made = self._made(listed.listed_name, listed_rows(listed, self.dialect))
+            yield said + "\n" + "\n".join(map(self._sql, made))
+        else:
+            first, *others = map(self._sql, filled(table, listed, self.dialect))
+            yield said + "\n" + first
+            yield from others
+        yield "\n".join(map(self._sql, self._made(listed.name, typed_rows(table, listed, self.dialect))))
+
+    def _step(self, step: ScriptStep, names: list[str]) -> Iterator[str]:
+        query = step.query
+        if step.name != SOURCE:
+            query = translated(self._prefixed(query, names), self.dialect)
+        if step.name == "recoded" and self.plan.recodings:
+            self._compare_by_bytes(query)
+        if step.drawn:
+            assert isinstance(query, exp.Select)
+            query.select(alias(self._deal(), step.drawn), copy=False)
+        said = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
+        yield said + "\n".join(map(self._sql, self._made(step.name, query)))
+
+    def _compare_by_bytes(self, query: exp.Query) -> None:
+        """Labels that are computed have the collation of new columns, which compares other texts as equal."""
+        if not self.dialect.collates:
+            return
+        for output in query.selects:
+            if output.alias.startswith("label_") and isinstance(output, exp.Alias) and self._is_text(output.alias):
+                output.set("this", self.dialect.by_bytes(output.this))
+
+    def _is_text(self, label: str) -> bool:
+        recoding = self.plan.recodings[int(label.removeprefix("label_"))]
+        return recoding.level > 0
+
+    def _made(self, name: str, query: exp.Query) -> Iterator[exp.Expr]:
+        """Statements that make the table of a step."""
+        if self.dialect.is_staged:
+            yield self._drop(name)
+            yield self._permanent(self._step_table(name), query)
+            return
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        yield exp.Create(
+            kind="TABLE",
+            this=self._step_table(name),
+            expression=query,
+            properties=temporary,
+            replace=self.dialect.replaces,
+        )
+        if self.dialect.analyzes:
+            yield exp.Analyze(tables=[self._step_table(name)])
+
+    def _permanent(self, table: exp.Table, query: exp.Query) -> exp.Create:
+        """A table that stays, in a format that keeps rows as they are where the session's may be one of texts."""
+        created = exp.Create(kind="TABLE", this=table, expression=query)
+        if self.dialect.is_staged:
+            created.set("properties", exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("PARQUET"))]))
+        return created
+
+    def _drop(self, name: str) -> exp.Drop:
+        return drop("TABLE", self._step_table(name), exists=True)
+
+    def _step_table(self, name: str, as_: str | None = None) -> exp.Table:
+        """The table of a step: one of the staging schema where there are no temporary ones."""
+        schema = self._folded(self.locations.staging).parts if self.locations.staging else ()
+        return relation((*schema, _PREFIX + name), as_=as_)
+
+    def _views(self) -> Iterator[str]:
+        """What the check reads, under names without the staging schema."""
+        for name in (CANDIDATE, "check_row", "check_violation"):
+            query = exp.select(exp.Star()).from_(self._step_table(name))
+            yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
+
+    def _deal(self) -> exp.Expr:
+        """A draw that nobody can repeat. Raises UserError where there is none, or where tables have no order."""
+        if self.dialect.deal is None:
+            why = "its random numbers can be drawn again"
+            if self.dialect.draw is None:
+                why = "its tables have no order, and rows that lie as they were read may tell which are one"
+            raise UserError(
+                f"{self.dialect.title} cannot make this release: {why}",
+                hint="export the release, and load it there",
+            )
+        return self.dialect.deal()
+
+    def _publication(self) -> Iterator[str]:
+        """The candidates' published columns under the release's names, each table in a random order of its own."""
+        said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
+        for publication in self.plan.publications:
+            query = exp.select().from_(self._step_table(publication.step))
+            for name, is_text in publication.columns:
+                value: exp.Expr = column(name)
+                if self.dialect.by_default and is_text:
+                    value = self.dialect.by_default(value)
+                query.select(alias(value, self._spelled(name)), copy=False)
+            violating, checked, candidates = (
+                exp.select(f.count()).from_(self._step_table(name)).subquery()
+                for name in ("check_violation", "check_row", CANDIDATE)
+            )
+            query = query.where(violating.eq(literal(0)), checked.eq(candidates), copy=False)
+            draw = self._deal() if self.plan.hides_order else self.dialect.draw and self.dialect.draw()
+            if draw is not None:
+                query = query.order_by(exp.Ordered(this=draw), copy=False)
+            target = fragment_name(self.locations.target, publication.fragment)
+            yield comment(said) + "\n" + self._sql(self._permanent(self._table(target), query))
+
+    def _counts(self) -> exp.Select:
+        source = exp.select(f.count()).from_(self._step_table(SOURCE)).subquery()
+        written = fragment_name(self.locations.target, self.plan.publications[0].fragment)
+        target = exp.select(f.count()).from_(self._table(written)).subquery()
+        return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
+
+    def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:
+        """The query over the script's tables; steps inside it keep their names."""
+        inner_names = {cte.alias for cte in query.find_all(exp.CTE)}
+        for table in list(query.find_all(exp.Table)):
+            if table.name in names and table.name not in inner_names:
+                table.replace(self._step_table(table.name, as_=table.alias_or_name))
+        return query
+
+
+SOURCE_COLUMN = "source_column"
+_TEXT = "VARCHAR"
+# What PostgreSQL calls its types of texts; one of an extension or a domain may compare in another way.
+_POSTGRES_TEXTS = ("text", "character varying", "character")
+_SPARK_TEXTS = ("string", "varchar", "char")
+
+
+def source_columns(source: QualifiedName, needed: Sequence[BoundAttribute]) -> exp.Select:
+    """For PostgreSQL: the name of each column that is needed, and whether it fits.
+
+    It has to be there, for the name of a column that is not may be that of a function of whole rows; and a text has to
+    be one there, for equal values of another type may be several texts, such as the numbers 1 and 1.0.
+    """
+    rows = [exp.Tuple(expressions=[literal(b.column), literal(b.published_type == _TEXT)]) for b in needed]
+    expected = exp.Values(expressions=rows, alias=row_alias("expected", ["name", "is_text"]))
+    name = ".".join(identifier(part).sql(dialect="postgres") for part in source.parts)
+    kind = f.call("FORMAT_TYPE", column("atttypid", "known"), exp.Null())
+    known = exp.select(f.count()).from_(relation(("pg_catalog", "pg_attribute"), as_="known"))
+    known.where(
+        column("attrelid", "known").eq(f.call("TO_REGCLASS", literal(name))),
+        column("attname", "known").eq(column("name", "expected")),
+        column("attnum", "known") > literal(0),
+        exp.not_(column("attisdropped", "known")),
+        exp.or_(exp.not_(column("is_text", "expected")), kind.isin(*map(literal, _POSTGRES_TEXTS))),
+        copy=False,
+    )
+    fits = known.subquery().eq(literal(1))
+    return exp.select(column("name", "expected"), alias(fits, "fits")).from_(expected)
+
+
+def requirements_of_texts(source: exp.Table, names: Sequence[str]) -> exp.Select | None:
+    """For Spark: a query that ends with an error where a column, which is a text in the release, is none there.
+
+    None without such columns. That columns are there Spark sees by itself.
+    """
+    if not names:
+        return None
+    checks = []
+    for name in names:
+        kind = f.call("TYPEOF", column(name, "original"))
+        is_text = exp.or_(
+            *(exp.Left(this=kind.copy(), expression=literal(len(t))).eq(literal(t)) for t in _SPARK_TEXTS)
+        )
+        checks.append(f.call("ASSERT_TRUE", is_text, literal("a column that is a text in the release is none there")))
+    return exp.select(*checks).from_(source).limit(1)

@@ -1,0 +1,399 @@
+"""The steps of a script: each a query whose rows those after it read, from the source to what is published.
+
+The rounds of a guard are steps, one after the other, because engines know no recursion or another one: where a
+requirement judges a class by the rows of others, each round withholds the classes that violate and asks the rest again,
+as often as a live view does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.identifiers import free_name
+from sqlanon.domain.policy import Role
+from sqlanon.export.warehouses.bucket_steps import (
+    CANDIDATE_VALUES,
+    bucket_candidates,
+    chosen_steps,
+    dealing_steps,
+    trial_rows,
+)
+from sqlanon.export.warehouses.differences import differing, row_count
+from sqlanon.export.warehouses.fragment_steps import fragment_checks, fragment_steps
+from sqlanon.export.warehouses.mappings import mapping_name
+from sqlanon.export.warehouses.plan import ReleasePlan
+from sqlanon.export.warehouses.regions import RegionMap
+from sqlanon.export.warehouses.script_step import CANDIDATE, SOURCE, ScriptStep
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending, exists, identical, order_by, same, union_all, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step, with_steps
+from sqlanon.sql.cells.taxonomy import Taxonomy
+from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.sql.classes.guard import kept_classes, needs_rounds, restricted, violations
+from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sql.classes.requirement import SqlRequirement, subjects
+from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.hierarchies.base import functional
+from sqlanon.sql.release.recode import Recoding
+from sqlanon.sql.release.region_rows import boxed, placed_rows
+from sqlanon.sql.release.release_columns import ReleaseColumns
+from sqlanon.sql.sizes import sizes
+
+
+def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
+    """From the step `source`, which has the columns that are needed, to the step `candidate`: what may be published."""
+    requirements = plan.requirements
+    if plan.fragments:
+        return fragment_steps(plan.fragments)
+    if plan.buckets is not None:
+        # Of all trials at once: what requirements read of the whole are shares, which are those of the source.
+        trials = trial_rows(plan, "trial_value", "class_id", "n")
+        return [
+            *dealing_steps(plan),
+            *_violations(plan, trials, "trial", "What the requirements read of these buckets."),
+            *chosen_steps("trial_violation"),
+            *bucket_candidates(plan),
+        ]
+    if plan.regions is not None:
+        recoded, candidate = region_steps(plan, plan.regions), region_candidate(plan, plan.regions)
+    else:
+        recoded, candidate = level_steps(plan), level_candidate(plan)
+    rows = Rows(
+        relation=relation(recoded[-1].name),
+        keys=(column("class_id"),),
+        class_id=column("class_id"),
+        columns={name: column(f"asked_{i}") for i, name in enumerate(requirement_columns(plan))},
+        entity=column(ENTITY) if plan.bound.entity else None,
+    )
+    counted = relations_of(rows, requirements, _background(plan))
+    if needs_rounds(requirements):
+        guard = guard_rounds(requirements, entity=plan.bound.entity is not None)
+    else:
+        guard = [
+            ScriptStep(name, query, "The classes that violate no requirement: the others are withheld.")
+            for name, query in kept_classes(requirements, entity=plan.bound.entity is not None)
+        ]
+    return [
+        *recoded,
+        *_counting(counted, "What the requirements read of the classes."),
+        *guard,
+        ScriptStep(CANDIDATE, candidate, "The rows of the classes that are kept: what may be published."),
+    ]
+
+
+def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
+    """From the rows of `candidate` alone to `check_violation`: the classes that violate a requirement, if any do.
+
+    A class is what the published columns show of the quasi-identifiers; nothing of the steps before is read. Buckets
+    and fragments are compared with the source, too.
+    """
+    if plan.fragments:
+        return fragment_checks(plan.fragments)
+    if plan.buckets is not None:
+        written = trial_rows(plan, CANDIDATE_VALUES, BUCKET, COUNT)
+        counted = _violations(plan, written, "check", "What the requirements read of the buckets that were written.")
+        of_requirements, others = counted.pop(), misfits(plan)
+        both = [of_requirements.query, *(exp.select(column("class_id")).from_(relation(step.name)) for step in others)]
+        said = "The buckets that violate a requirement, and what does not fit together."
+        return [bucket_rows(), *counted, *others, ScriptStep("check_violation", union_all(both), said)]
+    return [*_check_rows(plan), *_violations(plan, _checked(plan), "check", "The same counts, of these rows.")]
+
+
+def _check_rows(plan: ReleasePlan) -> list[ScriptStep]:
+    """The classes of the written rows, and the rows with their classes."""
+    quasi = [(name, f"key_{i}") for i, name in enumerate(plan.keys)]
+    number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name, _ in quasi)))
+    keys = [alias(column(name), key) for name, key in quasi]
+    classes = exp.select(*keys, alias(number, "class_id")).from_(relation(CANDIDATE))
+    classes = classes.group_by(*(column(name) for name, _ in quasi))
+    read = [alias(column(name, "candidate"), f"asked_{i}") for i, name in enumerate(requirement_columns(plan))]
+    if entity := candidate_entity(plan):
+        read.append(alias(column(entity, "candidate"), ENTITY))
+    rows = exp.select(column("class_id", "class"), *read).from_(relation(CANDIDATE, as_="candidate"))
+    on = exp.and_(*(identical(column(name, "candidate"), column(key, "class")) for name, key in quasi))
+    rows = rows.join(relation("check_class", as_="class"), on=on)
+    return [
+        ScriptStep("check_class", classes, "The classes as a reader sees them: by the published columns alone."),
+        ScriptStep("check_row", rows, "Each written row with its class."),
+    ]
+
+
+def _checked(plan: ReleasePlan) -> Rows:
+    return Rows(
+        relation=relation("check_row"),
+        keys=(column("class_id"),),
+        class_id=column("class_id"),
+        columns={name: column(f"asked_{i}") for i, name in enumerate(requirement_columns(plan))},
+        entity=column(ENTITY) if plan.bound.entity else None,
+    )
+
+
+def _violations(plan: ReleasePlan, rows: Rows, prefix: str, comment: str) -> list[ScriptStep]:
+    """The relations that the requirements read of rows, and the classes that violate one; names have the prefix."""
+    counted = relations_of(rows, plan.requirements, _background(plan))
+    counted = [*counted, *sensitive_values(plan.requirements)]
+    renamed = {name: f"{prefix}_{name}" for name, _ in counted}
+    violating = exp.select(column("class_id")).from_(violations(plan.requirements).subquery("violation"))
+    return [
+        *_counting([(renamed[name], _reading(query, renamed)) for name, query in counted], comment),
+        ScriptStep(f"{prefix}_violation", _reading(violating, renamed), "The classes that violate a requirement."),
+    ]
+
+
+def _counting(steps: Sequence[Step], comment: str) -> list[ScriptStep]:
+    return [ScriptStep(name, query, "" if index else comment) for index, (name, query) in enumerate(steps)]
+
+
+def _reading(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
+    """The query over other relations in place of these; inner steps of its own keep their names."""
+    inner_names = {cte.alias for cte in query.find_all(exp.CTE)}
+    for table in list(query.find_all(exp.Table)):
+        if table.name in names and table.name not in inner_names and not table.db:
+            table.replace(relation(names[table.name], as_=table.alias_or_name))
+    return query
+
+
+def _background(plan: ReleasePlan) -> Background:
+    return Background(taxonomies={b.column: Taxonomy(b) for b in plan.bound.sensitive if not b.stored})
+
+
+# The step of the rows with their classes.
+_RECODED = "recoded"
+
+
+def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
+    """From `source` to `recoded`: each row that lies in a region, with its class and what the region shows."""
+    quasi = plan.bound.quasi_identifiers
+    values = [alias(column(bound.column), f"value_{index}") for index, bound in enumerate(quasi)]
+    combinations = exp.select(*values).distinct().from_(relation("source"))
+    about = [f"value_{index}: {bound.column}" for index, bound in enumerate(quasi)]
+    placement = boxed(relation("combination", as_="unseen"), len(quasi), regions.placed)
+    rows = placed_rows(plan.bound, regions.placed)
+    said = [f"label_{index}: {bound.column}, as the row's region shows it" for index, bound in enumerate(quasi)]
+    said += other_columns(plan, rows)
+    return [
+        ScriptStep("combination", combinations, "The combinations of quasi-identifiers, each once.", tuple(about)),
+        ScriptStep("placement", placement, "Those that lie in the ranges of a region: the others are withheld."),
+        ScriptStep(_RECODED, rows, "Each row of these with its class, by what its region shows.", tuple(said)),
+    ]
+
+
+def region_candidate(plan: ReleasePlan, regions: RegionMap) -> exp.Select:
+    """The rows of the classes that are kept, with what is published of them."""
+    query = exp.select(*ReleaseColumns(plan.bound, (), regions.placed, collated=False).outputs())
+    if entity := candidate_entity(plan):
+        query.select(alias(column(ENTITY, _RECODED), entity), copy=False)
+    return query.from_(relation(_RECODED, as_=_RECODED)).join(
+        relation("kept", as_="kept"), on=same("class_id", _RECODED, "kept")
+    )
+
+
+def bucket_rows() -> ScriptStep:
+    """check_row(class_id): each written row whose bucket has values."""
+    buckets = exp.select(column(BUCKET)).distinct().from_(relation(CANDIDATE_VALUES)).subquery("values")
+    rows = exp.select(alias(column(BUCKET, "candidate"), "class_id")).from_(relation(CANDIDATE, as_="candidate"))
+    rows = rows.join(buckets, on=same(BUCKET, "candidate", "values"))
+    return ScriptStep("check_row", rows, "Each written row whose bucket has values.")
+
+
+def misfits(plan: ReleasePlan) -> list[ScriptStep]:
+    """Steps with a row for each way in which the tables do not fit together or have other rows than the source."""
+    assert plan.buckets is not None
+    sensitive = plan.bound.sensitive[0].column
+    names = [bound.column for bound in plan.buckets.carried]
+    quasi = [f"key_{index}" for index in range(len(names))]
+    read = [alias(column(name), key) for name, key in zip(names, quasi, strict=True)]
+    values = relation(CANDIDATE_VALUES)
+    counted = alias(-column(COUNT), "n")
+    differences = {
+        "check_size": differing(
+            [BUCKET],
+            exp.select(column(BUCKET), row_count()).from_(relation(CANDIDATE)),
+            exp.select(column(BUCKET), counted).from_(values.copy()),
+            column(BUCKET),
+        ),
+        "check_source_value": differing(
+            [VALUE],
+            exp.select(alias(column(sensitive), VALUE), row_count()).from_(relation(SOURCE)),
+            exp.select(column(VALUE), counted.copy()).from_(values.copy()),
+            literal(0),
+        ),
+        "check_source_row": differing(
+            quasi,
+            exp.select(*read, row_count()).from_(relation(SOURCE)),
+            exp.select(*(part.copy() for part in read), row_count(-1)).from_(relation(CANDIDATE)),
+            literal(0),
+        ),
+    }
+    said = {
+        "check_size": "The buckets with another number of rows than of values.",
+        "check_source_value": "A row for each value that does not occur as often as in the source.",
+        "check_source_row": "A row for each combination of the other columns that does not occur as often as there.",
+    }
+    keys = [column(BUCKET), column(VALUE)]
+    twice = exp.select(alias(column(BUCKET), "class_id")).from_(values.copy()).group_by(*keys)
+    twice = twice.having(exp.or_(f.count() > literal(1), f.min(column(COUNT)) < literal(1)))
+    return [
+        *(ScriptStep(name, query, said[name]) for name, query in differences.items()),
+        ScriptStep("check_value", twice, "The buckets that have a value twice, or less than once."),
+    ]
+
+
+def guard_rounds(requirements: Sequence[SqlRequirement], *, entity: bool) -> list[ScriptStep]:
+    """Steps that end in kept(class_id), which is empty where the last round still finds a class that violates."""
+    last = sizes().guard_rounds
+    steps: list[ScriptStep] = []
+    for number in range(1, last):
+        after = _remaining(number).where(
+            exp.not_(column("class_id").isin(query=_violating(requirements, number, entity)))
+        )
+        steps.append(
+            ScriptStep(
+                f"remaining_{number}",
+                after,
+                f"Round {number}: without the classes that violate among those of the round before, whose rows"
+                " no longer count."
+                if number > 1
+                else "Round 1: without the classes that violate among all.",
+            )
+        )
+    violating = exp.select(literal(1)).from_(_violating(requirements, last, entity).subquery("violating"))
+    last_classes = _remaining(last).where(exp.not_(exists(violating)))
+    return [
+        *steps,
+        ScriptStep("kept", last_classes, "What remains, if none of it violates; else nothing is published."),
+    ]
+
+
+def _remaining(number: int) -> exp.Select:
+    """The classes that a round asks."""
+    return exp.select(column("class_id")).from_(relation(_classes_of(number)))
+
+
+def _classes_of(number: int) -> str:
+    return f"remaining_{number - 1}" if number > 1 else "equivalence_class"
+
+
+def _violating(requirements: Sequence[SqlRequirement], number: int, entity: bool) -> exp.Select:
+    steps, names = restricted(requirements, _classes_of(number), f"round_{number}", entity=entity)
+    query = exp.select(column("class_id")).from_(violations(requirements, names).subquery("violations"))
+    return with_steps(query, steps)
+
+
+_RECODED, _CLASS = "recoded", "label_class"
+# The step of the rows with their classes.
+_CLASSIFIED = "classified"
+
+
+def level_steps(plan: ReleasePlan) -> list[ScriptStep]:
+    """From `source` to `classified`: each row with its labels and its class."""
+    return [_recoded(plan), *_classes(plan.recodings)]
+
+
+def _read(plan: ReleasePlan) -> list[tuple[int, Recoding]]:
+    return [(i, recoding) for i, recoding in enumerate(plan.recodings) if recoding.is_read]
+
+
+def _recoded(plan: ReleasePlan) -> ScriptStep:
+    query = exp.select().from_(relation(SOURCE, as_="source"))
+    about: list[str] = []
+    for index, recoding in _read(plan):
+        bound, value = recoding.bound, column(recoding.bound.column, "source")
+        query.select(alias(_label(plan, query, index, recoding), f"label_{index}"), copy=False)
+        said = f" of the hierarchy {bound.hierarchy.name}" if bound.hierarchy else ""
+        about.append(f"label_{index}: {bound.column} at level {recoding.level} of {bound.height}{said}")
+        if index in plan.mappings:
+            on = identical(value, column("value", mapping_name(index)))
+            query.join(relation(mapping_name(index)), on=on, copy=False)
+    about += other_columns(plan, query)
+    comment = "Each row with its labels."
+    if plan.mappings:
+        comment += " A row with a value that a hierarchy does not list has none, and is withheld."
+    return ScriptStep(_RECODED, query, comment, tuple(about))
+
+
+def _label(plan: ReleasePlan, query: exp.Select, index: int, recoding: Recoding) -> exp.Expr:
+    bound, value = recoding.bound, column(recoding.bound.column, "source")
+    if recoding.level == 0:
+        return value
+    if index in plan.mappings:
+        return column("label", mapping_name(index))
+    assert bound.hierarchy is not None
+    return functional(bound.hierarchy.kind).labels(bound.hierarchy, value, bound.published_type)[recoding.level - 1]
+
+
+def _classes(recodings: Sequence[Recoding]) -> list[ScriptStep]:
+    """The classes, numbered, and each row with the number of its class."""
+    labels = [f"label_{i}" for i, recoding in enumerate(recodings) if recoding.is_read]
+    if not labels:
+        single = exp.select(exp.Star(), alias(literal(1), "class_id")).from_(relation(_RECODED))
+        return [ScriptStep(_CLASSIFIED, single, "Nothing tells the rows apart: they are one class.")]
+    number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name in labels)))
+    classes = exp.select(*map(column, labels), alias(number, "class_id")).from_(relation(_RECODED))
+    rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("recoded", quoted=True)))
+    rows = rows.select(column("class_id", "class")).from_(relation(_RECODED, as_="recoded"))
+    on = exp.and_(*(identical(column(name, "recoded"), column(name, "class")) for name in labels))
+    return [
+        ScriptStep(
+            _CLASS, classes.group_by(*map(column, labels)), "The classes: rows that agree in all labels, NULL included."
+        ),
+        ScriptStep(_CLASSIFIED, rows.join(relation(_CLASS, as_="class"), on=on), "Each row with its class."),
+    ]
+
+
+def level_candidate(plan: ReleasePlan) -> exp.Select:
+    """The rows of the classes that are kept, with what is published of them."""
+    outputs: list[exp.Expr] = []
+    others = {bound.column: index for index, bound in passing(plan)}
+    quasi = {r.bound.column: (i, r) for i, r in enumerate(plan.recodings)}
+    for bound in plan.bound.published:
+        if bound.column in others:
+            value: exp.Expr = column(f"column_{others[bound.column]}", "classified")
+        else:
+            index, recoding = quasi[bound.column]
+            value = column(f"label_{index}", "classified") if recoding.is_read else as_text(literal("*"))
+        outputs.append(alias(value, bound.column))
+    if entity := candidate_entity(plan):
+        outputs.append(alias(column(ENTITY, "classified"), entity))
+    query = exp.select(*outputs).from_(relation(_CLASSIFIED, as_="classified"))
+    return query.join(relation("kept", as_="kept"), on=same("class_id", "classified", "kept"))
+
+
+# The respondent, where some are counted, stands in this column until the rows are checked.
+ENTITY = "__sqlanon_entity"
+
+
+def passing(plan: ReleasePlan) -> list[tuple[int, BoundAttribute]]:
+    """The columns that are published as they are, with their numbers."""
+    return [(i, b) for i, b in enumerate(plan.bound.published) if b.role is not Role.QUASI_IDENTIFIER]
+
+
+def requirement_columns(plan: ReleasePlan) -> tuple[str, ...]:
+    """The columns that requirements read."""
+    return tuple(dict.fromkeys(name for subject in subjects(plan.requirements) for name in subject))
+
+
+def candidate_entity(plan: ReleasePlan) -> str | None:
+    """The candidate's column with the respondent, which is checked and not published; None where rows are counted."""
+    if plan.bound.entity is None:
+        return None
+    return free_name(ENTITY, (name for name, _ in plan.columns))
+
+
+def other_columns(plan: ReleasePlan, query: exp.Select) -> list[str]:
+    """Adds what is published as it is, what requirements read, and the respondent; returns what each is."""
+    about: list[str] = []
+    for index, bound in passing(plan):
+        query.select(alias(column(bound.column, "source"), f"column_{index}"), copy=False)
+        about.append(f"column_{index}: {bound.column}, as it is")
+    for index, name in enumerate(requirement_columns(plan)):
+        query.select(alias(column(name, "source"), f"asked_{index}"), copy=False)
+        about.append(f"asked_{index}: {name}, which requirements read")
+    if plan.bound.entity:
+        query.select(alias(column(plan.bound.entity.column, "source"), ENTITY), copy=False)
+        about.append(f"{ENTITY}: {plan.bound.entity.column}, the respondent")
+    return about

@@ -1,0 +1,217 @@
+"""The classes of a release, whatever method made it: which of its rows a reader cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Release
+from sqlanon.engines.base import Column, Engine
+from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
+from sqlanon.release.existing.people import PeopleColumns, people_in_no_class, shows_people
+from sqlanon.sources.bind_policy import bind
+from sqlanon.sources.item_lists import list_column, most_items
+from sqlanon.sources.source import BoundSource, own_object
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.classes.buckets import BucketRows, BucketValues, bucket_rows, rows_of_buckets, values_of_table
+from sqlanon.sql.classes.requirement import SqlRequirement
+from sqlanon.sql.classes.rows import Lists, Rows, RowsOfRequirements, rows_of
+from sqlanon.sql.questions.ask import BoundRequirement
+
+
+@dataclass(frozen=True)
+class ReleaseClasses:
+    """How the rows of a release fall into classes.
+
+    `bound` has the columns that tell classes apart as quasi-identifiers, and the sensitive attributes. For a release of
+    several tables, `values` says where the values of a sensitive attribute are, and `bucket_rows` where the rows
+    are, if some values are counterfeits. `columns` are those that are published. `people` are there where they are in
+    several tables.
+    """
+
+    bound: BoundPolicy
+    values: Mapping[str, BucketValues]
+    columns: tuple[Column, ...]
+    bucket_rows: BucketRows | None = None
+    people: PeopleColumns | None = None
+
+    def rows(
+        self,
+        sources: Mapping[str | None, exp.Table | exp.Subquery],
+        requirements: Sequence[SqlRequirement],
+        indexes: Sequence[int] | None = None,
+        guards: Mapping[str, str] | None = None,
+    ) -> list[RowsOfRequirements]:
+        """The released rows in `sources`, by fragment, each with the indexes of what they answer.
+
+        `indexes` are those of the requirements or statistics that can be answered, all by default; `guards` maps a
+        column of guarding nodes to the released one that has them.
+        """
+        indexes = tuple(range(len(requirements)) if indexes is None else indexes)
+        if not requirements:
+            return []
+        if self.people is not None:
+            return self.people.rows({name or "": rows for name, rows in sources.items()}, requirements, indexes)
+        if self.values:
+            named = {name: source for name, source in sources.items() if name is not None}
+            return list(rows_of_buckets(named, requirements, indexes, self.values, rows=self.bucket_rows))
+        keys = [(b.column, b.published_type) for b in self.bound.quasi_identifiers]
+        return rows_of_each(
+            requirements, indexes, keys, lambda names: rows_with_keys(self.bound, sources[None], names, guards)
+        )
+
+
+def rows_of_each(
+    requirements: Sequence[SqlRequirement],
+    indexes: Sequence[int],
+    keys: Sequence[Column],
+    rows: Callable[[Sequence[str]], Rows],
+) -> list[RowsOfRequirements]:
+    """The rows that requirements are asked of: those at `indexes`, each in the classes that it is about.
+
+    `rows` makes rows in the classes of any of the columns `keys`. Sets of items are counted in the classes of all
+    columns but that of the lists. Raises PolicyError where there is not one such column.
+    """
+    of_items = {
+        index: r for index in indexes if isinstance(r := requirements[index], BoundRequirement) and r.of_itemsets
+    }
+    of_classes = tuple(index for index in indexes if index not in of_items)
+    parts = [RowsOfRequirements(rows([name for name, _ in keys]), of_classes)] if of_classes else []
+    for index, requirement in of_items.items():
+        listed = list_column(requirement, keys)
+        others = rows([name for name, _ in keys if name != listed])
+        lists = Lists(column(listed), most_items(requirement))
+        parts.append(RowsOfRequirements(replace(others, lists=lists), (index,)))
+    return parts
+
+
+def rows_with_keys(
+    bound: BoundPolicy,
+    source: exp.Table | exp.Subquery,
+    keys: Sequence[str],
+    guards: Mapping[str, str] | None = None,
+    entity: str | None = None,
+) -> Rows:
+    """The rows of a relation that has the policy's sensitive attributes under their names; `keys` tell classes apart.
+
+    `guards` maps a column of guarding nodes to the column of `source` that holds them,
+    `entity` is the one that holds the respondents.
+    """
+    columns = {b.column: b.column for b in bound.sensitive} | dict(guards or {})
+    return rows_of(source, keys, {name: column(source_name) for name, source_name in columns.items()}, entity)
+
+
+def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
+    """The classes of a release, by the policy that it carries.
+
+    Raises PolicyError for tables without buckets, whose rows are in no class; PrivacyViolation if it does not have the
+    columns that its policy publishes, EngineError if it cannot be read.
+    """
+    if shows_people(release):
+        raise people_in_no_class(release.name)
+    several = any(made.fragment is not None for made in release.published)
+    if several and not any(a.reading is Reading.BUCKET for a in release.attributes):
+        raise PolicyError(
+            f"{release.name} shows its rows in several tables without buckets, so that they are in no classes",
+            hint="MEASURE ... WITH FIGURES (membership) and ESTIMATE can be asked of it",
+        )
+    columns = tuple(_published_columns(engine, release))
+    bound = _bound(engine, release, _policy_of_classes(policy_of(release), release), columns)
+    tables = {made.fragment or "": _readings(release, made.fragment) for made in release.published}
+    return ReleaseClasses(bound, _values(release, bound), columns, bucket_rows(tables))
+
+
+def _readings(release: Release, fragment: str | None) -> list[tuple[str, Reading]]:
+    return [(attribute.name, attribute.reading) for attribute in release.attributes_of(fragment)]
+
+
+def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
+    """A release of people in several tables, who are in classes by what a requirement says is known of them.
+
+    Raises as `classes_of` does.
+    """
+    policy, columns = policy_of(release), tuple(_published_columns(engine, release))
+    # Labels are of another type than the values that a hierarchy fits.
+    roles = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    attributes = tuple(Attribute(a.name, a.role) for a in policy.all_attributes if a.role in roles)
+    bound = _bound(engine, release, replace(policy, attributes=attributes, related=()), columns)
+    tables = {made.fragment or "": _readings(release, made.fragment) for made in release.published}
+    people = PeopleColumns(policy, tables, tuple(b.column for b in bound.sensitive))
+    return ReleaseClasses(bound, {}, columns, people=people)
+
+
+def no_classes(engine: Engine, release: Release) -> ReleaseClasses:
+    """A release whose rows nobody puts into classes; raises as `classes_of` does."""
+    columns = tuple(_published_columns(engine, release))
+    return ReleaseClasses(_bound(engine, release, replace(policy_of(release), attributes=()), columns), {}, columns)
+
+
+def not_released(release: Release, error: PolicyError) -> PrivacyViolation:
+    """What is raised where a release does not fit the policy that it carries."""
+    return PrivacyViolation(f"{release.name} is not what was released: {error.message}", hint="create it again")
+
+
+def _bound(engine: Engine, release: Release, policy: Policy, columns: tuple[Column, ...]) -> BoundPolicy:
+    hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
+    source = BoundSource(columns, own_object(engine, release.published[0].name), None, stable=False)
+    try:
+        return bind(policy, source, hierarchies, fingerprint="")
+    except PolicyError as error:
+        raise not_released(release, error) from None
+
+
+def _published_columns(engine: Engine, release: Release) -> Iterator[Column]:
+    """The columns of what is released, each once, and those of several tables under the names of the source's columns.
+
+    So a sensitive attribute has its own name, and not that of the column of values.
+    """
+    known: set[str] = set()
+    for made in release.published:
+        columns = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
+        behind = {fold(a.name): a.source for a in release.attributes_of(made.fragment)}
+        for name, kind in columns:
+            named = behind.get(fold(name)) or name
+            if fold(named) not in known:
+                known.add(fold(named))
+                yield named, kind
+
+
+def _policy_of_classes(policy: Policy, release: Release) -> Policy:
+    """The policy by which a release is checked: the columns that tell its classes apart, and the sensitive ones.
+
+    A method may add columns to the policy's quasi-identifiers, or replace them by one.
+    """
+    buckets = any(a.reading is Reading.BUCKET for a in release.attributes)
+    keys = dict.fromkeys(() if buckets else (a.name for a in policy.quasi_identifiers))
+    known = {fold(name) for name in keys}
+    keys |= dict.fromkeys(
+        a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and fold(a.name) not in known
+    )
+    quasi = [Attribute(name, Role.QUASI_IDENTIFIER) for name in keys]
+    return replace(policy, attributes=(*quasi, *policy.having(Role.SENSITIVE)))
+
+
+def _values(release: Release, bound: BoundPolicy) -> dict[str, BucketValues]:
+    """Where the values of each sensitive attribute are; empty for a release of one table or view."""
+    names = {made.fragment for made in release.published}
+    if names == {None}:
+        return {}
+    sensitive = [b.column for b in bound.sensitive]
+    values: dict[str, BucketValues] = {}
+    for name in names:
+        columns = [(a.name, a.source, a.reading) for a in release.attributes_of(name)]
+        values |= values_of_table(name or "", columns, sensitive)
+    bucketed = {a.fragment for a in release.attributes if a.reading is Reading.BUCKET}
+    if set(values) != set(sensitive) or bucketed != names:
+        raise CatalogError(
+            f"release {release.name}: its rows in the catalog do not say which of its tables has which values",
+            hint="they were changed by hand: create the release again",
+        )
+    return {name: values[name] for name in sensitive}

@@ -1,0 +1,291 @@
+"""How each column of a release is to be read: from what the catalog, or an export's certificate, records of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.reading import Reading
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.axes import axis_of
+from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel, bucketed_value
+from sqlanon.sources.column_types import ENUM
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.cells.value_ranks import by_value
+from sqlanon.sql.classes.buckets import people_of_buckets
+from sqlanon.sql.hierarchies.base import builder, functional
+from sqlanon.sql.release.region_rows import ENDS
+
+_WHY = {
+    Role.IDENTIFIER: "identifiers are not published",
+    Role.ENTITY: "respondents are not published",
+}
+_BY_RANGE = "it is published as ranges by bucket"
+_BY_ITEM = "it is published as labels of the items in lists"
+# A value that stands for one of the source's columns, in a row of the release.
+_RECODED = (Reading.LABEL, Reading.RANGE, Reading.CENTROID)
+_OF_A_ROW = (Reading.EXACT, *_RECODED)
+
+
+@dataclass(frozen=True)
+class RecordedColumn:
+    """A published column, how it is read, and the source's column behind it.
+
+    `levels` are those that its labels may be at, None where any may occur.
+    """
+
+    name: str
+    reading: Reading
+    source: str
+    levels: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class RecordedTable:
+    """A published table: its columns, and its rows wherever they are."""
+
+    columns: Sequence[RecordedColumn]
+    rows: exp.Query
+
+    def having(self, *readings: Reading) -> list[RecordedColumn]:
+        """The columns that are read in one of these ways."""
+        return [part for part in self.columns if part.reading in readings]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What is recorded of a release.
+
+    `types` are those of the source's columns, by their folded names. `stored` are the hierarchies whose labels are at
+    hand, by folded names; other stored hierarchies tell nothing of the values below a label.
+    """
+
+    name: str
+    policy: Policy
+    tables: Sequence[RecordedTable]
+    types: Mapping[str, str]
+    hierarchies: Mapping[str, tuple[HierarchyDefinition, int]]
+    stored: frozenset[str]
+    withheld: int | None
+
+    def having(self, *readings: Reading) -> list[RecordedColumn]:
+        """The columns of all tables that are read in one of these ways."""
+        return [part for table in self.tables for part in table.having(*readings)]
+
+
+def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
+    """The release as an estimate reads it; `names` are those by which a query may call its source.
+
+    The rows are those of the table that links the others, if there is one, and else of the first. In other tables, and
+    where rows have buckets, values are known by bucket only: each is one row's of the source (Xiao and Tao, Anatomy,
+    definition 3; De Capitani di Vimercati et al., Fragments and loose associations, 2010). A table without buckets or
+    groups is one bucket, of all rows.
+
+    Raises PolicyError where nothing says how the tables belong together.
+    """
+    rows = _rows(recorded)
+    exact = {fold(part.source): part.name for part in rows.having(Reading.EXACT)}
+    generalized = {fold(part.source): _generalized(recorded, rows, part) for part in rows.having(*_RECODED)}
+    bucketed = tuple(_bucketed(recorded, rows))
+    # Where no column of the rows is known by itself, all values are in the separate tables.
+    separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
+    if separate and (exact or generalized):
+        raise _do_not_fit(recorded)
+    known = {*exact, *generalized, *(name for item in bucketed for name in item.columns)}
+    of_policy = {fold(attribute.name) for attribute in recorded.policy.attributes}
+    counterfeits = _counterfeits(recorded)
+    return ReleaseModel(
+        name=recorded.name,
+        rows=rows.rows if counterfeits is None else _people(rows, counterfeits),
+        names=tuple(names),
+        exact={name: column for name, column in exact.items() if name in of_policy},
+        generalized=generalized,
+        hidden=_reasons(recorded, known, "no fragment has it" if separate else "it is not published"),
+        bucketed=bucketed,
+        counterfeits=counterfeits,
+        separate_tables=separate,
+        withheld=recorded.withheld,
+        enums=_enums(recorded),
+    )
+
+
+def _rows(recorded: Recorded) -> RecordedTable:
+    """The table of the rows; raises PolicyError where several tables show people."""
+    if recorded.having(Reading.RESPONDENT):
+        raise PolicyError(
+            f"{recorded.name} shows people in several tables, and an estimate is of the rows of one",
+            hint="count in SQL what its tables show: they are joined by the numbers of the people",
+        )
+    linking = [table for table in recorded.tables if table.having(Reading.LINK)]
+    return (linking or recorded.tables)[0]
+
+
+def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:
+    """The values of each table that are known by bucket only, and how many rows have them.
+
+    A table's buckets are those of the rows' column of buckets, and its groups those of the rows' next link.
+    """
+    links = iter(rows.having(Reading.LINK))
+    buckets = rows.having(Reading.BUCKET)
+    if len(rows.having(Reading.LINK)) != len([table for table in recorded.tables if table.having(Reading.GROUP)]):
+        raise _do_not_fit(recorded)
+    for table in recorded.tables:
+        values, groups, buckets_of_table = (
+            table.having(reading) for reading in (Reading.BUCKET_VALUE, Reading.GROUP, Reading.BUCKET)
+        )
+        if not values:
+            continue
+        if buckets_of_table and (groups or not buckets):
+            raise _do_not_fit(recorded)
+        names = tuple(fold(part.source) for part in values)
+        if not buckets_of_table:
+            key, link = (groups[0].name, next(links).name) if groups else (None, None)
+            yield BucketedColumns(names, _weighted(table, key, values), link)
+        elif table is rows:
+            bucket = buckets_of_table[0]
+            yield BucketedColumns(names, _counted_rows(table, bucket, values), bucket.name)
+        else:
+            yield BucketedColumns(names, _weighted(table, buckets_of_table[0].name, values), buckets[0].name)
+
+
+def _counterfeits(recorded: Recorded) -> exp.Query | None:
+    """How many values of each bucket no row has, where a table says it."""
+    for table in recorded.tables:
+        for part in table.having(Reading.COUNTERFEITS):
+            [bucket] = table.having(Reading.BUCKET)
+            # A file may have numbers as texts.
+            number = exp.cast(column(part.name), "BIGINT")
+            return exp.select(alias(column(bucket.name), "bucket"), alias(number, "n")).from_(
+                table.rows.copy().subquery("published")
+            )
+    return None
+
+
+def _people(table: RecordedTable, counterfeits: exp.Query) -> exp.Query:
+    """The rows of a release with counterfeits; where these are among them, as many fewer, without their values.
+
+    All rows of a bucket show the same then, but for the values, and nobody can tell which ones are counterfeits.
+    """
+    if not table.having(Reading.BUCKET_VALUE):
+        return table.rows
+    [bucket] = table.having(Reading.BUCKET)
+    columns = [part.name for part in table.having(*_OF_A_ROW)]
+    return people_of_buckets(table.rows.copy().subquery("published"), bucket.name, counterfeits.copy(), columns)
+
+
+def _do_not_fit(recorded: Recorded) -> PolicyError:
+    return PolicyError(f"{recorded.name}: its columns do not say how its tables belong together")
+
+
+def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn]) -> exp.Select:
+    """The values of each bucket, and the rows of it that have them: the table's count, or 1 where it has none."""
+    counts = table.having(Reading.COUNT)
+    outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
+    weight = exp.cast(column(counts[0].name) if counts else literal(1), "DOUBLE")
+    bucket = column(key) if key else literal(0)
+    rows = exp.select(alias(bucket, "bucket"), *outputs, alias(weight, "weight"))
+    return rows.from_(table.rows.copy().subquery("published"))
+
+
+def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence[RecordedColumn]) -> exp.Select:
+    """The values of each bucket, and how many of its rows have them, counted from the rows."""
+    keys = [column(bucket.name), *(column(part.name) for part in values)]
+    outputs = [alias(part.copy(), bucketed_value(index)) for index, part in enumerate(keys[1:])]
+    weight = exp.cast(f.count(), "DOUBLE")
+    counted = exp.select(alias(keys[0].copy(), "bucket"), *outputs, alias(weight, "weight"))
+    return counted.from_(table.rows.copy().subquery("released")).group_by(*keys)
+
+
+def _reasons(recorded: Recorded, known: Collection[str], why: str) -> dict[str, str]:
+    """The reason why each column of the policy that is not `known` is not published; `why` without another one."""
+    reasons = {fold(part.source): _BY_RANGE for part in recorded.having(Reading.BUCKET_RANGE)}
+    reasons |= {fold(part.source): _BY_ITEM for part in recorded.having(Reading.ITEM_LABELS)}
+    hidden = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
+    return {name: _why_hidden(item, reasons.get(name, why)) for name, item in hidden.items() if name not in known}
+
+
+def _why_hidden(attribute: Attribute, why: str) -> str:
+    return "tokens stand for its values" if attribute.pseudonym else _WHY.get(attribute.role, why)
+
+
+def _enums(recorded: Recorded) -> frozenset[str]:
+    return frozenset(name for name, kind in recorded.types.items() if kind == ENUM)
+
+
+def _generalized(recorded: Recorded, table: RecordedTable, part: RecordedColumn) -> Generalized:
+    """A column whose values stand for several of the source's."""
+    bound = _bound(recorded, _attribute(recorded, part), part.name)
+    levels = tuple(range(bound.height + 1)) if part.levels is None else part.levels
+    ends = _ends(table, part)
+    missing = bound.hierarchy is not None and builder(bound.hierarchy.kind).STORED and not bound.stored
+    if missing and (ends or part.reading is not Reading.LABEL):
+        return Generalized(bound, (part.name,), ("any",))
+    if bound.stored:
+        forms, listed_levels = {
+            Reading.LABEL: (("listed", "star"), levels),
+            Reading.RANGE: (("listed_range",), ()),
+            Reading.CENTROID: (("listed", "any"), ()),
+        }[part.reading]
+        return Generalized(bound, (part.name,), forms, levels=listed_levels)
+    if ends and by_value(bound) and axis_of(bound.type):
+        nulls = {Reading.RANGE: "range", Reading.LABEL: "star", Reading.CENTROID: "any"}[part.reading]
+        return Generalized(bound, (part.name, *ends), ("bounds",), (nulls,))
+    if part.reading is Reading.RANGE:
+        return Generalized(bound, (part.name,), ("range" if by_value(bound) else "tree_range",))
+    if part.reading is Reading.CENTROID:
+        return Generalized(bound, (part.name,), ("any",))
+    return Generalized(bound, (part.name,), _forms(bound, levels))
+
+
+def _attribute(recorded: Recorded, part: RecordedColumn) -> Attribute:
+    named = [attribute for attribute in recorded.policy.attributes if fold(attribute.name) == fold(part.source)]
+    if not named:
+        raise PolicyError(f"{recorded.name}: its policy has no column {part.source}")
+    return named[0]
+
+
+def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
+    """The columns with the ends of a column's range; none where there are not both."""
+    readings = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
+    names = [
+        bound.name
+        for end, reading in zip(ENDS, readings, strict=True)
+        for bound in table.having(reading)
+        if fold(bound.name) == fold(f"{part.name}_{end}")
+    ]
+    return tuple(names) if len(names) == len(ENDS) else ()
+
+
+def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:
+    """The column as it was bound, without a stored hierarchy that is not at hand, since its labels tell nothing."""
+    kind = recorded.types.get(fold(name), "")
+    kind = "VARCHAR" if kind == ENUM else kind
+    if attribute.hierarchy is None:
+        return BoundAttribute(attribute, name, kind, kind)
+    definition, height = recorded.hierarchies[fold(attribute.hierarchy)]
+    stored = fold(attribute.hierarchy) in recorded.stored
+    return BoundAttribute(attribute, name, kind, kind, definition, stored=stored, height=height)
+
+
+def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
+    """How to read the labels of these levels."""
+    forms: list[str] = []
+    if 0 in levels:
+        forms.append("value")
+    if any(0 < level < bound.height for level in levels) and bound.hierarchy is not None:
+        kind = bound.hierarchy.kind
+        reading = "any" if builder(kind).STORED else functional(kind).READ_AS
+        if reading == "any":
+            return ("any",)
+        forms.append(reading)
+    if bound.height in levels:
+        forms.append("star")
+    # A mask without stars is the text itself.
+    return tuple(form for form in forms if not (form == "value" and "mask" in forms))

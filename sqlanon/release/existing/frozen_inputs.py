@@ -1,0 +1,157 @@
+"""The catalog's copies of the tables that a release reads besides its source, so that these may change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError
+from sqlanon.sql.build.expressions import as_text, exists, insert, into, is_null, not_
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.release.recode import Recoding
+
+# A requirement that reads one of these needs the hierarchy of a sensitive attribute.
+_OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
+
+_TAXONOMY = ("release_id", "attribute", "value", "level", "label")
+
+
+def _stored_name(bound: BoundAttribute) -> str:
+    if bound.hierarchy is None:
+        raise InternalError(f"{bound.column} has no hierarchy to keep")
+    return bound.hierarchy.name
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The tables that copies are written to: of labels, of whole hierarchies, and of the ranges of values."""
+
+    recoding: QualifiedName
+    taxonomy: QualifiedName
+    value_range: QualifiedName
+
+    @property
+    def names(self) -> tuple[QualifiedName, QualifiedName, QualifiedName]:
+        return self.recoding, self.taxonomy, self.value_range
+
+
+CATALOG = Copies(
+    QualifiedName(("anon", "release_recoding")),
+    QualifiedName(("anon", "release_taxonomy")),
+    QualifiedName(("anon", "release_value_range")),
+)
+
+
+def freeze(
+    engine: Engine,
+    release_id: str,
+    policy: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    recodings: Sequence[Recoding],
+    to: Copies = CATALOG,
+) -> None:
+    """Copies what a release reads besides its source and its public table."""
+    for recoding in recodings:
+        if _is_frozen(recoding):
+            _freeze_labels(engine, release_id, recoding, to)
+    _freeze_taxonomies(engine, release_id, policy, requirements, to)
+    _freeze_ranges(engine, release_id, policy.ranges, to)
+
+
+def _is_frozen(recoding: Recoding) -> bool:
+    """Whether `freeze` copies the labels of a recoding: those that the catalog lists, where any of them is shown."""
+    return recoding.is_read and recoding.bound.stored
+
+
+def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copies) -> None:
+    """Copies a stored hierarchy's labels at the level of a quasi-identifier, or at all if rounds have several."""
+    if recoding.mixed:
+        _freeze_all(engine, release_id, recoding.bound, 0, to)
+        # NULL stays a value of its own where the hierarchy does not list it.
+        row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
+        listed = exp.select(literal(1)).from_(relation(to.taxonomy))
+        listed = listed.where(*_of_attribute(release_id, recoding.bound), is_null(column("value")))
+        unlisted = exp.select(*row).from_(exp.select(literal(1)).subquery("single_row"))
+        unlisted = unlisted.where(not_(exists(listed)))
+        engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), unlisted))
+        return
+    rows = (
+        exp.select(
+            alias(literal(release_id), "release_id"),
+            alias(literal(recoding.bound.column), "attribute"),
+            column("value"),
+            column("label"),
+        )
+        .from_(relation(("anon", "hierarchy_value")))
+        .where(
+            column("hierarchy").eq(_stored_name(recoding.bound)),
+            column("level").eq(recoding.level),
+        )
+    )
+    table = relation(to.recoding)
+    engine.run(insert(table, rows))
+    # NULL stays a value of its own where the hierarchy does not list it.
+    unlisted = (
+        exp.select(rows.expressions[0].copy(), rows.expressions[1].copy(), exp.Null(), exp.Null())
+        .from_(exp.select(literal(1)).subquery("single_row"))
+        .where(not_(exists(rows.copy().where(is_null(column("value"))))))
+    )
+    engine.run(insert(table.copy(), unlisted))
+
+
+def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
+    """Removes the labels of a snapshot: its rows show them, and the copy has values that were suppressed."""
+    frozen = [recoding for recoding in recodings if _is_frozen(recoding)]
+    if any(not recoding.mixed for recoding in frozen):
+        engine.run(exp.delete(relation(CATALOG.recoding), where=column("release_id").eq(release_id)))
+    for recoding in frozen:
+        if recoding.mixed:
+            labels = exp.and_(*_of_attribute(release_id, recoding.bound))
+            engine.run(exp.delete(relation(CATALOG.taxonomy), where=labels))
+
+
+def _of_attribute(release_id: str, bound: BoundAttribute) -> list[exp.Expr]:
+    return [
+        column("release_id").eq(release_id),
+        column("attribute").eq(bound.column),
+    ]
+
+
+def _freeze_taxonomies(
+    engine: Engine, release_id: str, policy: BoundPolicy, requirements: Sequence[BoundRequirement], to: Copies
+) -> None:
+    """Copies the stored hierarchy of each sensitive attribute that a requirement looks values up in."""
+    reading = [r for r in requirements if any(name in r.reads for name in _OF_HIERARCHY)]
+    attributes = {name for requirement in reading for name in requirement.attributes}
+    for bound in policy.sensitive:
+        if bound.stored and bound.column in attributes:
+            # Level 0 is the value itself, which the other levels have, too; a flat list has no other level.
+            _freeze_all(engine, release_id, bound, min(1, bound.height - 1), to)
+
+
+def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: int, to: Copies) -> None:
+    """Copies a stored hierarchy from a level up."""
+    rows = (
+        exp.select(literal(release_id), literal(bound.column), column("value"), column("level"), column("label"))
+        .from_(relation(("anon", "hierarchy_value")))
+        .where(
+            column("hierarchy").eq(_stored_name(bound)),
+            column("level") >= lowest,
+        )
+    )
+    engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), rows))
+
+
+def _freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, QualifiedName]], to: Copies) -> None:
+    """Copies the tables of ranges that requirements name, each under the requirement's index."""
+    for index, table in ranges:
+        text = as_text(column("value"))
+        rows = exp.select(literal(release_id), literal(index), text, column("low"), column("high"))
+        columns = ("release_id", "requirement", "value", "low", "high")
+        engine.run(insert(into(relation(to.value_range), columns), rows.from_(relation(table))))

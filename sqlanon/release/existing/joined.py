@@ -1,0 +1,116 @@
+"""Releases that a reader may join with others."""
+
+from __future__ import annotations
+
+from sqlanon.catalog import releases
+from sqlanon.catalog.digests import require_own_rows
+from sqlanon.catalog.snapshot import hierarchies_of, joined_with, policy_of, types_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import Measurement
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.release.existing.content import has_checked_rows
+from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.sources.joins.join import Join
+from sqlanon.sources.joins.measured import owners
+from sqlanon.sources.joins.requirements import bind_joined, of_join
+from sqlanon.sources.joins.side import Side, require_same_hierarchy
+from sqlanon.sources.source import own_object, qualified
+from sqlanon.sql.build.names import relation
+
+
+def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
+    """A release as a side of a join.
+
+    Raises PolicyError for one of several tables, and as `require_own_columns` does.
+    """
+    require_own_columns(engine, release)
+    if any(made.fragment is not None for made in release.published):
+        raise PolicyError(f"{release.name} has several tables, of which none shows all of a row", part=("release",))
+    return Side(
+        engine=engine,
+        scratch=scratch,
+        name=release.name,
+        rows=relation(own_object(engine, release.name)),
+        policy=policy_of(release),
+        hierarchies=hierarchies_of(release),
+        columns={fold(attribute.name): attribute for attribute in release.attributes},
+        recoded=frozenset(fold(a.name) for a in release.attributes if len(a.rounds) > 1),
+    )
+
+
+def joined_release(engine: Engine, policy: Policy) -> Release:
+    """The release that a policy joins, by its name now, whose rows are those that were checked when it was made.
+
+    Raises PolicyError where there is none, or a live view, CatalogError where its rows in the catalog were changed, and
+    as `require_own_columns` does.
+    """
+    assert policy.joined is not None
+    release = releases.find(engine, qualified(engine, policy.joined.release))
+    if release is None:
+        raise PolicyError(
+            f"{policy}: there is no release {policy.joined.release}, with which its releases may be joined",
+            hint="make it first, or a policy that joins another",
+        )
+    require_own_rows(engine, release)
+    if release.kind != "table":
+        raise PolicyError(
+            f"{policy}: {release.name} is a live view, and what a join with it tells changes with its source",
+            hint="join a snapshot, CREATE ANONYMIZED TABLE",
+        )
+    require_own_columns(engine, release)
+    if not has_checked_rows(engine, release):
+        raise PrivacyViolation(
+            f"{policy}: {release.name} does not have the rows any more that were checked when it was made",
+            hint="create it again",
+        )
+    return release
+
+
+def of_recorded(engine: Engine, release: Release) -> Release:
+    """The release whose join with this one was measured when this one was made.
+
+    Raises PrivacyViolation where another has its name by now, and as `joined_release` does.
+    """
+    other = joined_release(engine, policy_of(release))
+    if other.release_id != joined_with(release):
+        raise PrivacyViolation(
+            f"{other.name} is not the release any more with which {release.name} was joined when it was made",
+            hint=f"create {release.name} again: it is then joined with the one that is there now",
+        )
+    return other
+
+
+def joined_measurements(engine: Engine, release: Release) -> tuple[Measurement, ...]:
+    """What a release comes to now in what its policy requires of its join with another, counted from both.
+
+    Nothing where it requires nothing. Raises as `of_recorded` does, and PolicyError where labels cannot be compared.
+    """
+    policy = policy_of(release)
+    if policy.joined is None:
+        return ()
+    other = of_recorded(engine, release)
+    with Scratch(engine) as scratch:
+        sides = [side_of(engine, each, scratch) for each in (release, other)]
+        second, first = sides
+        tops: dict[str, int] = {}
+        for name in map(fold, policy.joined.columns):
+            for side in sides:
+                side.require_comparable(name)
+            if second.level(name) != first.level(name) and not (second.is_hidden(name) or first.is_hidden(name)):
+                require_same_hierarchy(engine, sides, name)
+            tops[name] = second.columns[name].height or 1
+        requirements = bind_joined(of_join(policy))
+        owner_lists = tuple(owners(r, (second.name, first.name), (second.columns, first.columns)) for r in requirements)
+        join = Join(first, tops, requirements, owner_lists)
+        return join.measured({name: second.level(name) for name in tops}, second.counted)
+
+
+def types_of_columns(release: Release) -> dict[str, str]:
+    """The types of the source's columns behind those of a release, by the folded names of these."""
+    types = {fold(name): kind for name, kind in types_of(release).items()}
+    names = {fold(a.name): fold(a.source or a.name) for a in release.attributes}
+    return {name: types[source] for name, source in names.items() if source in types}

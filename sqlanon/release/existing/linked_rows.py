@@ -1,0 +1,76 @@
+"""The rows of a release as one table: what is known by bucket only is linked at random within the bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, cast, identical, order_by, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+_ROW, _DRAWN, _LINK = "row", "drawn", "link"
+
+
+def shown_as(model: ReleaseModel, name: str) -> exp.Expr | None:
+    """The released rows' own column of a column of the source, by its folded name; None where a row has none."""
+    if name in model.exact:
+        return column(model.exact[name], _ROW)
+    if name in model.generalized:
+        return column(model.generalized[name].keys[0], _ROW)
+    return None
+
+
+def linked_rows(scratch: Scratch, model: ReleaseModel, names: Sequence[str], seed: int) -> exp.Select:
+    """The released rows with these columns of the source, by their folded names, under the numbers of their positions.
+
+    Of each set of columns that is known by bucket, the rows of a bucket get its values in an order that the seed draws,
+    as Li, Li, Zhang and Molloy (Slicing, 2012, section 6.1) have it. All names are shown by the release.
+    """
+    linked = [name for name in names if shown_as(model, name) is None]
+    positions = model.positions_for(linked)
+    sets: dict[int, dict[int, str]] = {}
+    for index, name in enumerate(names):
+        if name in linked:
+            number, at = positions[name]
+            sets.setdefault(number, {})[index] = bucketed_value(at)
+    rows = exp.select("*", alias(window(f.row_number()), _DRAWN)).from_(model.rows.subquery("released"))
+    table = scratch.table("rows", rows)
+    links = [_numbered_within(seed, number, model.bucketed[number].bucket) for number in sets]
+    numbered = exp.select("*", *(alias(link, f"{_LINK}_{number}") for link, number in zip(links, sets, strict=True)))
+    query = exp.select().from_(numbered.from_(relation(table)).subquery(_ROW))
+    for number, columns in sets.items():
+        bucket = model.bucketed[number].bucket
+        table = scratch.table("values", _expanded(model, number))
+        of_set = f"set_{number}"
+        order = _numbered_within(seed + 1, number, "bucket")
+        drawn = exp.select("*", alias(order, _LINK)).from_(relation(table)).subquery(of_set)
+        same: exp.Expr = column(f"{_LINK}_{number}", _ROW).eq(column(_LINK, of_set))
+        if bucket is not None:
+            same = exp.and_(same, identical(column(bucket, _ROW), column("bucket", of_set)))
+        query = query.join(drawn, on=same, copy=False)
+        query = query.select(
+            *(alias(column(value, of_set), str(index)) for index, value in columns.items()), copy=False
+        )
+    of_rows = {index: shown_as(model, name) for index, name in enumerate(names) if name not in linked}
+    return query.select(*(alias(value, str(index)) for index, value in of_rows.items() if value), copy=False)
+
+
+def _expanded(model: ReleaseModel, number: int) -> exp.Select:
+    """The values of each bucket, a row for each row that they stand for, with the numbers of the rows."""
+    copies = f.unnest(f.call("range", cast(column("weight"), "BIGINT")))
+    every_row = exp.select("*", alias(copies, "copy")).from_(model.bucketed[number].values.subquery("published"))
+    # Equal rows may change places; any other order would be one that nobody draws again.
+    keys = ["bucket", *(bucketed_value(index) for index in range(len(model.bucketed[number].columns)))]
+    order = order_by(*(ascending(column(key)) for key in keys))
+    return exp.select("*", alias(window(f.row_number(), order=order), _DRAWN)).from_(every_row.subquery("expanded"))
+
+
+def _numbered_within(seed: int, number: int, bucket: str | None) -> exp.Expr:
+    """The position of a row within its bucket, in an order that is drawn."""
+    drawn = f.call("md5_number", f.call("concat", literal(f"{seed} {number} "), column(_DRAWN)))
+    order = order_by(ascending(drawn), ascending(column(_DRAWN)))
+    return window(f.row_number(), [] if bucket is None else [column(bucket)], order)

@@ -1,0 +1,145 @@
+"""Which tuples the tables of a release can be joined to: what a reader may take for rows of its source.
+
+Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), sections 5 and 6.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.reading import Reading
+from sqlanon.errors import PolicyError
+from sqlanon.release.existing.estimable import RecordedColumn, RecordedTable
+from sqlanon.sql.build.names import alias, column
+
+# What a column shows that is no value of the source's, in words.
+_OTHER_VALUES = (
+    ((Reading.LABEL, Reading.RANGE, Reading.CENTROID, Reading.BUCKET_RANGE), "recoded"),
+    ((Reading.ITEM_LABELS,), "as labels of the items in lists"),
+    ((Reading.LOWER_BOUND, Reading.UPPER_BOUND), "as ends of ranges"),
+    ((Reading.TOKEN,), "as tokens"),
+    ((Reading.RESPONDENT,), "as numbers of people"),
+)
+_HINT = (
+    "membership can be measured where the source's values are published, in buckets, in fragments or in groups of a "
+    "loose association"
+)
+
+
+def attribute_name(index: int) -> str:
+    """What the attribute at this index is called in the queries of a matching."""
+    return f"attribute_{index}"
+
+
+def link_name(index: int) -> str:
+    """What the bucket, or the group in the table at this index among those with groups, is called in them."""
+    return f"link_{index}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """Attributes whose values a release shows together: a column, as slicing calls it.
+
+    `attributes` are indexes of those of the matching. `values` has a row for each combination of values that a bucket
+    or group has: `attribute_name` of each attribute and, unless all rows are in one bucket, `link_name` of `link`.
+    """
+
+    attributes: tuple[int, ...]
+    link: int | None
+    values: exp.Query
+
+
+@dataclass(frozen=True)
+class Matching:
+    """When a tuple of a release's attributes matches a bucket: if, of each column, the bucket has the tuple's values.
+
+    `attributes` are columns of the source. `buckets` has a row for each bucket, `link_name` of each link that a column
+    has; it is None where all rows are in one bucket.
+    """
+
+    attributes: tuple[str, ...]
+    columns: tuple[Column, ...]
+    buckets: exp.Query | None
+
+
+def matching_of(name: str, tables: Sequence[RecordedTable]) -> Matching:
+    """The columns and buckets of a release of these tables, by how their columns are read.
+
+    What a table has of each row is a column, and so is what it has of each bucket or group. A bucket is one by its
+    number; where a table links groups, it is the groups that a row of this table names.
+
+    Raises PolicyError where a published value may not be the source's, and where nothing says how the tables belong
+    together.
+    """
+    _require_values(name, tables)
+    parts = [part for table in tables for part in table.having(Reading.EXACT, Reading.BUCKET_VALUE)]
+    names = {fold(part.source): part.source for part in parts}
+    indexes = {name: index for index, name in enumerate(names)}
+    keys = [next(iter(table.having(Reading.BUCKET, Reading.GROUP)), None) for table in tables]
+    links = _links(keys)
+    columns = [
+        _column(table, parts, (key, link), [indexes[fold(part.source)] for part in parts])
+        for table, key, link in zip(tables, keys, links, strict=True)
+        for parts in (table.having(Reading.EXACT), table.having(Reading.BUCKET_VALUE))
+        if parts
+    ]
+    return Matching(tuple(names.values()), tuple(columns), _buckets(name, tables, keys))
+
+
+def _require_values(name: str, tables: Sequence[RecordedTable]) -> None:
+    """Raises PolicyError where a column has labels, ranges or tokens, and where none has values."""
+    columns = [part for table in tables for part in table.columns]
+    for readings, form in _OTHER_VALUES:
+        if names := dict.fromkeys(part.source for part in columns if part.reading in readings):
+            raise PolicyError(
+                f"{name} shows {', '.join(names)} {form}, so it does not say which tuples match it", hint=_HINT
+            )
+    if not any(part.reading in (Reading.EXACT, Reading.BUCKET_VALUE) for part in columns):
+        raise PolicyError(f"{name} shows no values of its source", hint=_HINT)
+
+
+def _links(keys: Sequence[RecordedColumn | None]) -> list[int | None]:
+    """The index of each table's link: that of its group among the tables with groups, 0 of a bucket."""
+    links: list[int | None] = []
+    groups = 0
+    for key in keys:
+        links.append(None if key is None else groups)
+        groups += key is not None and key.reading is Reading.GROUP
+    return links
+
+
+def _buckets(name: str, tables: Sequence[RecordedTable], keys: Sequence[RecordedColumn | None]) -> exp.Select | None:
+    """The buckets of a release: those of a column of buckets, or the groups that are linked; None for a single one."""
+    linking = [(table, links) for table in tables if (links := table.having(Reading.LINK))]
+    by_table = [(table, key) for table, key in zip(tables, keys, strict=True) if key]
+    groups = sum(key.reading is Reading.GROUP for _, key in by_table)
+    bucketed = [(table, [key]) for table, key in by_table if key.reading is Reading.BUCKET]
+    links_of_all = sum(len(links) for _, links in linking)
+    if len(linking) > 1 or links_of_all != groups or (linking and bucketed):
+        raise PolicyError(f"{name}: its columns do not say how its tables belong together")
+    for table, parts in (*linking, *bucketed):
+        return _distinct(table, [(part.name, link_name(index)) for index, part in enumerate(parts)])
+    return None
+
+
+def _column(
+    table: RecordedTable,
+    parts: Sequence[RecordedColumn],
+    link: tuple[RecordedColumn | None, int | None],
+    attributes: Sequence[int],
+) -> Column:
+    """What a table has of these attributes, in each of its buckets or groups."""
+    key, index = link
+    named = [] if key is None or index is None else [(key.name, link_name(index))]
+    named += [(part.name, attribute_name(number)) for part, number in zip(parts, attributes, strict=True)]
+    return Column(tuple(attributes), index, _distinct(table, named))
+
+
+def _distinct(table: RecordedTable, named: Sequence[tuple[str, str]]) -> exp.Select:
+    """The combinations of values of some columns that occur in a table, each under another name."""
+    outputs = [alias(column(name), output) for name, output in named]
+    return exp.select(*outputs).distinct().from_(table.rows.copy().subquery("published"))

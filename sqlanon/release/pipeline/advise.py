@@ -1,0 +1,131 @@
+"""What other options, and other methods, would reach: tried in a dry run, so that what is said is true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sqlanon.domain.adjustable import Adjustable
+from sqlanon.domain.choice import Choice
+from sqlanon.domain.counts import counted
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import Value
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.methods.registry import BASELINES, METHODS, find_method
+from sqlanon.methods.shared.arguments import arguments_of, called, required
+from sqlanon.methods.shared.wording import loss_text
+from sqlanon.release.pipeline.encode import encode_stage, solve_stage
+from sqlanon.release.pipeline.limits import require_within
+from sqlanon.release.pipeline.stages import Advised, Bound, Chosen, Explained, Resolved
+
+Arguments = Sequence[tuple[str, Value]]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A dry run makes other choices too, of at most `rows` rows and `nodes` nodes: each takes as long as the first.
+
+    What loses less by a share of `less` or more is worth a row; where the loss is below `loss`, little is left to be
+    gained, and nothing is tried.
+    """
+
+    rows: int = 200_000
+    nodes: int = 20_000
+    less: float = 0.1
+    loss: float = 0.05
+
+
+sizes = Adjustable(Sizes())
+
+
+def advise_stage(explained: Explained) -> Advised:
+    """Tries what might lose clearly less than the choice, and says what it loses and leaves out."""
+    chosen = explained.chosen
+    return Advised(explained, tuple(_advice(chosen)) if _is_worth_trying(chosen) else ())
+
+
+def _is_worth_trying(chosen: Chosen) -> bool:
+    choice, searched = chosen.choice, chosen.choice.searched
+    # Other methods are not tried where rows are on another engine, which knows none of them. A search over several
+    # tables takes minutes, and other methods refuse them.
+    if not chosen.bound.engine.reads_in_place or chosen.bound.policy.related or searched is None:
+        return False
+    few = 0 < choice.rows <= sizes().rows and searched.nodes <= sizes().nodes
+    return few and choice.loss >= sizes().loss
+
+
+def _advice(chosen: Chosen) -> Iterator[str]:
+    choice = chosen.choice
+    least, fewest = choice.loss, choice.suppressed
+    tried = [(call, _solved(chosen, *call)) for call in _calls(chosen.bound)]
+    for (name, arguments), other in tried:
+        if other is None or other.loss_name != choice.loss_name or other.loss > least * (1 - Fraction(sizes().less)):
+            continue
+        # What leaves out no more rows than the choice takes nothing from those that come after it.
+        least = other.loss if other.suppressed > fewest else least
+        yield (
+            f"METHOD {called(name, dict(arguments))} would lose {loss_text(other.loss)} instead of "
+            f"{loss_text(choice.loss)} and leave out {_left_out(other, choice)}"
+        )
+
+
+def _left_out(other: Choice, choice: Choice) -> str:
+    return (
+        f"{counted(other.suppressed, 'row')} instead of {choice.suppressed or 'none'}" if other.suppressed else "no row"
+    )
+
+
+def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
+    """The calls to compare with: of other methods that need no argument, then of this one with its alternatives.
+
+    A baseline publishes no association at all, which no loss of single cells tells: it is never advised.
+    """
+    method, options = bound.create.method, bound.resolved.options
+    others = set(METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}
+    for name in sorted(others):
+        if not required(find_method(name).OPTIONS) and _can(bound, name):
+            yield name, ()
+    given_arguments = dict(method.arguments)
+    for name, argument in arguments_of(type(options)).items():
+        now = getattr(options, name)
+        for value in argument.alternatives:
+            if now is not None and value > now:
+                yield fold(method.name), tuple((given_arguments | {name: value}).items())
+
+
+def _can(bound: Bound, name: str) -> bool:
+    """Whether a method can do what the statement and its policy ask for, and promises nothing else."""
+    method, resolved = find_method(name), bound.resolved
+    create = replace(bound.create, method=replace(bound.create.method, name=name, arguments=()))
+    try:
+        options = method.options(())
+        limits = method.limits(options)
+        # Nothing is advised of rows on Spark.
+        require_within(limits, create, resolved.policy, resolved.hierarchies, bound.requirements, on_spark=False)
+    except PolicyError:
+        return False
+    return not method.promises(options)
+
+
+def _solved(chosen: Chosen, name: str, arguments: Arguments) -> Choice | None:
+    """What a method chooses with these arguments; None where nothing can be published."""
+    encoded = chosen.encoded
+    bound = replace(chosen.bound, resolved=_called(chosen.bound.resolved, name, arguments))
+    try:
+        if name == fold(chosen.bound.create.method.name):
+            return solve_stage(replace(encoded, bound=bound)).choice
+        return solve_stage(encode_stage(bound)).choice
+    except (PolicyError, PrivacyViolation):
+        return None
+
+
+def _called(resolved: Resolved, name: str, arguments: Arguments) -> Resolved:
+    """The release by another method, or with other arguments; progress is not reported of it."""
+    method = replace(resolved.create.method, name=name, arguments=tuple(arguments))
+    return replace(
+        resolved,
+        requested=replace(resolved.requested, progress=None),
+        create=replace(resolved.create, method=method),
+        options=find_method(name).options(arguments),
+    )

@@ -1,0 +1,249 @@
+"""Stage 8: every requirement, recomputed from the rows that are to be published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
+
+from sqlglot import exp
+
+from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError, PrivacyViolation
+from sqlanon.methods.base import PublishedTables
+from sqlanon.methods.registry import require_kept
+from sqlanon.release.existing.classes import rows_of_each, rows_with_keys
+from sqlanon.release.existing.people import PeopleColumns
+from sqlanon.release.pipeline.join import measured_join
+from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
+from sqlanon.release.pipeline.stages import Bound, Checked, Materialized, Resolved
+from sqlanon.sources.requirement_columns import guards_of
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import infix, union_all
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.shared_steps import shared_steps
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.classes.buckets import rows_of_buckets
+from sqlanon.sql.classes.frozen_background import frozen_background
+from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sql.classes.requirement import relation_names, report_row
+from sqlanon.sql.classes.rows import Rows, RowsOfRequirements
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.release.multi_table_query import TablesQuery
+from sqlanon.sql.release.region_rows import Placed
+from sqlanon.sql.release.release_query import ReleaseQuery
+
+
+def measured(
+    engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background
+) -> list[Measurement]:
+    """Measures requirements on rows, all in one query: what several read is computed once."""
+    if not requirements:
+        return []
+    each = enumerate(zip(requirements, relation_names(requirements), strict=True))
+    rows_of_report = union_all([report_row(index, requirement, names) for index, (requirement, names) in each])
+    query = exp.select(exp.Star()).from_(rows_of_report.subquery("report", copy=False), copy=False)
+    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
+    # A grouping that a statement needs both for what is achieved and for what violates is computed once.
+    steps += shared_steps(query, [name for name, _ in steps])
+    measurements = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
+    return [measurements[index] for index in range(len(requirements))]
+
+
+def violating_classes(
+    requirements: Sequence[BoundRequirement], index: int, rows: Rows, background: Background
+) -> exp.Query:
+    """The query that returns the classes which violate the requirement at this index."""
+    statement = requirements[index].statement("violations", relation_names(requirements)[index])
+    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
+    # In parentheses, because the statement may begin with steps of its own.
+    return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations", copy=False), copy=False), steps)
+
+
+def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
+    """The measurements of requirements, by index, from a query with the columns place, achieved and violating.
+
+    Raises InternalError unless there is just one row for each.
+    """
+    columns = [column(name) for name in ("place", "achieved", "violating")]
+    rows = engine.rows(exp.select(*columns).from_(report.subquery("reported", copy=False), copy=False))
+    by_index = {int(index): (achieved, int(violating)) for index, achieved, violating in rows}
+    if len(rows) != len(requirements) or by_index.keys() != requirements.keys():
+        raise InternalError("a report has other requirements than those that were asked")
+    return {index: _measurement(requirement, *by_index[index]) for index, requirement in requirements.items()}
+
+
+def _measurement(requirement: BoundRequirement, achieved: float | None, violating: int) -> Measurement:
+    # NaN proves nothing.
+    satisfied = violating == 0 and (achieved is None or not isnan(achieved))
+    if satisfied and achieved is not None and requirement.is_contradicted_by(float(achieved)):
+        raise InternalError(
+            f"no class violates {requirement}, and it reaches {achieved}: one of the two was computed wrongly"
+        )
+    return Measurement(
+        question=requirement.question_name,
+        attribute=", ".join(requirement.attributes) or None,
+        required=requirement.required,
+        achieved=None if achieved is None else float(achieved),
+        satisfied=satisfied,
+    )
+
+
+def check_stage(made: Materialized) -> Checked:
+    """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if a requirement breaks."""
+    query, requirements = made.query, made.bound.requirements
+    structure = _of_structure(made)
+    hidden = hidden_of(made.compiled) if made.bound.is_live else {}
+    measurements = _of_candidate(made, [index for index in range(len(requirements)) if index not in hidden])
+    if isinstance(query, ReleaseQuery) and hidden:
+        # A view has no helper columns: its own report, which reads the source, measures these.
+        report = query.report(tuple(hidden))
+        measurements |= reported(made.bound.engine, report, {index: requirements[index] for index in hidden})
+        for index in hidden:
+            _require(made.bound, index, measurements[index], report)
+    _require_complete(made)
+    of_classes = (measurements[index] for index in sorted(measurements))
+    return Checked(made, PrivacyReport((*of_classes, *structure, *measured_join(made))))
+
+
+def _of_structure(made: Materialized) -> tuple[Measurement, ...]:
+    """What is measured of the structure that the method promises, besides the requirements of classes."""
+    bound, query, choice = made.bound, made.query, made.compiled.choice
+    method = bound.create.method
+    published = PublishedTables(
+        engine=bound.engine,
+        policy=bound.resolved.policy,
+        tables=_relations(made),
+        values=query.values if isinstance(query, TablesQuery) else {},
+        suppressed=choice.suppressed,
+        choice=choice,
+    )
+    return require_kept(method.name, method.arguments, published, bound.create.name, "published")
+
+
+def _relations(made: Materialized) -> dict[str, exp.Table | exp.Subquery]:
+    """The candidates by what stands behind the name of the release, "" for that of a release of one."""
+    return {each.fragment or "": relation(each.stands) for each in made.candidates}
+
+
+def _of_candidate(made: Materialized, indexes: Sequence[int]) -> dict[int, Measurement]:
+    """What is measured of the requirements at these indexes in the candidate's own rows."""
+    query = made.query
+    if isinstance(query, ReleaseQuery):
+        return _of_rows(made, query, indexes)
+    if made.bound.policy.related:
+        return _of_people(made, query)
+    return _of_lists(made) if query.is_one_table else _of_tables(made, query)
+
+
+def _of_rows(made: Materialized, query: ReleaseQuery, indexes: Sequence[int]) -> dict[int, Measurement]:
+    """What is measured of the requirements at these indexes in the rows of a release that is one table or view."""
+    bound, policy = made.bound, made.bound.policy
+    requirements = [bound.requirements[index] for index in indexes]
+    guards = {index: name for index, name in guards_of(bound.requirements).items() if index in indexes}
+    helpers = {} if bound.is_live else helper_columns(query)
+    columns = {name: helpers.get(name, name) for name in guards.values()}
+    entity = helpers.get(policy.entity.column) if policy.entity else None
+    rows = rows_with_keys(policy, relation(made.candidates[0].stands), query.keys, columns, entity)
+    needs_public = any("public_class" in requirement.reads for requirement in requirements)
+    public = query.public_class() if needs_public else None
+    background = frozen_background(policy, requirements, query.release_id, indexes, guards, public)
+    return _required(bound, indexes, rows, background)
+
+
+def _of_lists(made: Materialized) -> dict[int, Measurement]:
+    """What is measured of the requirements in a candidate that is one table, whose rows stay rows."""
+    bound, policy, table = made.bound, made.bound.policy, relation(made.candidates[0].stands)
+    types = dict(bound.engine.columns(exp.select(exp.Star()).from_(table.copy())))
+    keys = [(b.column, types[b.column]) for b in policy.quasi_identifiers]
+    indexes = range(len(bound.requirements))
+    parts = rows_of_each(bound.requirements, indexes, keys, lambda names: rows_with_keys(policy, table.copy(), names))
+    return _of_parts(made, parts)
+
+
+def _of_people(made: Materialized, query: TablesQuery) -> dict[int, Measurement]:
+    """What is measured of the requirements in the candidates of people and of the rows about them."""
+    bound = made.bound
+    readings = {table.name or "": [(part.name, part.reading) for part in table.columns] for table in query.tables}
+    people = PeopleColumns(bound.resolved.policy, readings, tuple(b.column for b in bound.policy.all_sensitive))
+    measurements: dict[int, Measurement] = {}
+    for part in people.rows(_relations(made), bound.requirements, range(len(bound.requirements))):
+        measurements |= _required(bound, part.indexes, part.rows, Background())
+    return measurements
+
+
+def _of_tables(made: Materialized, query: TablesQuery) -> dict[int, Measurement]:
+    """What is measured of the requirements in the candidates of buckets and values."""
+    requirements = made.bound.requirements
+    if not requirements:
+        return {}
+    sources, indexes = _relations(made), range(len(requirements))
+    parts = rows_of_buckets(sources, requirements, indexes, query.values, once=True, rows=query.bucket_rows)
+    return _of_parts(made, parts)
+
+
+def _of_parts(made: Materialized, parts: Iterable[RowsOfRequirements]) -> dict[int, Measurement]:
+    """What is measured of the requirements, each in the rows that it is about."""
+    bound = made.bound
+    measurements: dict[int, Measurement] = {}
+    for part in parts:
+        requirements = [bound.requirements[index] for index in part.indexes]
+        background = frozen_background(bound.policy, requirements, made.query.release_id, part.indexes)
+        measurements |= _required(bound, part.indexes, part.rows, background)
+    return measurements
+
+
+def _required(bound: Bound, indexes: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
+    """What is measured of the requirements at these indexes. Raises PrivacyViolation for one that is not met."""
+    requirements = [bound.requirements[index] for index in indexes]
+    measurements = measured(bound.engine, requirements, rows, background)
+    for number, (index, reached) in enumerate(zip(indexes, measurements, strict=True)):
+        if not reached.satisfied:
+            _require(bound, index, reached, violating_classes(requirements, number, rows, background))
+    return dict(zip(indexes, measurements, strict=True))
+
+
+def _require(bound: Bound, index: int, reached: Measurement, query: exp.Query) -> None:
+    if not reached.satisfied:
+        raise PrivacyViolation(
+            f"{bound.create.name} would violate {bound.requirements[index]}: it reaches {reached.achieved}; "
+            "nothing was published",
+            query=to_sql(query),
+            hint=_hint(bound.resolved),
+        )
+
+
+def _hint(resolved: Resolved) -> str:
+    less = f"ask for less: ALTER POLICY {resolved.policy.name} REQUIRE ..."
+    if resolved.series is None:
+        return less
+    return f"{less}; or begin another series, whose classes are new: then nothing is promised of both together"
+
+
+def _require_complete(made: Materialized) -> None:
+    """Raises unless the rows published and the rows suppressed make up the source as the search read it."""
+    bound, query, choice = made.bound, made.query, made.compiled.choice
+    name, public = bound.create.name, bound.policy.public
+    if bound.is_live and not (bound.source.stable and (public is None or public.stable)):
+        # A view or a query may return other rows than the search read; the guard holds for any rows.
+        return
+    placed = None if isinstance(query, TablesQuery) else query.placed
+    if made.released_rows < choice.rows and placed is not None and _alike(bound.engine, placed):
+        raise PrivacyViolation(
+            f"{name}: regions that show the same are one class, and it violates what each of them meets; "
+            "nothing was published",
+            hint="use publish => 'range' with mode => 'strict': no two regions show the same",
+        )
+    if made.released_rows != choice.rows - choice.suppressed:
+        raise InternalError(
+            f"{name} has {made.released_rows} rows where its method keeps "
+            f"{choice.rows - choice.suppressed} of {choice.rows}; nothing was published"
+        )
+
+
+def _alike(engine: Engine, placed: Placed) -> bool:
+    """Whether some regions have the same labels, and are one class."""
+    classes, regions = (f.count(part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
+    query = exp.select(infix(classes, "<", regions)).from_(relation(placed.regions))
+    return bool(engine.rows(query)[0][0])

@@ -1,0 +1,256 @@
+"""Stages 4 and 5: the source as cells, where the method needs them, and the method's choice.
+
+The source is read once, after one pass for the values of each column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.domain.adjustable import Adjustable
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Role
+from sqlanon.engines.base import Engine, TooManyRows
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.base import Encoding
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.source_rows import rows_of_source
+from sqlanon.methods.shared.tree_figures import TreeFigures, figures_of
+from sqlanon.release.pipeline.stages import Bound, Chosen, Encoded
+from sqlanon.sources.listed_values import require_listed
+from sqlanon.sources.requirement_columns import (
+    Carried,
+    carry,
+    given_relations,
+    public_cells_of,
+    public_values,
+    table_of_values,
+)
+from sqlanon.sources.source_identity import source_identity
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.cells.cells import Codes, cells, codes, tree
+from sqlanon.sql.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.cells.value_ranks import ranked
+from sqlanon.sql.questions.ask import BoundRequirement
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """From `coded_from` values of a column on their codes are a table.
+
+    A snapshot of `joined_from` rows or more is joined with tables of its labels and classes; of fewer rows the guard
+    reads the rows.
+    """
+
+    coded_from: int = 1_000
+    joined_from: int = 1_000
+
+
+sizes = Adjustable(Sizes())
+
+
+def encode_stage(bound: Bound) -> Encoded:
+    """Makes the cells that the method needs. Raises PolicyError for what the method cannot promise."""
+    encoding, policy = _encoding(bound), bound.policy
+    if encoding is None:
+        return Encoded(bound, None)
+    if policy.related:
+        return Encoded(bound, _cells_of_tables(bound))
+    if kept_cells := _kept_cells(bound, encoding):
+        return Encoded(bound, kept_cells)
+    if not encoding.quasi_identifiers:
+        others = tuple(each for each in policy.attributes if each.role is not Role.QUASI_IDENTIFIER)
+        policy = replace(policy, attributes=others)
+    return Encoded(bound, _encoded(bound.engine, policy, bound.scratch, bound.requirements, encoding))
+
+
+def solve_stage(encoded: Encoded) -> Chosen:
+    """Asks the method for its choice. Raises PrivacyViolation where there is none."""
+    return Chosen(encoded, encoded.bound.method.choose(encoded.task, encoded.bound.resolved.options))
+
+
+def _encoding(bound: Bound) -> Encoding | None:
+    return bound.method.encoding(bound.task(), bound.resolved.options)
+
+
+# ---- cells that are kept
+
+
+def keep_cells(encoded: Encoded) -> None:
+    """Keeps the cells of a release for other releases, unless they depend on tables beside the source.
+
+    The tables of the cells have to exist as long as the other releases are made.
+    """
+    bound = encoded.bound
+    shared_cells, encoding = bound.resolved.requested.shared_cells, _encoding(bound)
+    if shared_cells is not None and encoding and encoded.cells and (key := _key(bound, encoding)):
+        shared_cells[key] = (_identity(bound), encoded.cells)
+
+
+def _kept_cells(bound: Bound, encoding: Encoding) -> Cells | None:
+    """The cells that encoding would give now; None where none are kept, or the source has other rows by now."""
+    shared_cells = bound.resolved.requested.shared_cells
+    if not shared_cells or (key := _key(bound, encoding)) not in shared_cells:
+        return None
+    identity, kept_cells = shared_cells[key]
+    return kept_cells if identity == _identity(bound) else None
+
+
+def _key(bound: Bound, encoding: Encoding) -> object:
+    """What the cells depend on besides rows; None where they depend on public tables, ranges or guarding nodes, too.
+
+    Of a requirement they depend on the relations that it reads, and about which attributes: on none of its numbers.
+    """
+    policy = bound.policy
+    if policy.public or policy.ranges or policy.guarding or policy.long_table:
+        return None
+    return policy.attributes, encoding, tuple((r.question_name, r.attributes) for r in bound.requirements)
+
+
+def _identity(bound: Bound) -> Sequence[Any]:
+    return source_identity(bound.engine, bound.policy, bound.policy.attributes, bound.resolved.hierarchies)
+
+
+# ---- cells that are made
+
+
+def _cells_of_tables(bound: Bound) -> Cells:
+    """The cells of the source, and of each table that belongs to it."""
+    of_source = {attribute.column for attribute in bound.policy.sensitive}
+    requirements = [requirement for requirement in bound.requirements if of_source.issuperset(requirement.attributes)]
+    related = tuple(_cells_of_table(bound, bound.policy.of_related(table)) for table in bound.policy.related)
+    return replace(_cells_of_table(bound, bound.policy, requirements), related=related)
+
+
+def _cells_of_table(bound: Bound, policy: BoundPolicy, requirements: Sequence[BoundRequirement] = ()) -> Cells:
+    """The cells of one table, which may have no quasi-identifier by whose values its rows are counted."""
+    made = _encoded(bound.engine, policy, bound.scratch, requirements, Encoding(), by_respondent=True)
+    return made if policy.quasi_identifiers else replace(made, rows=rows_of_source(bound.engine, policy))
+
+
+def _encoded(
+    engine: Engine,
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement],
+    encoding: Encoding,
+    *,
+    by_respondent: bool = False,
+) -> Cells:
+    """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
+
+    Cells tell respondents apart where some have several rows, and always if `by_respondent`.
+
+    Raises DataError, naming the values, where a stored hierarchy lacks values of its column, and TooManyRows.
+    """
+    numbered = _numbered(engine, policy, scratch, requirements, encoding)
+    carried, layout, figures = numbered.carried, numbered.layout, numbered.figures
+    of_carried = zip(carried, layout.carried, strict=True)
+    extra = [(c.bound, _codes(engine, scratch, c.table, (field,), c.count)) for c, field in of_carried]
+    by_entity = policy.entity is not None and (by_respondent or _tells_respondents_apart(engine, policy, encoding))
+    source = relation(policy.relation)
+    query = cells(policy, source, numbered.codes, layout, extra, by_row=encoding.by_row, by_entity=by_entity)
+    table, number = _grouped(scratch, query, encoding)
+    return Cells(
+        table=table,
+        trees=tuple(numbered.trees),
+        layout=layout,
+        rows=figures[-1].rows if figures else 0,
+        values=tuple(each.leaves for each in figures),
+        spread=tuple(each.spread for each in figures),
+        most=tuple(each.most for each in figures),
+        entity=by_entity,
+        carried=tuple(c.bound.column for c in carried),
+        carried_values=tuple(c.table for c in carried),
+        fixed_relations=given_relations(engine, policy, scratch, requirements, carried, layout, table),
+        public=public_cells_of(policy, scratch, numbered.codes, layout),
+        codes=numbered.codes,
+        ranked=tuple(numbered.ranks),
+        elsewhere=number is None,
+        count=number,
+    )
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    """The values of each quasi-identifier, and those of the carried columns, as numbers that make a key.
+
+    `trees` and `ranks` are tables, the latter none unless values are numbered by rank. `codes` are the relations of
+    the quasi-identifiers' numbers.
+    """
+
+    trees: Sequence[str]
+    ranks: Sequence[str]
+    figures: Sequence[TreeFigures]
+    carried: Sequence[Carried]
+    layout: KeyLayout
+    codes: tuple[Codes | None, ...]
+
+
+def _numbered(
+    engine: Engine,
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement],
+    encoding: Encoding,
+) -> _Numbered:
+    trees, counts = _trees(engine, policy, scratch)
+    figures = figures_of(engine, policy, trees)
+    ranks: list[str] = []
+    siblings: list[Sequence[int]] = [each.siblings for each in figures]
+    if encoding.flat:
+        named = zip(policy.quasi_identifiers, trees, strict=True)
+        ranks = [scratch.table("ranked", ranked(attribute, name)) for attribute, name in named]
+        siblings = [[count] for count in counts]
+    carried = carry(policy, scratch, requirements, encoding.besides)
+    layout = KeyLayout.pack(siblings, [values.count for values in carried])
+    of_values = zip(ranks or trees, layout.fields, counts, strict=True)
+    made = tuple(_codes(engine, scratch, *each) for each in of_values)
+    return _Numbered(trees, ranks, figures, carried, layout, made)
+
+
+def _trees(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> tuple[list[str], list[int]]:
+    """The table of each quasi-identifier's tree, and the number of values in it."""
+    source, hierarchy_values = relation(policy.relation), relation(("anon", "hierarchy_value"))
+    trees: list[str] = []
+    counts: list[int] = []
+    for index, attribute in enumerate(policy.quasi_identifiers):
+        values_of = tree(attribute, source, hierarchy_values, public_values(policy, index))
+        name, count = table_of_values(scratch, "tree", attribute.column, values_of)
+        if attribute.stored:
+            require_listed(engine, attribute, name, hierarchy_values)
+        trees.append(name)
+        counts.append(count)
+    return trees, counts
+
+
+def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field], count: int) -> Codes | None:
+    """The codes of a column's values: where they are many, a table, whose size the engine knows."""
+    query = codes(relation(table), fields)
+    if query is None:
+        return None
+    small = count < sizes().coded_from and engine.reads_in_place
+    return query.subquery(copy=False) if small else relation(scratch.table("code", query))
+
+
+def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Encoding) -> bool:
+    """Whether a cell needs its respondents; not where each row is of another one: they are as many as the rows."""
+    if encoding.flat or encoding.by_row:
+        return True
+    assert policy.entity is not None
+    people = f.count_distinct(column(policy.entity.column))
+    one_row_each = exp.select(people.eq(f.count())).from_(relation(policy.relation))
+    return not engine.rows(one_row_each)[0][0]
+
+
+def _grouped(scratch: Scratch, query: exp.Query, encoding: Encoding) -> tuple[str, int | None]:
+    """The table of the cells, and their number; None for cells that stay on the engine of the rows, uncounted."""
+    try:
+        return scratch.bounded("cells", query) if encoding.unbounded else scratch.counted_table("cells", query)
+    except TooManyRows as error:
+        raise TooManyRows(f"too many different combinations of values: {error.message}", hint=encoding.fewer) from None

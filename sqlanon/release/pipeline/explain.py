@@ -1,0 +1,164 @@
+"""EXPLAIN: the plan of a release in words, why it is that one, and the SQL that it would run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlanon.domain.bound import BoundAttribute, BoundRelatedTable
+from sqlanon.domain.counts import counted
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.series import Series
+from sqlanon.methods.registry import assumed_by
+from sqlanon.methods.shared.arguments import called, given_or_default
+from sqlanon.release.existing.composition import others_than, warning
+from sqlanon.release.pipeline.stages import Bound, Chosen, Compiled, Explained, Plan
+from sqlanon.sources.target_names import fragment_name
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sql.release.release_query import ReleaseQuery
+from sqlanon.syntax.texts import call_text
+
+
+def explain_stage(chosen: Chosen) -> Explained:
+    """Asks the method for the reasons for its choice."""
+    return Explained(chosen, chosen.bound.method.why(chosen.encoded.task, chosen.choice))
+
+
+def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): what would be published, at what loss, and why; then of what, and by which SQL.
+
+    What only a machine compares, the policy's fingerprint, is the last row.
+    """
+    compiled, advised = plan.planned.compiled, plan.planned.advised
+    bound, choice = compiled.bound, compiled.choice
+    policy, call, series = bound.resolved.policy, bound.create.method, bound.resolved.series
+    why = advised.explained.explanation
+    for stage, item, detail in bound.method.reasons(compiled.chosen.encoded.task, choice, why):
+        yield stage, item, printable(detail)
+    for advice in advised.advice:
+        yield "advise", "advice", printable(advice)
+    for remark in plan.remarks:
+        yield "remark", "remark", printable(remark)
+    if said := warning(others_than(bound.engine, bound.create.name, bound.sources, series)):
+        yield "bind", "warning", printable(said)
+    yield "bind", "source", f"{policy.source}, {counted(choice.rows, 'row')}"
+    yield from _columns(compiled)
+    yield "resolve", "method", printable(called(call.name.lower(), given_or_default(bound.resolved.options)))
+    yield from _required(bound)
+    sensitive = [attribute.column for attribute in bound.policy.sensitive]
+    for assumption in assumed_by(call.name, call.arguments, sensitive):
+        about = f"of {', '.join(assumption.attributes)}: " if assumption.attributes else ""
+        yield "resolve", "assumption", printable(f"{about}{assumption.meaning} {assumption.leaves}")
+    yield from _sql(compiled)
+    yield "resolve", "policy", f"{policy.name}, fingerprint {bound.policy.fingerprint}"
+
+
+def _required(bound: Bound) -> Iterator[tuple[str, str, str]]:
+    """The requirements of classes, of the join with another release, and of a series."""
+    for requirement in bound.requirements:
+        yield "resolve", "requirement", printable(str(requirement))
+    joined, series = bound.resolved.policy.joined, bound.resolved.series
+    if bound.join is not None:
+        for of_join in bound.join.requirements:
+            yield "resolve", "requirement", printable(f"{of_join} of the join with {joined}")
+    if series is not None:
+        yield "resolve", "series", printable(_series(series))
+
+
+def _series(series: Series) -> str:
+    """What the series requires, which is measured of a release that is made, and not of one that is planned."""
+    releases = f"{series.name}, {counted(len(series.releases), 'release')} so far"
+    required = ", ".join(map(call_text, series.requirements))
+    return f"{releases}; {required} is measured when the release is made" if required else releases
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The table in which a column of the source is published, and the column of that table."""
+
+    table: PublishedTable
+    part: PublishedColumn
+
+    @property
+    def is_range(self) -> bool:
+        return self.part.reading in (Reading.BUCKET_RANGE, Reading.RANGE)
+
+    @property
+    def is_value(self) -> bool:
+        """Whether the column has one of the values of its bucket, or its range."""
+        return self.is_range or self.part.reading is Reading.BUCKET_VALUE
+
+
+def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
+    """What becomes of each column that is not generalized."""
+    policy, column_places = compiled.bound.policy, _column_places(compiled.query)
+    shown_columns = _shown_columns(compiled, column_places)
+    for attribute in shown_columns:
+        column_place = column_places.get(attribute.column)
+        if attribute.role is not Role.QUASI_IDENTIFIER or (column_place and column_place.is_value):
+            form = "as a token" if attribute.attribute.pseudonym else _place_in_words(compiled, column_place)
+            yield "bind", attribute.column, f"{attribute.role.value}, published {form}"
+    for attribute in policy.attributes:
+        if policy.related and attribute is policy.entity:
+            yield "bind", attribute.column, "entity, published as a number that is drawn for the release, in all tables"
+        elif attribute not in shown_columns:
+            why_not = "the policy hides it" if attribute not in policy.published else "no fragment has it"
+            yield "bind", attribute.column, f"not published: {why_not}"
+    for table in policy.related:
+        yield from _not_shown(table, shown_columns)
+    for name in policy.unpublished:
+        yield "bind", name, "not published: the policy does not name it"
+
+
+def _not_shown(table: BoundRelatedTable, shown_columns: Collection[BoundAttribute]) -> Iterator[tuple[str, str, str]]:
+    """The columns of a related table that are not published."""
+    for attribute in table.attributes:
+        if attribute not in shown_columns:
+            yield "bind", attribute.column, "not published: the policy hides it"
+    for name in table.unpublished:
+        if name != table.key:
+            yield "bind", name, "not published: the policy does not name it"
+
+
+def _column_places(query: ReleaseQuery | TablesQuery) -> dict[str, _Place]:
+    """The place of each column of the source; none for a release of one table or view."""
+    tables = query.tables if isinstance(query, TablesQuery) else ()
+    return {part.bound.column: _Place(table, part) for table in tables for part in table.columns if part.bound}
+
+
+def _shown_columns(compiled: Compiled, column_places: Mapping[str, _Place]) -> tuple[BoundAttribute, ...]:
+    """The attributes that are published: tables may leave some out."""
+    policy = compiled.bound.policy
+    if not isinstance(compiled.query, TablesQuery):
+        return policy.published
+    others = (attribute for table in policy.related for attribute in table.attributes)
+    return tuple(attribute for attribute in (*policy.published, *others) if attribute.column in column_places)
+
+
+def _place_in_words(compiled: Compiled, column_place: _Place | None) -> str:
+    """The table that a column is in, and whether as a value of a bucket, in words."""
+    if column_place is None or not column_place.is_value:
+        return "unchanged"
+    table, query = fragment_name(compiled.bound.create.name, column_place.table.name).name, compiled.query
+    if column_place.is_range:
+        return f"as ranges in {table}"
+    has_counterfeits = isinstance(query, TablesQuery) and query.bucket_rows is not None
+    by_bucket = has_counterfeits or any(other.reading is Reading.COUNT for other in column_place.table.columns)
+    return f"{'by bucket' if by_bucket else 'unchanged'} in {table}"
+
+
+def _sql(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
+    query = compiled.query
+    if isinstance(query, ReleaseQuery):
+        yield "compile", "sql", to_sql(query.select(), pretty=True)
+        return
+    for table in query.tables:
+        name = fragment_name(compiled.bound.create.name, table.name).name
+        yield "compile", f"sql of {printable(name)}", to_sql(table.query, pretty=True)
+
+
+def printable(text: str) -> str:
+    """The text on one line, whatever names and labels are in it: details of many lines are taken for SQL."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

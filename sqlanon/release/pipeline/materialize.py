@@ -1,0 +1,194 @@
+"""Stage 7: the candidate, under a name of its own beside its target, not yet visible to anybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import free_name
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import registered
+from sqlanon.release.existing.answerable import hidden_parts
+from sqlanon.release.existing.companion_views import own_queries
+from sqlanon.release.existing.frozen_inputs import freeze
+from sqlanon.release.existing.kept_regions import keep_regions
+from sqlanon.release.existing.secure_views import make_secure_view
+from sqlanon.release.pipeline.classes_of_cells import with_classes_of_cells
+from sqlanon.release.pipeline.encode import sizes
+from sqlanon.release.pipeline.stages import Bound, Candidate, Compiled, Materialized
+from sqlanon.sources.dictionary_columns import words_of
+from sqlanon.sources.pseudonyms import publish_tokens
+from sqlanon.sources.source import own_object, qualified
+from sqlanon.sources.target_names import fragment_name
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import create_table, mixed, shuffled, view_over
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.classes.buckets import BUCKET
+from sqlanon.sql.release.dictionary_encoding import coded, spelled
+from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery
+from sqlanon.sql.release.release_query import ReleaseQuery
+
+_GUARD = "__sqlanon_guard"
+
+
+def hidden_of(compiled: Compiled) -> dict[int, str]:
+    """Why requirements, by their indexes, cannot be recomputed from the released rows alone."""
+    bound, query = compiled.bound, compiled.query
+    if isinstance(query, TablesQuery):
+        # What the tables do not show is refused before they are made.
+        return {}
+    return hidden_parts(bound.requirements, query.guards, bound.policy.entity is not None, _as_it_is(query))
+
+
+def _as_it_is(query: ReleaseQuery) -> set[str]:
+    """The columns that are published as they are."""
+    return {b.column for b in query.policy.published if b.role in (Role.SENSITIVE, Role.INSENSITIVE)}
+
+
+def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
+    """The columns that a snapshot's candidate has for its check alone: columns of the source, with their names there.
+
+    No released column has such a name. They are dropped before the candidate is published; of several tables the first
+    has them.
+    """
+    entity = query.policy.entity
+    helpers = {entity.column: query.respondent} if entity and query.respondent else {}
+    if isinstance(query, TablesQuery):
+        return helpers
+    for guard in dict.fromkeys(query.guards.values()):
+        if guard not in _as_it_is(query):
+            helpers[guard] = free_name(f"{_GUARD}_{len(helpers)}", query.columns)
+    return helpers
+
+
+def materialize_stage(compiled: Compiled) -> Materialized:
+    """Makes a snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
+    bound, query = compiled.bound, compiled.query
+    target = qualified(bound.engine, bound.create.name)
+    if isinstance(query, TablesQuery):
+        names = [table.name for table in query.tables]
+        made = tuple(_candidate(bound.scratch, target, name, number) for number, name in enumerate(names))
+        count = _tables(compiled, query, made)
+    else:
+        made = (_candidate(bound.scratch, target),)
+        if bound.is_live:
+            query, count = _live(compiled, query, made[0].stands), None
+        else:
+            query, count = _snapshot(compiled, query, made[0].stands)
+    rows: exp.Table | exp.Subquery = relation(made[0].stands)
+    if isinstance(query, TablesQuery) and query.bucket_rows is not None:
+        # Counterfeits are no rows of the source's.
+        rows, count = query.bucket_rows.people({t.fragment or "": relation(t.stands) for t in made}), None
+    if count is None:
+        count = bound.engine.rows(exp.select(f.count()).from_(rows))[0][0]
+    return Materialized(replace(compiled, query=query), made, int(count))
+
+
+def _candidate(scratch: Scratch, release: QualifiedName, fragment: str | None = None, number: int = 0) -> Candidate:
+    """The candidate of a table or view, under a name beside that of the release, which no table has."""
+    beside = QualifiedName((release.parts[0], f"__sqlanon_candidate_{scratch.key}_{number}"))
+    return Candidate(fragment, fragment_name(release, fragment), own_object(scratch.engine, beside))
+
+
+def _snapshot(compiled: Compiled, query: ReleaseQuery, name: QualifiedName) -> tuple[ReleaseQuery, int | None]:
+    """Makes the one table of a snapshot; returns the query that made it, and how many rows the engine says it has."""
+    bound = compiled.bound
+    publish_tokens(bound.engine, bound.policy, query.tokens)
+    _freeze(compiled)
+    query = with_classes_of_cells(compiled, query)
+    with registered(bound.engine, "random_draw") as draw:
+        return query, _made(bound.engine, name, _in_order(query, compiled.choice.rows, draw))
+
+
+def _in_order(query: ReleaseQuery, source_rows: int, draw: str) -> exp.Select:
+    """The rows of a snapshot of one table in a random order: the source's links rows to it.
+
+    Nobody can draw that order again.
+    """
+    rows = _with_helpers(query)
+    if query.precomputed is None and source_rows < sizes().joined_from:
+        # The guard and the rows both read them: computed once, few take less time to plan.
+        for step in rows.ctes:
+            if step.alias == "recoded":
+                step.set("materialized", True)
+    if query.placed is not None and query.placed.exact:
+        rows = mixed(rows, BUCKET, [b.column for b in query.policy.sensitive], draw)
+    return shuffled(rows, draw)
+
+
+def _tables(compiled: Compiled, query: TablesQuery, made: Sequence[Candidate]) -> int | None:
+    """Makes the tables of a snapshot of several; returns how many rows the engine says that the first has."""
+    bound = compiled.bound
+    publish_tokens(bound.engine, bound.policy, query.tokens)
+    _freeze(compiled)
+    with registered(bound.engine, "random_draw") as draw:
+        counts = [
+            _made(bound.engine, each.stands, _rows_of_table(bound, table, draw))
+            for each, table in zip(made, query.tables, strict=True)
+        ]
+    return counts[0]
+
+
+def _made(engine: Engine, name: QualifiedName, rows: exp.Select) -> int | None:
+    """Makes a table; returns the number of its rows, None where the engine does not count them."""
+    counted = engine.rows(create_table(name, rows))
+    return int(counted[0][0]) if counted else None
+
+
+def _rows_of_table(bound: Bound, table: PublishedTable, draw: str) -> exp.Select:
+    """The rows of one of several tables in their order: a random one, or that of their own values.
+
+    Rows on Spark are in many files, and in a random order whatever their values are.
+    """
+    if not bound.engine.numbers_rows:
+        rows = table.query.copy()
+        rows.set("order", None)
+        return shuffled(rows, draw)
+    return table.query if table.ordered else _shuffled(bound, table, draw)
+
+
+def _shuffled(bound: Bound, table: PublishedTable, draw: str) -> exp.Select:
+    """A table's rows in a random order, in that of `by` first; few different texts are sorted as words."""
+    rows, words = table.query, table.words
+    if words is None:
+        as_in_source = (part for part in table.columns if part.reading is not Reading.BUCKET_RANGE)
+        bound_columns = [part.bound for part in as_in_source if part.bound and part.bound.column == part.name]
+        words_found = words_of(bound.engine, bound.scratch, relation(bound.policy.relation), bound_columns)
+        rows, words = coded(rows, words_found) if words_found else rows, tuple(words_found)
+    in_order = shuffled(rows.copy(), draw, table.by)
+    return spelled(table.query, in_order, words) if words else in_order
+
+
+def _with_helpers(query: ReleaseQuery) -> exp.Select:
+    rows = query.select(with_entity=True)
+    helpers = helper_columns(query)
+    for guard in dict.fromkeys(query.guards.values()):
+        if guard in helpers:
+            value = column(f"asked_{query.requirement_columns.index(guard)}", "recoded")
+            rows.select(alias(value, helpers[guard]), copy=False)
+    return rows
+
+
+def _live(compiled: Compiled, query: ReleaseQuery, name: QualifiedName) -> ReleaseQuery:
+    """Makes the live view; returns the query that made it."""
+    engine = compiled.bound.engine
+    if query.placed is not None:
+        query = replace(query, placed=keep_regions(engine, query.placed, query.release_id))
+    for view, text in own_queries(query.release_id, compiled.bound.resolved.policy):
+        engine.run(view_over(own_object(engine, view), text))
+    _freeze(compiled)
+    make_secure_view(engine, name, query.select())
+    return query
+
+
+def _freeze(compiled: Compiled) -> None:
+    """Copies what the release reads besides its source and its public table."""
+    bound, query = compiled.bound, compiled.query
+    recodings = query.recodings if isinstance(query, ReleaseQuery) else ()
+    freeze(bound.engine, query.release_id, bound.policy, bound.requirements, recodings)

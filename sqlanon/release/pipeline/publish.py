@@ -1,0 +1,186 @@
+"""Stage 9: the candidate takes its name, and the catalog remembers it. The caller's transaction makes it one step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlanon import __version__
+from sqlanon.again.series.columns import in_order
+from sqlanon.again.series.enter import enter
+from sqlanon.again.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values
+from sqlanon.again.series.respondents import Respondents
+from sqlanon.again.series.row_columns import named_row, row_columns
+from sqlanon.catalog import releases
+from sqlanon.catalog.digests import seal, table_digest
+from sqlanon.catalog.exports import KnownReleases, seal_beside
+from sqlanon.catalog.snapshot import release_json
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Release, ReleaseObject
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import PolicyError
+from sqlanon.release.existing.companion_views import make_checks, own_queries
+from sqlanon.release.existing.content import fingerprint_of_tables
+from sqlanon.release.existing.frozen_inputs import forget_labels
+from sqlanon.release.existing.kept_regions import region_tables
+from sqlanon.release.existing.objects import column_types as released_types
+from sqlanon.release.existing.secure_views import make_secure_view
+from sqlanon.release.pipeline.attributes import published_attributes
+from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
+from sqlanon.release.pipeline.stages import Materialized, Published, Remarked
+from sqlanon.release.remarks.wording import of_types
+from sqlanon.sources.column_types import column_types
+from sqlanon.sources.requirements import is_nested
+from sqlanon.sources.source import own_object, qualified
+from sqlanon.sql.build.ddl import drop_column, drop_object, rename_table
+from sqlanon.sql.build.expressions import is_not_null
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.release.multi_table_query import TablesQuery
+from sqlanon.sql.release.release_query import ReleaseQuery
+
+
+def publish_stage(remarked: Remarked) -> Published:
+    """Renames the candidate to its target and records the release with its measurements."""
+    made, report = remarked.checked.materialized, remarked.checked.report
+    bound, query = made.bound, made.query
+    engine, requested, target = bound.engine, bound.resolved.requested, qualified(bound.engine, bound.create.name)
+    ledger_rows = None if bound.respondents is None else _ledger_rows(made, bound.respondents)
+    objects = [ReleaseObject(bound.create.kind, each.name, each.fragment) for each in made.candidates]
+    if isinstance(query, ReleaseQuery) and bound.is_live:
+        objects += _publish_view(made, query)
+    else:
+        for helper in helper_columns(query).values():
+            engine.run(drop_column(made.candidates[0].stands, helper))
+        for each in made.candidates:
+            engine.run(rename_table(each.stands, each.name.name))
+        if isinstance(query, ReleaseQuery):
+            forget_labels(engine, query.release_id, query.recodings)
+    release = _release(made, target, tuple(objects))
+    releases.save(engine, release)
+    releases.save_rounds(engine, release, made.compiled.rounds)
+    # The loss that was minimized is a measurement without a required value, named after the loss's file.
+    loss = Measurement(made.compiled.choice.loss_name, None, None, release.loss, None)
+    releases.save_measurements(engine, release, (*report.measurements, loss))
+    if bound.respondents is not None and ledger_rows is not None:
+        enter(bound.respondents, release, ledger_rows)
+    if requested.alone:
+        seal(engine, release.release_id)
+        known = KnownReleases([], frozenset())
+    else:
+        known = seal_beside(engine, release.release_id)
+    now = released_types(engine, release) if requested.former else {}
+    return Published(remarked, release, known, (*remarked.remarks, *of_types(requested.former, now)))
+
+
+def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:
+    """What the ledger of its series is to have of a release.
+
+    The candidate shows respondents only until it is published.
+    """
+    bound, query, entity = made.bound, made.query, respondents.entity
+    sensitive = [(b.column, b.published_type) for b in in_order(respondents.series, bound.policy)]
+    if isinstance(query, ReleaseQuery):
+        return _rows_of_classes(made, query, sensitive, (query.respondent, entity.published_type))
+    helper = helper_columns(query).get(entity.column)
+    buckets = [part.name for part in query.tables[0].columns if part.reading is Reading.BUCKET]
+    if helper is None or not buckets:
+        # That of another package: our own say of each row whose it is.
+        raise PolicyError(
+            f"{bound.create.method.name} does not say whose the rows of its tables are, and {respondents.series} knows "
+            "respondents",
+            hint="make a release of one table: METHOD generalization or mondrian",
+            part=("series",),
+        )
+    return _rows_of_buckets(made, query, sensitive, buckets[0], (helper, entity.published_type))
+
+
+def _rows_of_classes(
+    made: Materialized, query: ReleaseQuery, sensitive: Sequence[tuple[str, str]], respondent: tuple[str, str]
+) -> LedgerRows:
+    """The rows of a release that is one table; `sensitive` and `respondent` are columns with their types."""
+    columns = row_columns(made.bound.policy)
+    members = class_rows(relation(made.candidates[0].stands), query.keys, sensitive, respondent, columns)
+    table = made.bound.scratch.table("series_row", members)
+    of_row = named_row(columns) if columns else None
+    attributes = [name for name, _ in sensitive] + ([of_row] if of_row else [])
+    return LedgerRows(table, class_values(table, attributes), of_row)
+
+
+def _rows_of_buckets(
+    made: Materialized,
+    query: TablesQuery,
+    sensitive: Sequence[tuple[str, str]],
+    bucket: str,
+    respondent: tuple[str, str],
+) -> LedgerRows:
+    """The rows of a release of several tables, of which the first has the columns `bucket` and `respondent`."""
+    engine = made.bound.engine
+    members = bucket_rows(relation(made.candidates[0].stands), bucket, respondent)
+    if query.bucket_rows is not None and query.bucket_rows.counterfeits is not None:
+        # Counterfeits are nobody's rows; that they are as many as is stated was checked with the candidate.
+        members.where(is_not_null(column(respondent[0])), copy=False)
+    table = made.bound.scratch.table("series_row", members)
+    tables = {each.fragment or "": relation(own_object(engine, each.name)) for each in made.candidates}
+    return LedgerRows(table, bucket_values(tables, query.values, sensitive))
+
+
+def _publish_view(made: Materialized, query: ReleaseQuery) -> list[ReleaseObject]:
+    """Publishes the view and returns the objects beside it. A rename loses SECURE, so the view is made again."""
+    engine, candidate = made.bound.engine, made.candidates[0]
+    engine.run(drop_object("view", candidate.stands))
+    body = query.select()
+    make_secure_view(engine, own_object(engine, candidate.name), body)
+    read = [name for name, _ in own_queries(query.release_id, made.bound.resolved.policy)]
+    checks = make_checks(engine, query, body, tuple(hidden_of(made.compiled)))
+    tables = region_tables(query.placed) if query.placed else []
+    region_objects = (ReleaseObject("table", name, digest=table_digest(engine, name)) for name in tables)
+    return [*(ReleaseObject("view", name) for name in (*read, *checks)), *region_objects]
+
+
+def _is_plain(query: ReleaseQuery | TablesQuery) -> bool:
+    """Whether no column of the release has a nested type: each shows a column of the source, or texts, its labels."""
+    if not isinstance(query, ReleaseQuery) or query.placed is not None:
+        return False
+    return not any(is_nested(attribute.published_type) for attribute in query.policy.published)
+
+
+def _release(made: Materialized, target: QualifiedName, objects: tuple[ReleaseObject, ...]) -> Release:
+    bound, resolved, choice = made.bound, made.bound.resolved, made.compiled.choice
+    searched, create = choice.searched, resolved.create
+    names = [each.name for each in made.candidates]
+    plain = _is_plain(made.query)
+    content = None if bound.is_live else fingerprint_of_tables(bound.engine, names, plain=plain)
+    return Release(
+        release_id=made.query.release_id,
+        name=target,
+        kind=create.kind,
+        policy=resolved.policy.name,
+        policy_fingerprint=bound.policy.fingerprint,
+        policy_json=release_json(
+            resolved.policy,
+            tuple(resolved.hierarchies.values()),
+            column_types(bound.policy),
+            resolved.other.release_id if resolved.other else None,
+            resolved.series.name if resolved.series else None,
+        ),
+        method=create.method.name,
+        method_arguments=create.method.arguments,
+        source_rows=choice.rows,
+        released_rows=made.released_rows,
+        suppressed_rows=choice.suppressed,
+        loss=float(choice.loss),
+        nodes=searched.nodes if searched else None,
+        nodes_checked=searched.checked if searched else None,
+        content_fingerprint=content,
+        engine_version=bound.engine.version(),
+        sqlanon_version=__version__,
+        created_at=datetime.now(UTC).replace(tzinfo=None),
+        attributes=published_attributes(made.compiled),
+        objects=objects,
+        nodes_pruned=searched.pruned if searched else None,
+        proven_optimal=searched.proven if searched else None,
+        loss_bound=None if not searched or searched.proven or searched.least is None else float(searched.least),
+        loss_name=choice.loss_name,
+        sources=bound.sources,
+    )

@@ -1,0 +1,279 @@
+"""What the policy's roles may have overlooked, in the source and in the classes of the release. Never a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.choice import Choice
+from sqlanon.domain.choice import Remarked as RemarkedChoice
+from sqlanon.domain.counts import counted
+from sqlanon.domain.policy import Attribute, Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.registry import BASELINES
+from sqlanon.methods.shared.wording import loss_text
+from sqlanon.release.existing.frozen_inputs import CATALOG, Copies, freeze
+from sqlanon.release.pipeline.compile import source_columns
+from sqlanon.release.pipeline.stages import Bound, Candidate, Checked, Compiled, Plan, Planned, Remarked
+from sqlanon.release.remarks.classes import ClassFigures, class_figures
+from sqlanon.release.remarks.columns import Profile, profiles, rows_of_nobody
+from sqlanon.release.remarks.wording import (
+    ELSEWHERE,
+    EMPTY,
+    ONE_BUCKET,
+    of_classes,
+    of_columns,
+    of_known_values,
+    of_nobody,
+    of_people,
+)
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from sqlanon.sql.release.release_query import ReleaseQuery
+
+# Fewer rows have no two buckets.
+_SEVERAL = 2
+# A value of the source, beside those of the same reading in the same row of a table.
+_VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
+# The methods that publish one bucket on purpose.
+_COMPARED_WITH = {name for name, _ in BASELINES}
+
+
+def remark_stage(checked: Checked) -> Remarked:
+    """Looks at the columns of the source and at the classes of the release, unless nobody reads the remarks."""
+    made = checked.materialized
+    alone = made.bound.resolved.requested.alone
+    return Remarked(checked, () if alone else tuple(_remarks(made.compiled, made.candidates)))
+
+
+def remark_plan(planned: Planned) -> Plan:
+    """Looks at the columns of the source and at the classes that the release would have, which is not made."""
+    return Plan(planned, tuple(_remarks(planned.compiled, ())))
+
+
+def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[str]:
+    """Sentences about what the policy may have overlooked; there are no candidates where the release is not made."""
+    bound, choice = compiled.bound, compiled.choice
+    if not bound.engine.reads_in_place:
+        yield ELSEWHERE
+    elif not choice.rows:
+        yield EMPTY
+        return
+    else:
+        noted = profiles(bound.engine, bound.policy, choice.rows)
+        respondent = _respondent(noted, len(bound.policy.quasi_identifiers))
+        yield from _of_source(compiled, noted, respondent)
+        if isinstance(compiled.query, ReleaseQuery):
+            yield from _of_release(compiled, compiled.query, candidates, respondent)
+        elif bound.create.method.name not in _COMPARED_WITH:
+            yield from _of_tables(compiled, compiled.query, candidates)
+        if isinstance(choice, RemarkedChoice):
+            yield from choice.remarks
+    yield from _unproven(choice)
+
+
+def _of_source(compiled: Compiled, noted: Sequence[Profile], respondent: Profile | None) -> Iterator[str]:
+    """What the columns of the source are like, as far as no requirement asks about it."""
+    bound, policy = compiled.bound, compiled.bound.policy
+    shown_readings = _shown_readings(compiled)
+    width = len(policy.quasi_identifiers)
+    yield from of_columns(noted, width, respondent, lambda profile: _hidden(profile, shown_readings))
+    if policy.entity is not None:
+        yield from of_nobody(policy.entity.column, rows_of_nobody(bound.engine, policy))
+    if policy.related:
+        required = {name for requirement in bound.requirements for name in requirement.attributes}
+        yield from of_people([b.column for b in policy.all_sensitive if b.column not in required])
+
+
+def _of_release(
+    compiled: Compiled, query: ReleaseQuery, candidates: Sequence[Candidate], respondent: Profile | None
+) -> Iterator[str]:
+    """What the classes of a release that is one table or view are like."""
+    if compiled.choice.rows <= compiled.choice.suppressed:
+        return
+    requirements = compiled.bound.requirements
+    sensitive = {b.column: _required_of(requirements, b.column) for b in compiled.bound.policy.sensitive}
+    figures = _class_figures(compiled, query, candidates, list(sensitive), respondent)
+    yield from of_classes(figures, sensitive, respondent, together=any(r.on for r in requirements))
+
+
+def _of_tables(compiled: Compiled, query: TablesQuery, candidates: Sequence[Candidate]) -> Iterator[str]:
+    """What the buckets of a release of several tables are like."""
+    if _is_one_bucket(compiled, query, candidates):
+        yield ONE_BUCKET
+    for index, table in enumerate(query.tables):
+        buckets = [part.name for part in table.columns if part.reading is Reading.BUCKET]
+        values = [p for p in table.columns if p.role is Role.SENSITIVE and p.reading is Reading.BUCKET_VALUE]
+        if buckets and values:
+            rows = _table(query, candidates, index, [*buckets, *(part.name for part in values)])
+            figures = _bucket_figures(compiled, rows, buckets, values)
+            yield from of_known_values(figures, figures.known_alike, "bucket")
+
+
+def _shown_readings(compiled: Compiled) -> list[tuple[str | None, Mapping[str, Reading]]]:
+    """The published tables, each with its name and with how the source's columns are read that it has."""
+    query, readings = compiled.query, compiled.readings
+    if isinstance(query, TablesQuery):
+        return [(table.name, {p.bound.column: p.reading for p in table.columns if p.bound}) for table in query.tables]
+    return [(None, {b.column: readings.get(b.column, Reading.EXACT) for b in compiled.bound.policy.published})]
+
+
+def _hidden(profile: Profile, shown_readings: Sequence[tuple[str | None, Mapping[str, Reading]]]) -> dict[str, bool]:
+    """The quasi-identifiers that a column determines whose values stand beside its own in no table.
+
+    Each with whether its values stand in a table at all.
+    """
+    name = profile.column
+    tables = [readings for table, readings in shown_readings if profile.table in (None, table)]
+    beside = [readings for readings in tables if name in readings]
+    return {
+        quasi: any(readings.get(quasi) in _VALUES for readings in tables)
+        for quasi in profile.agreeing
+        if not any(readings[name] is readings.get(quasi) in _VALUES for readings in beside)
+    }
+
+
+def _required_of(requirements: Sequence[BoundRequirement], sensitive: str) -> set[str]:
+    """The models that the policy requires of a sensitive column by itself, in classes by all quasi-identifiers."""
+    return {r.question.model for r in requirements if r.attributes == (sensitive,) and not r.on}
+
+
+def _is_one_bucket(compiled: Compiled, query: TablesQuery, candidates: Sequence[Candidate]) -> bool:
+    """Whether the tables of a release show their values by bucket, and all rows, of which there are several, in one."""
+    if compiled.choice.rows - compiled.choice.suppressed < _SEVERAL:
+        return False
+    for index, table in enumerate(query.tables):
+        for part in table.columns:
+            if part.reading is Reading.BUCKET:
+                rows = _table(query, candidates, index, [part.name])
+                both = exp.select(f.min(column(part.name)), f.max(column(part.name))).from_(rows)
+                low, high = compiled.bound.engine.rows(both)[0]
+                return bool(low == high)
+    return False
+
+
+def _bucket_figures(
+    compiled: Compiled, rows: exp.Table | exp.Subquery, buckets: Sequence[str], values: Sequence[PublishedColumn]
+) -> ClassFigures:
+    """The figures of the buckets of a table that shows them beside sensitive values."""
+    names = [part.name for part in values]
+    figures = class_figures(compiled.bound.engine, rows, compiled.choice.rows, buckets, names)
+    named = {part.name: part.bound.column if part.bound else part.name for part in values}
+    return replace(figures, known_alike={named[name]: n for name, n in figures.known_alike.items()})
+
+
+def _table(
+    query: TablesQuery, candidates: Sequence[Candidate], index: int, names: Sequence[str]
+) -> exp.Table | exp.Subquery:
+    """Some columns of a table of the release, whether it is made or not."""
+    if candidates:
+        return relation(candidates[index].stands)
+    return _planned(query.tables[index], names, query.tokens)
+
+
+def _planned(table: PublishedTable, names: Sequence[str], tokens: Mapping[str, str]) -> exp.Subquery:
+    """Some columns of a table that is not made, without the tables of tokens, which are made with a release."""
+    query = table.query.copy()
+    query.set("expressions", [output for output in query.expressions if output.alias_or_name in names])
+    joined = query.args.get("joins") or []
+    query.set("joins", [join for join in joined if join.this.name not in tokens.values()])
+    return query.subquery("planned", copy=False)
+
+
+def _unproven(choice: Choice) -> Iterator[str]:
+    """That the search was stopped before its end, and how much better any other choice could be."""
+    searched = choice.searched
+    if searched is not None and not searched.proven and searched.least is not None and searched.least < choice.loss:
+        # That nothing loses less than nothing need not be said.
+        bound = (
+            f", and none that may be published loses less than {loss_text(searched.least)}" if searched.least else ""
+        )
+        yield (
+            f"the {choice.loss_name.replace('_', ' ')} {loss_text(choice.loss)} is not proven to be the least: the "
+            f"search stopped after {searched.checked} of {counted(searched.nodes, 'node')}{bound}; a longer time_limit "
+            "may find better levels"
+        )
+
+
+def _respondent(noted: Sequence[Profile], width: int) -> Profile | None:
+    """The column that is most like a number of a person: it repeats, and determines most quasi-identifiers."""
+    alike = [p for p in noted if p.is_repeated and (p.role is Role.IDENTIFIER or p.is_respondent(width))]
+    return max(alike, key=lambda p: (len(p.agreeing), p.role is Role.IDENTIFIER, p.values), default=None)
+
+
+def _class_figures(
+    compiled: Compiled,
+    query: ReleaseQuery,
+    candidates: Sequence[Candidate],
+    sensitive: Sequence[str],
+    respondent: Profile | None,
+) -> ClassFigures:
+    """The figures of the candidate's classes; of the classes that it would have, where it is not made."""
+    bound, choice = compiled.bound, compiled.choice
+    columns = [*sensitive, *([respondent.column] if respondent else [])]
+    rows: exp.Table | exp.Subquery
+    if candidates and set(columns) <= set(query.columns):
+        rows = relation(candidates[0].stands)
+    else:
+        released = _with_respondent(bound, query, respondent)
+        rows = (released if candidates else _from_copies(bound, query, released)).subquery("released", copy=False)
+    return class_figures(bound.engine, rows, choice.rows - choice.suppressed, query.keys, columns)
+
+
+def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | None) -> exp.Query:
+    """The rows that are released, from the source as it was searched, with the column of respondents."""
+    policy, public = bound.policy, bound.policy.public
+    if respondent is not None and respondent.column not in query.columns:
+        others = tuple(attribute for attribute in policy.attributes if attribute.column != respondent.column)
+        policy = replace(policy, attributes=(*others, _as_published(bound, respondent.column)))
+    policy = replace(policy, attributes=tuple(map(_without_token, policy.attributes)))
+    source = source_columns(policy, policy.relation, query.placed)
+    if query.public is not None and public is not None:
+        public_rows = exp.select(*(column(part) for part in public.columns)).from_(relation(public.relation))
+        query = replace(query, public=public_rows, public_stable=True)
+    return replace(query, policy=policy, source=source, stable=True, collated=False).select()
+
+
+def _without_token(bound: BoundAttribute) -> BoundAttribute:
+    """The attribute with its values: tokens are made with a release, and are as many as the values behind them."""
+    if not bound.attribute.pseudonym:
+        return bound
+    role = Role.ENTITY if bound.role is Role.ENTITY else Role.INSENSITIVE
+    return replace(bound, attribute=replace(bound.attribute, role=role, pseudonym=None))
+
+
+def _as_published(bound: Bound, name: str) -> BoundAttribute:
+    rows = exp.select(column(name)).from_(relation(bound.policy.relation))
+    ((_, kind),) = bound.engine.columns(rows)
+    return BoundAttribute(Attribute(name, Role.INSENSITIVE), name, kind, kind)
+
+
+def _from_copies(bound: Bound, query: ReleaseQuery, rows: exp.Query) -> exp.Query:
+    """The query with temporary tables in the place of the catalog's copies, which a dry run does not make."""
+    if not any(_of_catalog(table) for table in rows.find_all(exp.Table)):
+        return rows
+    tables = [_empty_copy(bound.scratch, name) for name in CATALOG.names]
+    freeze(bound.engine, query.release_id, bound.policy, bound.requirements, query.recodings, to=Copies(*tables))
+    temporary = dict(zip(CATALOG.names, tables, strict=True))
+    for table in list(rows.find_all(exp.Table)):
+        if name := _of_catalog(table):
+            table.replace(relation(temporary[name], as_=table.alias or table.name))
+    return rows
+
+
+def _of_catalog(table: exp.Table) -> QualifiedName | None:
+    """Which of the catalog's copies a table is; None if it is none of them."""
+    name = QualifiedName((table.db, table.name))
+    return name if name in CATALOG.names else None
+
+
+def _empty_copy(scratch: Scratch, name: QualifiedName) -> QualifiedName:
+    nothing = exp.select(exp.Star()).from_(relation(name)).where(exp.false(), copy=False)
+    return QualifiedName((scratch.table(name.parts[-1], nothing),))

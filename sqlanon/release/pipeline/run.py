@@ -1,0 +1,111 @@
+"""The two orders of stages: that of EXPLAIN ANONYMIZED and that of CREATE ANONYMIZED."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
+from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.watching import Watching
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.release.pipeline.advise import advise_stage
+from sqlanon.release.pipeline.check import check_stage
+from sqlanon.release.pipeline.compile import compile_plan, compile_stage
+from sqlanon.release.pipeline.encode import encode_stage, solve_stage
+from sqlanon.release.pipeline.explain import explain_stage
+from sqlanon.release.pipeline.fixed_levels import about_levels, release_with_levels
+from sqlanon.release.pipeline.make_room import make_room
+from sqlanon.release.pipeline.materialize import materialize_stage
+from sqlanon.release.pipeline.publish import publish_stage
+from sqlanon.release.pipeline.remark import remark_plan, remark_stage
+from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
+from sqlanon.release.pipeline.stages import Encoded, KeptCells, Plan, Published, Requested
+
+_First = TypeVar("_First")
+_Last = TypeVar("_Last")
+_Next = TypeVar("_Next")
+
+
+@dataclass(frozen=True)
+class Order(Generic[_First, _Last]):
+    """Stages by their names. The first takes a `_First`, each other one takes what the former returns.
+
+    The types of the stages between are checked where the order is written, in `then`.
+    """
+
+    stages: tuple[tuple[str, Callable[[Any], Any]], ...] = ()
+
+    def then(self, name: str, stage: Callable[[_Last], _Next]) -> Order[_First, _Next]:
+        return Order((*self.stages, (name, stage)))
+
+    def run(self, first: _First, progress: Watching | None = None) -> _Last:
+        """Goes through the stages, and reports each before it begins."""
+        part: Any = first
+        for done, (name, stage) in enumerate(self.stages):
+            if progress:
+                progress(name, done, len(self.stages))
+            part = stage(part)
+        last: _Last = part
+        return last
+
+
+_ENCODED = (
+    Order[Requested, Requested]().then("resolve", resolve_stage).then("bind", bind_stage).then("encode", encode_stage)
+)
+_CHOSEN = _ENCODED.then("solve", solve_stage)
+# Nothing but temporary tables is written.
+PLAN = (
+    _CHOSEN.then("explain", explain_stage)
+    .then("advise", advise_stage)
+    .then("compile", compile_plan)
+    .then("remark", remark_plan)
+)
+RELEASE = (
+    _CHOSEN.then("compile", compile_stage)
+    .then("materialize", materialize_stage)
+    .then("check", check_stage)
+    .then("remark", remark_stage)
+    .then("publish", publish_stage)
+)
+
+
+def explain(engine: Engine, statement: ReleaseRequest, progress: Watching | None = None) -> Plan:
+    """A dry run: everything up to the SELECT of the release, with the reasons, and nothing published."""
+    with engine.transaction(), Scratch(engine) as scratch:
+        leveled = release_with_levels(engine, statement.levels_from)
+        with about_levels(leveled):
+            return PLAN.run(Requested(engine, statement, scratch, progress, dry=True, leveled=leveled), progress)
+
+
+def create(engine: Engine, statement: ReleaseRequest, progress: Watching | None = None) -> Published | None:
+    """Publishes a release, whole or not at all; None where IF NOT EXISTS found one."""
+    with engine.transaction(), Scratch(engine) as scratch:
+        leveled = release_with_levels(engine, statement.levels_from)
+        requested = make_room(Requested(engine, statement, scratch, progress, leveled=leveled))
+        with about_levels(leveled):
+            return RELEASE.run(requested, progress) if requested else None
+
+
+def candidate(
+    engine: Engine, statement: ReleaseRequest, policy: Policy, shared_cells: KeptCells | None = None
+) -> Release:
+    """The release that the statement would publish by this policy, whatever the catalog has under its name.
+
+    It is recorded like any other, so that all that is asked of a release can be asked of it: the caller's transaction
+    is to be rolled back. Its name is one that nothing has. It is chosen from the `shared_cells`, where they are
+    its own. Raises what the stages raise.
+    """
+    with Scratch(engine) as scratch:
+        requested = Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)
+        return RELEASE.run(requested).release
+
+
+def encoded(
+    engine: Engine, statement: ReleaseRequest, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
+) -> Encoded:
+    """What a release by this policy would be chosen from: the bound policy and its cells. Raises as the stages do."""
+    return _ENCODED.run(Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells))

@@ -1,0 +1,276 @@
+"""The types that the stages of a release take and return: each holds the former and adds the parts of one stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from sqlanon.again.series.respondents import Respondents
+from sqlanon.again.series.signatures import latest_signatures
+from sqlanon.catalog.exports import KnownReleases
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.choice import Choice
+from sqlanon.domain.explanation import Explanation
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import Release, SourceRead
+from sqlanon.domain.report import PrivacyReport
+from sqlanon.domain.requests import ReleaseRequest
+from sqlanon.domain.series import Series
+from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.watching import Watching
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.base import Method
+from sqlanon.methods.registry import find_method
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.task import Task
+from sqlanon.sources.joins.join import Join
+from sqlanon.sources.source import BoundSource
+from sqlanon.sql.questions.ask import BoundRequirement
+from sqlanon.sql.release.multi_table_query import TablesQuery
+from sqlanon.sql.release.release_query import ReleaseQuery
+
+# Cells by the parts of a policy that they depend on, each with values that identify the rows of the source.
+KeptCells = dict[object, tuple[Sequence[Any], Cells]]
+
+
+@dataclass(frozen=True)
+class Requested:
+    """The release that a statement asks for, before anything is read.
+
+    `create` is the statement as it is written. If `dry`, nothing is published; if `alone`, nobody reads remarks or the
+    releases beside the published one. `leveled` is the release whose levels are kept. `policy` replaces the catalog's
+    policy of that name. `shared_cells` are the cells of other releases. `former` has the types of the columns, by
+    table, of the release that is replaced.
+    """
+
+    engine: Engine
+    create: ReleaseRequest
+    scratch: Scratch
+    progress: Watching | None = None
+    dry: bool = False
+    alone: bool = False
+    leveled: Release | None = None
+    policy: Policy | None = None
+    shared_cells: KeptCells | None = None
+    former: Mapping[tuple[str | None, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The entries of the catalog that the statement names, validated, and the method's checked options.
+
+    `create` is the statement with the name of its method and the names of all arguments. `hierarchies` are those of
+    the policy by their folded names. `series` is the series that the release is made in, and `other` the release that
+    the policy joins.
+    """
+
+    requested: Requested
+    create: ReleaseRequest
+    options: Any
+    policy: Policy
+    hierarchies: Mapping[str, StoredHierarchy]
+    series: Series | None
+    other: Release | None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The policy and its requirements with the columns of the source.
+
+    `public` is the public table. `sources` are the tables that the source reads, as lineage records them.
+    `respondents` are the respondents as the series knows them, and `join` is the join with the other release.
+    """
+
+    resolved: Resolved
+    policy: BoundPolicy
+    requirements: tuple[BoundRequirement, ...]
+    source: BoundSource
+    public: BoundSource | None
+    sources: tuple[SourceRead, ...]
+    respondents: Respondents | None
+    join: Join | None
+
+    @property
+    def engine(self) -> Engine:
+        return self.resolved.requested.engine
+
+    @property
+    def scratch(self) -> Scratch:
+        return self.resolved.requested.scratch
+
+    @property
+    def create(self) -> ReleaseRequest:
+        return self.resolved.create
+
+    @property
+    def method(self) -> Method[Any, Any]:
+        """The method of the statement, as it works where the rows are."""
+        return find_method(self.create.method.name, self.engine)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the release is a view, which reads its source at each query."""
+        return self.create.kind == "view"
+
+    def task(self, cells: Cells | None = None) -> Task:
+        """The task of the method, with the cells once the source is encoded."""
+        requested, create = self.resolved.requested, self.create
+        return Task(
+            engine=requested.engine,
+            policy=self.policy,
+            requirements=self.requirements,
+            name=create.name,
+            kind=create.kind,
+            sets=create.method.sets,
+            columns=create.method.columns,
+            each_apart=create.method.each_apart,
+            dry=requested.dry,
+            scratch=requested.scratch,
+            cells=cells,
+            watching=requested.progress,
+            signatures=None if self.respondents is None else partial(latest_signatures, self.respondents),
+            join=self.join,
+        )
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The cells of the source, None for a method that needs none."""
+
+    bound: Bound
+    cells: Cells | None
+
+    @property
+    def task(self) -> Task:
+        return self.bound.task(self.cells)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The method's choice of what is published in place of the source."""
+
+    encoded: Encoded
+    choice: Choice
+
+    @property
+    def bound(self) -> Bound:
+        return self.encoded.bound
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The reasons for the choice, None where the method cannot tell."""
+
+    chosen: Chosen
+    explanation: Explanation | None
+
+
+@dataclass(frozen=True)
+class Advised:
+    """What other options and other methods would lose, in sentences."""
+
+    explained: Explained
+    advice: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The SELECT of the release, or those of its tables.
+
+    Of a release that is one table or view, `readings` says how each column is read that the method recodes or adds, and
+    `rounds` are the levels of each round of a local recoding, with the rows that it published.
+    """
+
+    chosen: Chosen
+    query: ReleaseQuery | TablesQuery
+    readings: Mapping[str, Reading]
+    rounds: tuple[tuple[tuple[int, ...], int], ...]
+
+    @property
+    def bound(self) -> Bound:
+        return self.chosen.encoded.bound
+
+    @property
+    def choice(self) -> Choice:
+        return self.chosen.choice
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A table or view before it is published: `stands` is its full name, `name` the name that it will have."""
+
+    fragment: str | None
+    name: QualifiedName
+    stands: QualifiedName
+
+
+@dataclass(frozen=True)
+class Materialized:
+    """The candidates and the number of their rows. The query of `compiled` is the one that made them."""
+
+    compiled: Compiled
+    candidates: tuple[Candidate, ...]
+    released_rows: int
+
+    @property
+    def bound(self) -> Bound:
+        return self.compiled.bound
+
+    @property
+    def query(self) -> ReleaseQuery | TablesQuery:
+        return self.compiled.query
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The measurements of the candidates."""
+
+    materialized: Materialized
+    report: PrivacyReport
+
+
+@dataclass(frozen=True)
+class Remarked:
+    """Sentences about what the policy may have overlooked."""
+
+    checked: Checked
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Published:
+    """The release as the catalog has it.
+
+    `known` are the releases beside it, none where nobody reads them. `remarks` are those of the stage before and those
+    about columns whose types differ from the replaced release.
+    """
+
+    remarked: Remarked
+    release: Release
+    known: KnownReleases
+    remarks: tuple[str, ...]
+
+    @property
+    def report(self) -> PrivacyReport:
+        return self.remarked.checked.report
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The plan of a release that is not made: its SELECT, and the advice about its choice."""
+
+    advised: Advised
+    compiled: Compiled
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that EXPLAIN reports: a plan, with sentences about what the policy may have overlooked."""
+
+    planned: Planned
+    remarks: tuple[str, ...]

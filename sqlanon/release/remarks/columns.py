@@ -1,0 +1,301 @@
+"""What columns of a source are like that are no quasi-identifiers: how values repeat, and what they determine.
+
+The values are compared by their hashes. A first query reads some of the rows and all columns; only of columns that are
+remarkable there a second reads all rows of some of their values, so that what it says of these values is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf, log
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
+from sqlanon.domain.policy import Role
+from sqlanon.engines.base import Engine
+from sqlanon.release.remarks.sizes import sizes
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, filtered, if_, is_not_null, is_null, union_all
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How the values of a column repeat, in rows in which it is not NULL; `role` is None where the policy has none.
+
+    There are `values` different ones in `rows` rows, of which `alone` rows have a value that no other row has, and
+    `repeating` values have several rows. `agreeing` has the quasi-identifiers that it determines: of how many of the
+    repeating values all rows have one value of it. One value in `one_in` was looked at. `table` names its table where
+    the policy has several, whose source has one row of each respondent.
+    """
+
+    column: str
+    role: Role | None
+    values: int
+    rows: int
+    alone: int
+    repeating: int
+    agreeing: Mapping[str, int]
+    one_in: int = 1
+    table: str | None = None
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether it tells most rows apart."""
+        return self.rows > 0 and self.alone >= sizes().alone * self.rows and self.values > 1
+
+    @property
+    def is_repeated(self) -> bool:
+        return self.rows >= sizes().repeats * max(self.values, 1)
+
+    def is_respondent(self, quasi_identifiers: int) -> bool:
+        """Whether it is like a number of a person: it repeats, and most of the quasi-identifiers are the same then."""
+        if self.table is not None:
+            return False
+        is_number = self.is_repeated and self.repeating >= sizes().values
+        return is_number and 0 < len(self.agreeing) >= sizes().determined * quasi_identifiers
+
+
+def rows_of_nobody(engine: Engine, policy: BoundPolicy) -> int:
+    """The number of rows of the source whose ENTITY is NULL; 0 without an ENTITY."""
+    if policy.entity is None:
+        return 0
+    nobody = exp.select(f.count()).from_(relation(policy.relation), copy=False)
+    return int(engine.rows(nobody.where(is_null(column(policy.entity.column)), copy=False))[0][0])
+
+
+def profiles(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
+    """The columns of a source of this many rows, and of its related tables, that may be worth a remark."""
+    if not policy.related:
+        return _of_table(engine, policy, rows)
+    tables = [(policy, rows), *((policy.of_related(table), _rows(engine, table)) for table in policy.related)]
+    return [
+        replace(profile, table=name)
+        for name, (table, number) in zip(policy.policy.table_names, tables, strict=True)
+        for profile in _of_table(engine, table, number)
+    ]
+
+
+def _rows(engine: Engine, table: BoundRelatedTable) -> int:
+    return int(engine.rows(exp.select(f.count()).from_(relation(table.relation)))[0][0])
+
+
+def _of_table(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
+    """The columns of a source of this many rows that may be worth a remark, with the figures of their values.
+
+    None of a source that was pivoted: it has a row for each respondent, and its columns are items of one kind, as many
+    as that each of them cannot be compared with all others.
+    """
+    if policy.long_table is not None:
+        return []
+    candidates = _candidates(policy)
+    if not candidates or not rows:
+        return []
+    sampled = _profiled(engine, policy, candidates, limit=sizes().sample_rows)
+    noted = [profile for profile in sampled if _is_notable(profile)]
+    if rows <= sizes().sample_rows or not noted:
+        return noted
+    # The first rows alone say too little of how often a value occurs.
+    one_in = -(-rows // sizes().sample_rows)
+    few = [profile for profile in noted if profile.values <= sizes().few]
+    many = [profile for profile in noted if profile.values > sizes().few]
+    read = [*_read_again(engine, policy, few, 1), *_read_again(engine, policy, many, one_in)]
+    order = [profile.column for profile in noted]
+    return sorted(filter(_is_notable, read), key=lambda profile: order.index(profile.column))
+
+
+def _read_again(engine: Engine, policy: BoundPolicy, noted: Sequence[Profile], one_in: int) -> list[Profile]:
+    """The figures of columns in all rows of one value in `one_in`."""
+    names = [(profile.column, profile.role) for profile in noted]
+    return _profiled(engine, policy, names, one_in=one_in) if names else []
+
+
+def _candidates(policy: BoundPolicy) -> list[tuple[str, Role | None]]:
+    """The columns to look at: where the policy has an ENTITY, those alone that are published."""
+    open_roles = (Role.SENSITIVE, Role.INSENSITIVE)
+    published: list[tuple[str, Role | None]] = [(b.column, b.role) for b in policy.attributes if b.role in open_roles]
+    if policy.entity is not None:
+        return published[: sizes().columns]
+    hidden = [(b.column, b.role) for b in policy.having(Role.IDENTIFIER)]
+    others: list[tuple[str, Role | None]] = [(name, None) for name in policy.unpublished]
+    return [*published, *hidden, *others][: sizes().columns]
+
+
+def _is_notable(profile: Profile) -> bool:
+    if profile.role is Role.IDENTIFIER:
+        return profile.is_repeated
+    return (profile.is_unique and profile.role is not None) or (profile.is_repeated and bool(profile.agreeing))
+
+
+def _profiled(
+    engine: Engine,
+    policy: BoundPolicy,
+    columns: Sequence[tuple[str, Role | None]],
+    *,
+    limit: int | None = None,
+    one_in: int = 1,
+) -> list[Profile]:
+    quasi = [bound.column for bound in policy.quasi_identifiers]
+    values_of = [if_(is_not_null(column(name)), _hash(column(name))) for name, _ in columns]
+    query = exp.select(
+        *(alias(value, f"value_{i}") for i, value in enumerate(values_of)),
+        *(alias(_hash(column(name)), f"quasi_{j}") for j, name in enumerate(quasi)),
+    ).from_(relation(policy.relation), copy=False)
+    if limit is not None:
+        query = query.limit(limit, copy=False)
+    hashed = _HashedRows(engine, query, len(quasi), one_in)
+    counts = hashed.counts(len(columns))
+    determined = hashed.determined(counts)
+    return [
+        Profile(
+            name,
+            role,
+            of_column.values,
+            of_column.rows,
+            of_column.alone,
+            of_column.repeating,
+            {quasi[j]: of_column.agreeing[j] for j in determined.get(i, ())},
+            one_in,
+        )
+        for i, ((name, role), of_column) in enumerate(zip(columns, counts, strict=True))
+    ]
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The counts of `Profile` for a column; `agreeing` has a number for each quasi-identifier, in their order."""
+
+    values: int
+    rows: int
+    alone: int
+    repeating: int
+    agreeing: Sequence[int]
+
+
+def _counts(values: int, rows: int, alone: int, repeating: int, *agreeing: int) -> _Counts:
+    return _Counts(values, rows, alone, repeating, agreeing)
+
+
+@dataclass(frozen=True)
+class _HashedRows:
+    """The rows of a source with hashes in place of values: value_i of each column, quasi_j of each quasi-identifier.
+
+    One value in `one_in` of each column is read.
+    """
+
+    engine: Engine
+    query: exp.Select
+    quasi_identifiers: int
+    one_in: int
+
+    def counts(self, columns: int) -> list[_Counts]:
+        """The counts of each column."""
+        parts = [_of_column(i, self.quasi_identifiers) for i in range(columns)]
+        by_column = {int(i): _counts(*map(int, numbers)) for i, *numbers in self._read(parts, range(columns))}
+        return [by_column[i] for i in range(columns)]
+
+    def determined(self, counts: Sequence[_Counts]) -> dict[int, list[int]]:
+        """The quasi-identifiers that a column determines, by their indexes, and more often than chance explains."""
+        # Only where a column repeats and its values nearly always have one value, the rows are read for the chance.
+        pairs = [
+            (i, j)
+            for i, of_column in enumerate(counts)
+            for j, agreeing in enumerate(of_column.agreeing)
+            if of_column.repeating and agreeing >= sizes().agreeing * of_column.repeating
+        ]
+        determined: dict[int, list[int]] = {}
+        if not pairs:
+            return determined
+        for i, j, most, expected in self._read([_of_pair(i, j) for i, j in pairs], sorted({i for i, _ in pairs})):
+            of_column = counts[i]
+            several = of_column.rows - of_column.alone
+            chance = log_chance(of_column.agreeing[j], of_column.repeating, several, most, expected)
+            if most <= sizes().common and chance <= log(sizes().chance):
+                determined.setdefault(i, []).append(j)
+        return {i: sorted(indexes) for i, indexes in determined.items()}
+
+    def _read(self, parts: Sequence[exp.Query], columns: Iterable[int]) -> Sequence[Sequence[Any]]:
+        """The rows of queries of the values of these columns."""
+        query = union_all(list(parts))
+        # All columns are read from the same rows; with one value in many each column has rows of its own.
+        is_limited = self.query.args.get("limit") is not None
+        query.with_(identifier("hashed"), as_=self.query.copy(), materialized=is_limited, copy=False)
+        for i in columns:
+            values = _values_of(i, self.quasi_identifiers, self.one_in)
+            query.with_(identifier(_values(i)), as_=values, materialized=True, copy=False)
+        return self.engine.rows(query)
+
+
+def log_chance(agreeing: int, repeating: int, rows: int, most: float, expected: float) -> float:
+    """The logarithm of an upper bound of a probability, where a column and a quasi-identifier are independent.
+
+    It is the probability that of at least `agreeing` of the column's `repeating` values, which have `rows` rows
+    together, all rows have one value of the quasi-identifier, whose most frequent value has a share of `most` of the
+    rows. So n rows have one value with a probability of the sum of p^n, which is at most most^(n - 1); `expected` is
+    the sum of these over the repeating values. Where all agree the bound is the product of these, else that of Chernoff
+    (A measure of asymptotic efficiency for tests of a hypothesis based on the sum of observations, 1952).
+    """
+    if not agreeing or most >= 1:
+        return 0.0
+    if agreeing == repeating:
+        return (rows - repeating) * log(most)
+    if expected >= agreeing:
+        return 0.0
+    return agreeing * (1 + log(expected / agreeing)) - expected if expected > 0 else -inf
+
+
+def _values(index: int) -> str:
+    return f"values_{index}"
+
+
+def _values_of(index: int, width: int, one_in: int) -> exp.Select:
+    """The values of a column: n rows each, whether they have one value of each quasi-identifier, and one of these."""
+    value = column(f"value_{index}")
+    ends = [(f.min(column(f"quasi_{j}")), f.max(column(f"quasi_{j}"))) for j in range(width)]
+    values = exp.select(
+        alias(f.count(), "n"),
+        *(alias(low.eq(high), f"same_{j}") for j, (low, high) in enumerate(ends)),
+        *(alias(low.copy(), f"first_{j}") for j, (low, _) in enumerate(ends)),
+    ).from_(relation("hashed"), copy=False)
+    values.where(is_not_null(value), copy=False).group_by(value.copy(), copy=False)
+    if one_in > 1:
+        values.where((value.copy() % one_in).eq(0), copy=False)
+    return values
+
+
+def _of_column(index: int, width: int) -> exp.Select:
+    """A row of counts of one column: its values, and those that repeat and have one value of a quasi-identifier."""
+    repeats = column("n") > 1
+    return exp.select(
+        alias(literal(index), "number"),
+        alias(f.count(), "values"),
+        alias(f.coalesce(f.sum(column("n")), 0), "rows"),
+        alias(filtered(f.count(), column("n").eq(1)), "alone"),
+        alias(filtered(f.count(), repeats), "repeating"),
+        *(alias(filtered(f.count(), exp.and_(repeats.copy(), column(f"same_{j}"))), f"same_{j}") for j in range(width)),
+    ).from_(relation(_values(index)), copy=False)
+
+
+def _of_pair(index: int, quasi: int) -> exp.Select:
+    """A row of a column and a quasi-identifier: `most` and `expected` of `log_chance`."""
+    by_chance = f.sum(f.call("power", column("most"), column("n") - 1))
+    query = exp.select(
+        alias(literal(index), "number"), alias(literal(quasi), "quasi"), f.max(column("most")), by_chance
+    )
+    query.from_(relation(_values(index)), copy=False).where(column("n") > 1, copy=False)
+    return query.join(_most_frequent(index, quasi).subquery("frequent"), join_type="CROSS", copy=False)
+
+
+def _most_frequent(index: int, quasi: int) -> exp.Select:
+    """Of the rows whose values agree in a quasi-identifier the share that has its most frequent value."""
+    rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(_values(index)), copy=False)
+    rows.where(column("n") > 1, column(f"same_{quasi}"), copy=False).group_by(column(f"first_{quasi}"), copy=False)
+    share = cast(f.max(column("n")), "DOUBLE") / f.sum(column("n"))
+    return exp.select(alias(share, "most")).from_(rows.subquery("agreeing"))
+
+
+def _hash(value: exp.Expr) -> exp.Expr:
+    return f.call("hash", value)

@@ -1,0 +1,189 @@
+"""Remarks in words: what was seen, in counts and never in values, and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+from sqlanon.domain.counts import count_of, counted, per_cent
+from sqlanon.domain.policy import Role
+from sqlanon.release.remarks.classes import ClassFigures
+from sqlanon.release.remarks.columns import Profile
+
+ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
+EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
+ONE_BUCKET = (
+    "all rows are in one bucket: the tables say no more of which of their values belong together than each by itself "
+    "would; require less, or let fewer attributes stand beside a sensitive one"
+)
+
+_LIKE_A_PERSON = "repeats as the number of a person does"
+_COUNTED = "requirements count rows now, not respondents"
+
+
+# What keeps a class from having one sensitive value, and what helps where that is required already.
+_AGAINST_ONE_VALUE = {"l_diversity": "a greater l", "t_closeness": "a smaller t"}
+
+
+def of_columns(
+    profiles: Sequence[Profile],
+    quasi_identifiers: int,
+    respondent: Profile | None,
+    hidden: Callable[[Profile], Mapping[str, bool]],
+) -> Iterator[str]:
+    """A sentence about each column that is worth one.
+
+    `respondent` is the column that is most like a number of a person. Of the columns that the policy does not name, it
+    alone is worth a remark. `hidden` gives the quasi-identifiers that a column determines and which the release does
+    not show beside it, and whether it shows their values elsewhere.
+    """
+    for profile in profiles:
+        is_asked = profile.role is not None or profile is respondent
+        if is_asked and (remark := _remark(profile, quasi_identifiers, hidden(profile))):
+            yield f"{_called(profile)} {remark}"
+
+
+def _remark(profile: Profile, quasi_identifiers: int, hidden: Mapping[str, bool]) -> str | None:
+    if profile.role is Role.IDENTIFIER:
+        seen = f"{_values(profile)} in {_rows(profile)}"
+        return f"repeats: {seen}; if it says whom a row is about, make it ENTITY: {_COUNTED}"
+    if profile.role is not None and profile.is_unique:
+        return (
+            f"tells most rows apart: {_alone(profile)} have a value that no "
+            "other row has; publish something coarser, or make it IDENTIFIER or QUASI IDENTIFIER"
+        )
+    if profile.is_respondent(quasi_identifiers):
+        action = "name it in the policy as ENTITY" if profile.role is None else "make it ENTITY"
+        seen = _determined(profile, list(profile.agreeing))
+        return f"{_LIKE_A_PERSON}: {seen}; if it says whom a row is about, {action}: {_COUNTED}"
+    if not hidden:
+        return None
+    seen, what = _determined(profile, list(hidden)), "kept apart from it" if all(hidden.values()) else "generalized"
+    return f"gives away what is {what}: {seen}; make it QUASI IDENTIFIER, or leave it out"
+
+
+def of_classes(
+    figures: ClassFigures,
+    sensitive: Mapping[str, Collection[str]],
+    respondent: Profile | None,
+    *,
+    together: bool = False,
+) -> Iterator[str]:
+    """A sentence about the classes of one row, of one respondent, and of one sensitive value, also beside NULL.
+
+    There is none where no class is of the kind.
+    `sensitive` has the models that are required of each sensitive column by itself already. If `together`, what is
+    required is of some quasi-identifiers, and what is advised is of all of them.
+    """
+    of_all = " of all quasi-identifiers together" if together else ""
+    if figures.single:
+        yield f"in {_share(figures.single, figures)} there is a single row; require k_anonymity{of_all}"
+    if respondent is not None and figures.alike.get(respondent.column):
+        name = respondent.column
+        seen = f"in {_share(figures.alike[name], figures)} all rows have one value of {name}"
+        yield f"{seen}: if it says whom a row is about, such a class is one person; make it ENTITY"
+    for name, models in sensitive.items():
+        if count := figures.alike.get(name):
+            seen = f"in {_share(count, figures)} all rows have one value of {name}"
+            advice = [stricter if model in models else model for model, stricter in _AGAINST_ONE_VALUE.items()]
+            yield f"{seen}: anyone who knows somebody's class knows the value; require {' or '.join(advice)}{of_all}"
+    yield from of_known_values(figures, sensitive, "class", "classes", of_all)
+
+
+def of_known_values(
+    figures: ClassFigures, sensitive: Iterable[str], noun: str, nouns: str | None = None, of_all: str = ""
+) -> Iterator[str]:
+    """A sentence about the classes or buckets in which every sensitive value but NULL is the same, if there are any.
+
+    `of_all` follows what is advised.
+    """
+    for name in sensitive:
+        if count := figures.known_alike.get(name):
+            yield (
+                f"in {_share(count, figures, noun, nouns)} every known value of {name} is the same, beside NULL: of "
+                "anyone who has a value it is known; NULL counts as a value, so require "
+                f"l_diversity(l => 3){of_all}, or leave rows without a value out"
+            )
+
+
+def of_nobody(entity: str, rows: int) -> Iterator[str]:
+    """A sentence about the rows whose ENTITY is NULL, if there are any."""
+    if rows:
+        has, counts = ("has", "counts") if rows == 1 else ("have", "count")
+        yield (
+            f"{counted(rows, 'row')} {has} no {entity} (ENTITY), and {counts} as nobody: a class has k respondents "
+            "without such rows; leave them out in a query, ON (SELECT ...), or say whose they are"
+        )
+
+
+def of_people(unconstrained: Sequence[str]) -> Iterator[str]:
+    """A sentence about the sensitive columns of several tables of which nothing is required, if there are any."""
+    if unconstrained:
+        yield (
+            f"nothing is required of {', '.join(unconstrained)}: whether all people of a class have one value is not "
+            "looked at in several tables; require l_diversity"
+        )
+
+
+def _called(profile: Profile) -> str:
+    role = "not in the policy" if profile.role is None else profile.role.value.upper()
+    of_table = "" if profile.table is None else f" of {profile.table}"
+    return f"{profile.column}{of_table} ({role})"
+
+
+def _values(profile: Profile) -> str:
+    return _about(profile.values, profile, "value")
+
+
+def of_types(former: Mapping[tuple[str | None, str], str], now: Mapping[tuple[str | None, str], str]) -> Iterator[str]:
+    """Says which columns, by their tables, have another type than in the release that is replaced."""
+    changed = [
+        f"{name} is {kind} and was {former[table, name]}"
+        for (table, name), kind in now.items()
+        if former.get((table, name), kind) != kind
+    ]
+    if changed:
+        yield (
+            f"columns have other types than in the release that this one replaces: {', '.join(changed)}; a column that "
+            "is generalized is text, and EXPORT ... (TEXT true) writes quasi-identifiers as text each time"
+        )
+
+
+def _rows(profile: Profile) -> str:
+    return _about(profile.rows, profile, "row")
+
+
+def _alone(profile: Profile) -> str:
+    """How many of the rows have a value of their own."""
+    if profile.one_in == 1:
+        return count_of(profile.alone, profile.rows, "row")
+    return f"about {per_cent(profile.alone / profile.rows)} of the rows"
+
+
+def _determined(profile: Profile, quasi_identifiers: Sequence[str]) -> str:
+    *others, last = quasi_identifiers
+    agreeing = min(profile.agreeing[name] for name in quasi_identifiers)
+    names = f"{', '.join(others)} and {last}" if others else last
+    of_each = "one value each of" if others else "one value of"
+    return f"{_values(profile)} in {_rows(profile)}, and {_agreeing(profile, agreeing)} {of_each} {names}"
+
+
+def _agreeing(profile: Profile, agreeing: int) -> str:
+    """How many of the values that repeat are the same in a quasi-identifier, "each" only where all were counted."""
+    if agreeing < profile.repeating:
+        about = "" if profile.one_in == 1 else "about "
+        return f"{about}{per_cent(agreeing / profile.repeating)} of those that repeat have"
+    return "each that repeats has" if profile.one_in == 1 else "nearly each that repeats has"
+
+
+def _share(number: int, figures: ClassFigures, noun: str = "class", nouns: str | None = "classes") -> str:
+    if figures.one_in == 1:
+        return count_of(number, figures.classes, noun, nouns)
+    return f"about {per_cent(number / figures.classes)} of the {nouns or noun + 's'}"
+
+
+def _about(number: int, profile: Profile, noun: str) -> str:
+    """A number of things, of which one in some was counted."""
+    if profile.one_in == 1:
+        return counted(number, noun)
+    number *= profile.one_in
+    return f"about {round(number, -max(len(str(number)) - 2, 0))} {noun}s"

@@ -1,0 +1,234 @@
+"""Stage 3: a policy meets its source: typed columns, heights, levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from sqlglot import exp
+
+from sqlanon.catalog import hierarchies as stored_hierarchies
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy, BoundRelatedTable, PublicTable
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Attribute, Policy, RelatedTable, Role
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError, about
+from sqlanon.plugins import names
+from sqlanon.sources.column_types import without_enums
+from sqlanon.sources.item_lists import asks_of_items, is_list, item_type
+from sqlanon.sources.pivot import pivoted
+from sqlanon.sources.related_tables import require_one_table
+from sqlanon.sources.source import BoundSource, bind_source
+from sqlanon.sql.build.names import column as column_of
+from sqlanon.sql.build.names import identifier
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.hierarchies.base import builder, functional
+
+
+def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]:
+    """The hierarchies that a policy names, by folded name, each validated."""
+    names = dict.fromkeys(fold(a.hierarchy) for a in policy.all_attributes if a.hierarchy)
+    hierarchies: dict[str, StoredHierarchy] = {}
+    for name, rows in (stored_hierarchies.rows_of(engine, names) if names else {}).items():
+        with about("hierarchy", name):
+            hierarchies[name] = stored_hierarchies.load(engine, name, rows=rows)
+    return hierarchies
+
+
+def policy_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+    """The policy's source, found and, unless it is a table, copied; with PIVOT, the wide table that is made of it.
+
+    Raises PolicyError, which names the policy, and DataError for rows that cannot be pivoted.
+    """
+    try:
+        source = bind_source(engine, policy.source, scratch, copy=copy)
+    except PolicyError as error:
+        error.message = f"{policy}: {error.message}"
+        raise
+    return pivoted(engine, policy, source, scratch, copy=copy) if policy.pivot else source
+
+
+def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource | None:
+    """The policy's public table, found and copied like its source; None if it has none."""
+    if policy.against is None:
+        return None
+    try:
+        return bind_source(engine, policy.against, scratch, copy=copy)
+    except PolicyError as error:
+        raise PolicyError(
+            f"{policy}: AGAINST: {error.message}", hint=error.hint, quoted=error.quoted, part=("public table",)
+        ) from None
+
+
+def bind(
+    policy: Policy,
+    source: BoundSource,
+    hierarchies: Mapping[str, StoredHierarchy],
+    fingerprint: str,
+    public: BoundSource | None = None,
+    related: Sequence[BoundSource] = (),
+) -> BoundPolicy:
+    """Finds each attribute's column, and checks its hierarchy against the column's type.
+
+    `related` are the policy's related tables, in its order.
+
+    Raises PolicyError for a column that the source lacks, a hierarchy that does not fit
+    a column, a level above the top, two columns that differ in case only, or a
+    quasi-identifier that the public table lacks or has in another type.
+    """
+    if policy.related and not related:
+        require_one_table(policy, "this", "rows of one table are read")
+    columns = _by_name(source.columns)
+    called = f"the source {policy.source.called}"
+    attributes = tuple(_bound(policy, a, called, columns, hierarchies) for a in policy.attributes)
+    unpublished = _unnamed(source, attributes)
+    with about("public table"):
+        table = _public_table(policy, attributes, public) if public else None
+    bound = BoundPolicy(policy, source.relation, source.stable, attributes, unpublished, fingerprint, table)
+    pairs = zip(policy.related, related, strict=True)
+    tables = tuple(_related(bound, table, rows, hierarchies) for table, rows in pairs)
+    return replace(bound, long_table=source.long_table, related=tables)
+
+
+def _unnamed(source: BoundSource, attributes: Sequence[BoundAttribute]) -> tuple[str, ...]:
+    named = {bound.column for bound in attributes}
+    return tuple(name for name, _ in source.columns if name not in named)
+
+
+def _related(
+    bound: BoundPolicy, table: RelatedTable, rows: BoundSource, hierarchies: Mapping[str, StoredHierarchy]
+) -> BoundRelatedTable:
+    """A related table with the columns of its attributes, and the one with the values of the source's ENTITY.
+
+    Raises PolicyError where it has no such column, or one whose type is not that of the ENTITY.
+    """
+    policy, entity, columns = bound.policy, bound.entity, _by_name(rows.columns)
+    assert entity is not None
+    called = f"the table {table.name}"
+    with about("table", table.name, "key"):
+        key, kind = _column(policy, called, table.key, columns)
+        if without_enums(kind) != entity.published_type:
+            raise PolicyError(
+                f"{policy}: {key} of {table.name} is of type {without_enums(kind)}, and {entity.column} of the source "
+                f"of type {entity.published_type}",
+                hint=f"cast it in a query, WITH TABLE (SELECT CAST(... AS {entity.published_type}) AS ..., ...) "
+                f"AS {to_sql(identifier(table.name))}",
+            )
+    attributes = tuple(_bound(policy, a, called, columns, hierarchies) for a in table.attributes)
+    return BoundRelatedTable(table.name, rows.relation, key, attributes, _unnamed(rows, attributes))
+
+
+def _column(policy: Policy, called: str, name: str, columns: dict[str, Column]) -> Column:
+    """The column of this name as the relation, `called` so, spells it, and its type. Raises PolicyError without it."""
+    if fold(name) not in columns:
+        raise PolicyError(
+            f"{policy}: {called} has no column {name}",
+            hint=nearest(name, [name for name, _ in columns.values()])
+            or f"it has {', '.join(name for name, _ in columns.values())}",
+        )
+    return columns[fold(name)]
+
+
+def _public_table(policy: Policy, attributes: Sequence[BoundAttribute], public: BoundSource) -> PublicTable:
+    """The public table with a column for each quasi-identifier: the one of its name."""
+    known = _by_name(public.columns)
+    called = policy.against.called if policy.against else ""
+    columns: list[str] = []
+    for bound in attributes:
+        if bound.role is not Role.QUASI_IDENTIFIER:
+            continue
+        if fold(bound.column) not in known:
+            raise PolicyError(
+                f"{policy}: the public table {called} has no column {bound.column}, by which to compare",
+                hint=f"it has {', '.join(name for name, _ in known.values())}; name them alike in a query, "
+                "AGAINST (SELECT postcode AS zip, ...)",
+            )
+        column, kind = known[fold(bound.column)]
+        if without_enums(kind) != bound.published_type:
+            raise PolicyError(
+                f"{policy}: {bound.column} is of type {bound.published_type}, and {column} of the public table "
+                f"{called} of type {without_enums(kind)}",
+                hint=f"cast it in a query, AGAINST (SELECT CAST(... AS {bound.published_type}) AS ..., ...)",
+            )
+        columns.append(column)
+    return PublicTable(public.relation, tuple(columns), public.lasting, public.stable)
+
+
+def _by_name(columns: Sequence[Column]) -> dict[str, Column]:
+    return {fold(name): (name, kind) for name, kind in columns}
+
+
+def _bound(
+    policy: Policy,
+    attribute: Attribute,
+    called: str,
+    columns: dict[str, Column],
+    hierarchies: Mapping[str, StoredHierarchy],
+) -> BoundAttribute:
+    with about("column", attribute.name):
+        return _attribute(policy, attribute, _column(policy, called, attribute.name, columns), hierarchies)
+
+
+def _attribute(
+    policy: Policy, attribute: Attribute, column_and_type: Column, hierarchies: Mapping[str, StoredHierarchy]
+) -> BoundAttribute:
+    column, kind = column_and_type
+    published = without_enums(kind)
+    if not attribute.hierarchy:
+        top, hierarchy, is_stored = 1, None, False
+    else:
+        stored = hierarchies[fold(attribute.hierarchy)]
+        hierarchy, top, is_stored = stored.definition, stored.height, builder(stored.definition.kind).STORED
+        with about("column", attribute.name, "using"):
+            of_items = is_list(published) and attribute.role is Role.QUASI_IDENTIFIER and asks_of_items(policy)
+            require_fitting(str(policy), hierarchy, column, item_type(published) if of_items else published)
+    low = attribute.min_level or 0
+    high = top if attribute.max_level is None else attribute.max_level
+    if max(low, high) > top:
+        raise PolicyError(
+            f"{policy}: {column} has no level {max(low, high)}; its levels are 0 to {top}"
+            + (f" ({hierarchy.name} and '*')" if hierarchy else ", the value and '*'"),
+            part=("column", attribute.name, "min level" if low > high else "max level"),
+        )
+    return BoundAttribute(attribute, column, kind, published, hierarchy, is_stored, top, low, high)
+
+
+# DuckDB does not read values of these types from text, by which stored labels are matched.
+_NO_TEXT = (exp.DataType.Type.UNION, exp.DataType.Type.VARIANT)
+
+
+def require_fitting(whose: str, hierarchy: HierarchyDefinition, column: str, column_type: str) -> None:
+    """Raises PolicyError, with the column, the hierarchy and the kinds that fit, for one that has no labels for it."""
+    refused = f"{whose}: the hierarchy {hierarchy.name} ({hierarchy.kind.upper()}) does not fit the column {column}"
+    if not _fits(hierarchy.kind, column_type):
+        fitting = [kind.upper() for kind in names("sqlanon.sql.hierarchies") if _fits(kind, column_type)]
+        known = f"there {'is' if len(fitting) == 1 else 'are'} {', '.join(fitting)}" if fitting else "there is none"
+        of_items = "; labels of the items in lists need REQUIRE km_anonymity(k => 5, m => 2) and METHOD itemsets"
+        raise PolicyError(
+            f"{refused} of type {column_type}",
+            hint=f"of the kinds that fit {column_type} {known}; or cast the column in the policy's source, "
+            f"ON (SELECT ...){of_items if column_type.endswith('[]') else ''}",
+        )
+    if builder(hierarchy.kind).STORED:
+        return
+    try:
+        _require_labels(hierarchy, column_type)
+    except PolicyError as error:
+        raise PolicyError(f"{refused} of type {column_type}: {error.message}", hint=error.hint) from None
+
+
+@lru_cache(maxsize=256)
+def _require_labels(hierarchy: HierarchyDefinition, column_type: str) -> None:
+    """Raises PolicyError where a hierarchy has no labels for a type; once it has them, it always has."""
+    functional(hierarchy.kind).labels(hierarchy, column_of("value"), column_type)
+
+
+def _fits(kind: str, column_type: str) -> bool:
+    if not builder(kind).STORED:
+        return functional(kind).accepts(column_type)
+    types = exp.DataType.build(column_type, dialect="duckdb").find_all(exp.DataType)
+    return not any(part.this in _NO_TEXT for part in types)

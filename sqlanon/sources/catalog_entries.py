@@ -1,0 +1,237 @@
+"""Which catalog entry a name means, and which ones the names of a policy meant when it was made.
+
+DuckDB looks a name up each time it reads it: in the temporary tables and views first, then along the search path. So a
+name may mean another table tomorrow. A policy keeps the entries that its names meant. What is read later are these
+entries, and a query or a view that would read others of the same name is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName, Source, variable_of
+from sqlanon.engines.base import Engine, Reading
+from sqlanon.engines.search_path import Namespace, search_path
+from sqlanon.engines.statement_memo import current_database, rows_once, session
+from sqlanon.errors import PolicyError, UserError
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.repeated import RepeatedQuery
+from sqlanon.sql.build.sql_files import sql_file
+from sqlanon.sql.release.view_preconditions import hidden, unhiding
+
+_Rows = Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]]
+# The kind of a relation, 'table' or 'view', and its full name.
+Entry = tuple[str, QualifiedName]
+
+_TEMPORARY: Namespace = ("temp", "main")
+
+
+def find_relation(engine: Engine, name: QualifiedName) -> Entry | None:
+    """The kind ('table' or 'view') and the full name of a relation, as DuckDB would find it."""
+    return _relation_named(engine, engine.rows, name)
+
+
+def find_source(engine: Engine, name: QualifiedName) -> Entry | None:
+    """Finds a relation that a release is made from, which no step of a statement makes, drops or renames."""
+    return _relation_named(engine, partial(rows_once, engine), name)
+
+
+def find_entry(engine: Engine, entry: QualifiedName) -> Entry | None:
+    """Finds a relation by the name that a policy keeps of it: schema and name in this database, or a full name."""
+    return find_source(engine, _full_name(engine, entry))
+
+
+def source_entry(engine: Engine, source: Source) -> Entry | None:
+    """The relation that a source with a name means: that of the time when the policy was made, where this is known.
+
+    Raises PolicyError where the catalog names another relation than it keeps the entry of.
+    """
+    assert source.name is not None
+    if not source.bound:
+        return find_source(engine, source.name)
+    entry = source.bound[0]
+    # A name a.b may be that of a schema's or of a database's relation.
+    place_names = {
+        fold(part) for part in (*entry.parts[:-1], *([] if len(entry.parts) == 3 else [current_database(engine)]))
+    }
+    if fold(source.name.name) != fold(entry.name) or not {fold(part) for part in source.name.parts[:-1]} <= place_names:
+        raise PolicyError(
+            f"the catalog names {source.name} as a source, and keeps {entry} as what it means",
+            hint="make the policy again with CREATE OR REPLACE POLICY, or set its column bound to NULL",
+        )
+    return find_entry(engine, entry)
+
+
+def _relation_named(engine: Engine, rows: _Rows, name: QualifiedName) -> Entry | None:
+    table, schema, database = (*reversed(name.parts), None, None)[:3]
+    if len(name.parts) < 3:
+        now = session(engine)
+        namespaces = search_path(now.database, now.search_path)
+        if len(namespaces) > 1:
+            return _along(rows, name, [_TEMPORARY, *namespaces, (now.database, "main")])
+    if len(name.parts) == 2:
+        # In DuckDB a name a.b may be a schema's or a database's object; the schema comes first.
+        return _first(rows, table, schema, None) or _first(rows, table, None, schema)
+    return _first(rows, table, schema, database)
+
+
+def _along(rows: _Rows, name: QualifiedName, namespaces: Sequence[Namespace]) -> Entry | None:
+    """The relation of a name without its database, looked up in several databases and schemas one after the other."""
+    *schema, table = name.parts
+    for database, known in namespaces:
+        if (not schema or fold(schema[0]) == fold(known)) and (entry := _first(rows, table, known, database)):
+            return entry
+    return _first(rows, table, schema[0], None) or _first(rows, table, None, schema[0]) if schema else None
+
+
+def _first(rows: _Rows, *parts: str | None) -> Entry | None:
+    for _, _, kind, database, schema, name in sorted(rows(sql_file("statements", "find_relation"), parts)):
+        return str(kind), QualifiedName((database, schema, name))
+    return None
+
+
+def _full_name(engine: Engine, entry: QualifiedName) -> QualifiedName:
+    return entry if len(entry.parts) == 3 else QualifiedName((current_database(engine), *entry.parts))
+
+
+def kept_name(engine: Engine, name: QualifiedName) -> QualifiedName:
+    """The name of a relation by which a policy keeps its entry, and the name itself where there is no relation."""
+    entry = find_source(engine, name)
+    return name if entry is None else _without_own_database(engine, entry[1])
+
+
+def _without_own_database(engine: Engine, full: QualifiedName) -> QualifiedName:
+    return QualifiedName(full.parts[1:]) if full.parts[0] == current_database(engine) else full
+
+
+def with_bound_names(engine: Engine, policy: Policy) -> Policy:
+    """The policy with the entries that its sources mean now; a source that has its entries keeps them.
+
+    Where rows are on another engine, nothing is kept: names are that engine's.
+    """
+    if not engine.shares_names:
+        return policy
+    bound = partial(_bound, engine)
+    return replace(
+        policy,
+        source=bound(policy.source),
+        against=policy.against and bound(policy.against),
+        related=tuple(replace(table, source=bound(table.source)) for table in policy.related),
+    )
+
+
+def _bound(engine: Engine, source: Source) -> Source:
+    if source.bound:
+        return source
+    entry = find_source(engine, source.name) if source.name else None
+    entries = [reading.name for reading in _readings(engine, source, entry) if reading.kind != "other"]
+    entries += _macros(engine, source, entry)
+    return replace(source, bound=tuple(_without_own_database(engine, name) for name in dict.fromkeys(entries)))
+
+
+def _macros(engine: Engine, source: Source, entry: Entry | None) -> list[QualifiedName]:
+    """The macros that a query or a view may call, each with () behind its name."""
+    if (source.name is not None and entry is None) or (entry is not None and entry[0] == "table"):
+        return []
+    try:
+        macros = engine.calls(_query_of(source, entry)).macros
+    except UserError:
+        return []
+    return [QualifiedName((*macro.parts[:-1], f"{macro.name}()")) for macro in macros]
+
+
+def _query_of(source: Source, entry: Entry | None) -> str:
+    return str(source.query) if entry is None else to_sql(exp.select(exp.Star()).from_(relation(entry[1])))
+
+
+def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Reading]:
+    """Returns the relations that a source reads: a named one, by its `entry`, first. The others may be unknown."""
+    if source.name is not None and entry is None:
+        return []
+    own_entry = [] if entry is None else [Reading(*entry)]
+    if entry is not None and entry[0] == "table":
+        return own_entry
+    try:
+        return [*own_entry, *engine.reads(_query_of(source, entry))]
+    except UserError:
+        return own_entry
+
+
+def require_same_meaning(engine: Engine, source: Source) -> None:
+    """Raises PolicyError where a query or a view of a policy would read another relation of a name that it read then.
+
+    A name that is new in a view is no other meaning of an old one.
+    """
+    if not source.bound:
+        return
+    then = {_folded(_full_name(engine, entry)): entry for entry in source.bound}
+    by_name = {parts[-1]: entry for parts, entry in then.items()}
+    own_entry = source_entry(engine, source) if source.name else None
+    macros = [Reading("macro", name) for name in _macros(engine, source, own_entry)]
+    for reading in [*_readings(engine, source, own_entry), *macros]:
+        entry = by_name.get(fold(reading.name.name))
+        if entry is not None and _folded(reading.name) not in then:
+            name = reading.name.name
+            raise PolicyError(
+                f"{source.called} read {entry} when the policy was made, and would read {_described(reading)} now",
+                hint=f"drop or rename that {name}; or make the policy again, CREATE OR REPLACE POLICY, to mean it",
+            )
+
+
+def _described(reading: Reading) -> str:
+    if reading.kind == "other":
+        return f"{reading.name}, which is not in the database"
+    kind = f"temporary {reading.kind}" if reading.name.parts[0] == _TEMPORARY[0] else reading.kind
+    return f"the {kind} {reading.name}"
+
+
+def require_nothing_temporary(engine: Engine, entry: Entry) -> None:
+    """Raises PolicyError for a lasting view that would read a temporary relation, which it may not have always read."""
+    kind, name = entry
+    if kind != "view" or name.parts[0] == _TEMPORARY[0]:
+        return
+    for reading in _readings(engine, Source(name=name), entry):
+        if reading.kind != "other" and reading.name.parts[0] == _TEMPORARY[0]:
+            raise PolicyError(
+                f"the view {name} would read {_described(reading)}",
+                hint=f"drop or rename that {reading.name.name}, or name a table instead of the view",
+            )
+
+
+def require_unhidden(engine: Engine, source: Source) -> None:
+    """Raises UserError where a temporary table or view has a name that a live view reads of a source."""
+    names = hidden_names(engine, source)
+    temporary = engine.rows(sql_file("statements", "temporary_relations"))
+    if hiding := [str(name) for (name,) in temporary if fold(str(name)) in names]:
+        raise UserError(hidden(names), hint=unhiding(hiding[0]))
+
+
+def hidden_names(engine: Engine, source: Source) -> tuple[str, ...]:
+    """The names that a live view reads of a source, which a temporary table or view of the same name would hide.
+
+    Temporary relations are in the schema main alone. So a name in another schema is not hidden where it is written with
+    its schema, as that of the source is; how a name is written in the text of a view or a query is not known.
+    """
+    return tuple(dict.fromkeys(_hidden(engine, source)))
+
+
+def _hidden(engine: Engine, source: Source) -> Iterator[str]:
+    own_entry = source_entry(engine, source) if source.name else None
+    for reading in _readings(engine, source, own_entry):
+        is_written_in_full = (
+            own_entry is not None and reading.name == own_entry[1] and fold(reading.name.parts[1]) != "main"
+        )
+        if reading.kind != "other" and not is_written_in_full and not variable_of(reading.name.name):
+            yield fold(reading.name.name)
+
+
+def _folded(name: QualifiedName) -> tuple[str, ...]:
+    return tuple(map(fold, name.parts))

@@ -1,0 +1,139 @@
+"""A table of another database, copied into this one, where a policy can be on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.adbc import AdbcConnection
+from sqlanon.engines.arrow_streams import STREAM, created_from, require_pyarrow
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.postgres import open_postgres
+from sqlanon.engines.postgres_url import database_url, is_database_url, require_no_url
+from sqlanon.engines.sqlite import copied_from_sqlite, open_sqlite
+from sqlanon.errors import WITHHELD, DataError, EngineError, UserError
+from sqlanon.sources.catalog_entries import find_relation
+from sqlanon.sources.postgres_columns import postgres_columns, require_readable
+from sqlanon.sources.source import qualified
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.ddl import drop
+from sqlanon.sql.build.names import column, literal, relation
+
+# One state of the database, and no change to it.
+_READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+# Whole numbers up to here are fractions without a loss.
+_WHOLE = 2**53
+# The types of SQLite's own values, and what they are here. Whole numbers among others become such.
+_KINDS = {"integer": "BIGINT", "real": "DOUBLE", "text": "VARCHAR", "blob": "BLOB"}
+
+
+def imported(engine: Engine, source: str, table: QualifiedName, name: QualifiedName, *, replace: bool) -> int:
+    """Copies a table of another database into a new one of this database, and says how many rows it has.
+
+    The source is the URL of a PostgreSQL database or the path of a SQLite file. The rows go from the one to the other
+    as streams of Arrow. All of it happens, or nothing.
+
+    Raises UserError where there is no such table, for a URL with a password, and where there is a table of the new name
+    unless it is to be replaced; DataError for columns and values that would be others here.
+    """
+    require_pyarrow("an import")
+    if is_database_url(source):
+        database_url(source)
+    else:
+        require_no_url(source, hint="write postgresql://host/database, or the path of a SQLite file")
+    target = qualified(engine, name)
+    with engine.transaction():
+        existing_relation = find_relation(engine, target)
+        if existing_relation is not None:
+            if existing_relation[0] != "table" or not replace:
+                raise UserError(
+                    f"there is a {existing_relation[0]} {target}",
+                    hint="name another one, or replace a table by --replace",
+                )
+            engine.run(drop("TABLE", relation(target)))
+        copy = _from_postgres if is_database_url(source) else _from_sqlite
+        try:
+            copy(source, table, engine, target)
+        except EngineError as error:
+            if WITHHELD not in error.message:
+                raise
+            raise DataError(
+                f"a value of {table} cannot be read as what it is there",
+                hint="texts that are not UTF-8 are such, and what a view fails to compute: look there for them",
+            ) from None
+        return int(engine.rows(exp.select(f.count()).from_(relation(target)))[0][0])
+
+
+def _from_postgres(source: str, table: QualifiedName, engine: Engine, target: QualifiedName) -> None:
+    url = database_url(source)
+    if url.schemas and len(table.parts) == 1:
+        table = QualifiedName((url.schemas[0], table.name))
+    with closing(open_postgres(url.uri, url.called, imports=True)) as database:
+        database.run(_READING)
+        columns = postgres_columns(database, table)
+        _require_names(table, [part.name for part in columns])
+        require_readable(database, table, columns)
+        with database.stream(exp.select(*(part.output for part in columns)).from_(relation(table))) as stream:
+            here = exp.select(*(part.here for part in columns)).from_(relation(STREAM))
+            created_from(engine, target, stream, here)
+
+
+def _require_names(table: QualifiedName, names: Sequence[str]) -> None:
+    """Raises DataError for names that no table here can have: DuckDB would call one of them otherwise."""
+    former: dict[str, str] = {}
+    for name in names:
+        if not name:
+            raise DataError(f"a column of {table} has the empty name", hint="give it a name in a view there")
+        if fold(name) in former:
+            raise DataError(
+                f"the columns {former[fold(name)]} and {name} of {table} have one name here, where case does not count",
+                hint="give one of them another name in a view there",
+            )
+        former[fold(name)] = name
+
+
+def _from_sqlite(source: str, table: QualifiedName, engine: Engine, target: QualifiedName) -> None:
+    if len(table.parts) > 1:
+        raise UserError("a table of SQLite has no schema", hint=f"write {table.name}")
+    with closing(open_sqlite(Path(source).expanduser(), read_only=True)) as database:
+        copied_from_sqlite(database, table.name, list(_sqlite_columns(database, table.name)), engine, target)
+
+
+def _sqlite_columns(database: AdbcConnection, table: str) -> Iterator[Column]:
+    """The columns in the types that their values have: SQLite keeps values of any type in any column.
+
+    Raises DataError for a column with bytes beside other values, or fractions beside large whole numbers, which no type
+    has both of.
+    """
+    # Those that are computed as well, and not those that only a virtual table's own queries have.
+    of_table = exp.Table(this=f.call("pragma_table_xinfo", literal(table)))
+    names_query = exp.select(column("name")).from_(of_table).where(column("hidden").neq(literal(1)))
+    names = [str(name) for (name,) in database.rows(names_query)]
+    if not names:
+        raise UserError(f"there is no table {table} in the file")
+    _require_names(QualifiedName((table,)), names)
+    for name in names:
+        kinds = exp.select(f.call("typeof", column(name))).distinct().from_(relation(table))
+        value_kinds = {str(kind) for (kind,) in database.rows(kinds)} - {"null"}
+        if "blob" in value_kinds and len(value_kinds) > 1:
+            raise DataError(f"the column {name} of {table} has bytes beside other values", hint="convert them there")
+        if value_kinds == {"integer", "real"} and _has_large_numbers(database, table, name):
+            raise DataError(
+                f"the column {name} of {table} has fractions beside whole numbers of more digits than fractions have",
+                hint="cast it to text in a view there",
+            )
+        widest = next((kind for kind in ("blob", "text", "real", "integer") if kind in value_kinds), "text")
+        yield name, _KINDS[widest]
+
+
+def _has_large_numbers(database: AdbcConnection, table: str, name: str) -> bool:
+    """Whether a column has a whole number that may be another one as a fraction."""
+    is_large = exp.or_(column(name) > literal(_WHOLE), column(name) < literal(-_WHOLE))
+    large = exp.select(f.count()).from_(relation(table))
+    kind = f.call("typeof", column(name))
+    return bool(database.rows(large.where(kind.eq(literal("integer")), is_large))[0][0])

@@ -1,0 +1,198 @@
+"""Policies over a long table, a row for each rating of an item by a respondent: the wide one has a column an item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import LongTable
+from sqlanon.domain.counts import counted
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Attribute, Pivot, Policy, Role
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError, PolicyError, about
+from sqlanon.sources.sizes import sizes
+from sqlanon.sources.source import BoundSource, bind_source
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, ascending, is_not_null, is_null
+from sqlanon.sql.build.names import alias, column, literal, relation
+
+# So many names are in a message.
+_NAMED = 5
+
+
+def with_items(engine: Engine, policy: Policy, scratch: Scratch) -> Policy:
+    """The policy with an attribute for each item that its source has; QUASI IDENTIFIER, unless it says otherwise.
+
+    The items come after the columns of the respondent, in the order of their names. Raises PolicyError for an attribute
+    that is neither, for two items of one name, and for too many items.
+    """
+    with about("source"):
+        source = bind_source(engine, policy.source, scratch, copy=False)
+    long_table = _long_table(policy, source)
+    items = _items(engine, policy, long_table)
+    stated = {fold(attribute.name): attribute for attribute in policy.items}
+    _require_items(policy, long_table, items)
+    attributes = [replace(stated.get(fold(name), Attribute(name, Role.QUASI_IDENTIFIER)), name=name) for name in items]
+    return replace(policy, attributes=(*policy.having(Role.IDENTIFIER), *attributes))
+
+
+def source_rows(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+    """The source of a policy, found and, unless it is a table, copied if `copy`; with PIVOT, the wide table made of it.
+
+    Raises PolicyError and DataError as `bind_source` and `pivoted` do.
+    """
+    source = bind_source(engine, policy.source, scratch, copy=copy)
+    return pivoted(engine, policy, source, scratch, copy=True) if policy.pivot else source
+
+
+def pivoted(engine: Engine, policy: Policy, source: BoundSource, scratch: Scratch, *, copy: bool) -> BoundSource:
+    """The wide table of a long one, a row for each respondent.
+
+    It has the columns that name the respondent, and one for each item of the policy, NULL where there is no rating; an
+    item that the policy does not have is left out. Without `copy` it has columns and no rows.
+
+    Raises PolicyError for columns that the source lacks, and for more items than can be pivoted; DataError where a
+    respondent rated an item more than once, and for ratings without item or respondent.
+    """
+    long_table = _long_table(policy, source)
+    kinds = dict(source.columns)
+    items = [attribute.name for attribute in policy.items]
+    _require_few(policy, len(items))
+    columns: list[Column] = [(name, kinds[name]) for name in long_table.respondents]
+    columns += [(name, kinds[long_table.rating]) for name in items]
+    _require_single(engine, policy, long_table)
+    at = source.relation
+    if copy:
+        at = replace(at, parts=("temp", "main", scratch.table("source", _wide(long_table, items))))
+    return BoundSource(tuple(columns), at, None, stable=False, long_table=long_table)
+
+
+def _long_table(policy: Policy, source: BoundSource) -> LongTable:
+    """The source with its columns in its own spelling."""
+    pivot = policy.pivot
+    assert pivot is not None
+    known = {fold(name): name for name, _ in source.columns}
+    for name in (pivot.item, pivot.rating):
+        _require_column(policy, known, name, ("pivot", name))
+    respondents = [attribute.name for attribute in policy.having(Role.IDENTIFIER)]
+    if not respondents:
+        raise PolicyError(
+            f"{policy}: PIVOT needs a column that names the respondent",
+            hint=f"mark one of {', '.join(_others(known, pivot))} as IDENTIFIER: its ratings become one row",
+            part=("pivot", pivot.item),
+        )
+    for name in respondents:
+        _require_column(policy, known, name, ("column", name))
+    spelled = tuple(known[fold(name)] for name in respondents)
+    return LongTable(source.relation, spelled, known[fold(pivot.item)], known[fold(pivot.rating)])
+
+
+def _part(policy: Policy) -> tuple[str, ...]:
+    """What of a statement errors about the items are about."""
+    return ("pivot", policy.pivot.item) if policy.pivot else ()
+
+
+def _others(known: dict[str, str], pivot: Pivot) -> list[str]:
+    return [name for folded, name in known.items() if folded not in (fold(pivot.item), fold(pivot.rating))]
+
+
+def _require_column(policy: Policy, known: dict[str, str], name: str, part: tuple[str, ...]) -> None:
+    if fold(name) not in known:
+        names = list(known.values())
+        raise PolicyError(
+            f"{policy}: the source {policy.source.called} has no column {name}",
+            hint=nearest(name, names) or f"it has {', '.join(names)}",
+            part=part,
+        )
+
+
+def _items(engine: Engine, policy: Policy, long_table: LongTable) -> list[str]:
+    """The names of the items in their order. Raises PolicyError for too many, or two of one name."""
+    text = as_text(column(long_table.item))
+    query = exp.select(alias(text, "item")).distinct(copy=False).from_(relation(long_table.relation))
+    query.where(is_not_null(column(long_table.item)), copy=False)
+    ordered = exp.select(column("item")).from_(query.subquery("items")).order_by(ascending(column("item")), copy=False)
+    items = [str(name) for (name,) in engine.rows(ordered.limit(sizes().max_items + 1, copy=False))]
+    _require_few(policy, len(items))
+    taken = {fold(name): name for name in long_table.respondents}
+    for name in items:
+        if not name:
+            raise PolicyError(
+                f"{policy}: an item of {policy.source.called} has an empty name, and no column can be called so",
+                hint="leave its ratings out in a query, or give it a name, ON (SELECT ...)",
+                part=_part(policy),
+            )
+        if fold(name) in taken:
+            raise PolicyError(
+                f"{policy}: {taken[fold(name)]} and {name} would be two columns of one name",
+                hint="rename one of them in a query, ON (SELECT ...)",
+                part=_part(policy),
+            )
+        taken[fold(name)] = name
+    return items
+
+
+def _require_few(policy: Policy, items: int) -> None:
+    if items > sizes().max_items:
+        raise PolicyError(
+            f"{policy}: at most {sizes().max_items} items are pivoted, and there are more",
+            hint="leave the rarer ones out in a query, ON (SELECT ... WHERE ...)",
+            part=_part(policy),
+        )
+
+
+def _require_items(policy: Policy, long_table: LongTable, items: Sequence[str]) -> None:
+    """Raises PolicyError where the policy names an attribute that is no item."""
+    known = set(map(fold, items))
+    for attribute in policy.items:
+        if fold(attribute.name) not in known:
+            listed = ", ".join(items[:_NAMED]) + (", ..." if len(items) > _NAMED else "")
+            raise PolicyError(
+                f"{policy}: {policy.source.called} has no item {attribute.name}",
+                hint=nearest(attribute.name, items)
+                or f"with PIVOT what is not IDENTIFIER is a value of {long_table.item}, such as {listed}",
+                part=("column", attribute.name),
+            )
+
+
+def _require_single(engine: Engine, policy: Policy, long_table: LongTable) -> None:
+    """Raises DataError for several ratings of an item by one respondent, and for ratings of nobody or of nothing."""
+    names = (*long_table.respondents, long_table.item)
+    for name in names:
+        unknown = exp.select(f.count()).from_(relation(long_table.relation)).where(is_null(column(name)), copy=False)
+        if rows := int(engine.rows(unknown)[0][0]):
+            raise DataError(
+                f"{policy}: {name} is NULL in {counted(rows, 'row')} of {policy.source.called}",
+                hint=f"leave them out in a query, ON (SELECT ... WHERE {name} IS NOT NULL)",
+                part=_part(policy),
+            )
+    keys = [*(column(name) for name in long_table.respondents), as_text(column(long_table.item))]
+    pairs = exp.select(literal(1)).from_(relation(long_table.relation)).group_by(*keys, copy=False)
+    pairs.having(f.count() > 1, copy=False)
+    several = exp.select(f.count()).from_(pairs.subquery("several"))
+    if repeated := int(engine.rows(several)[0][0]):
+        raise DataError(
+            f"{policy}: {counted(repeated, 'item')} of {policy.source.called} "
+            f"{'is' if repeated == 1 else 'are'} rated more than once by one respondent",
+            hint="keep one rating of each, or their mean, in a query, ON (SELECT ... GROUP BY ...)",
+            part=_part(policy),
+        )
+
+
+def _wide(long_table: LongTable, items: Sequence[str]) -> exp.Select:
+    """A row for each respondent, and a column for each item; NULL where there is no rating."""
+    names = [column(name) for name in long_table.respondents]
+    item = alias(as_text(column(long_table.item)), long_table.item)
+    rated = exp.select(*names, item, column(long_table.rating)).from_(relation(long_table.relation))
+    within = exp.In(this=column(long_table.item), expressions=[exp.Literal.string(name) for name in items])
+    # There is one rating at most: which of them is taken is no question.
+    value = f.any_value(column(long_table.rating))
+    group = exp.Group(expressions=[column(name) for name in long_table.respondents])
+    rows = rated.subquery("rated", copy=False)
+    rows.set("pivots", [exp.Pivot(expressions=[value], fields=[within], unpivot=False, group=group)])
+    chosen = [column(name) for name in (*long_table.respondents, *items)]
+    return exp.select(*chosen).from_(rows, copy=False)

@@ -1,0 +1,117 @@
+"""The tables that belong to a policy's source: their rows, and that each of these is about one of its respondents."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
+from sqlanon.domain.counts import counted
+from sqlanon.domain.policy import Policy
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError, PolicyError
+from sqlanon.sources.source import BoundSource, bind_source
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import is_null
+from sqlanon.sql.build.names import column, identifier, literal, relation
+from sqlanon.sql.build.render import to_sql
+
+
+def require_one_table(policy: Policy, statement: str, why: str, *part: str) -> None:
+    """Raises PolicyError for a policy with related tables, which the statement cannot take in, and why it cannot."""
+    if policy.related:
+        raise PolicyError(
+            f"{policy} has related tables, WITH TABLE {policy.related[0].name}, and {statement} is about one: {why}",
+            hint="make another policy on a query that joins them, or leaves them out: ON (SELECT ...)",
+            part=part,
+        )
+
+
+def related_sources(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> tuple[BoundSource, ...]:
+    """The related tables of a policy, each found and copied like its source.
+
+    Raises PolicyError, which names the policy and the table.
+    """
+    sources: list[BoundSource] = []
+    for table in policy.related:
+        try:
+            sources.append(bind_source(engine, table.source, scratch, copy=copy))
+        except PolicyError as error:
+            raise PolicyError(
+                f"{policy}: WITH TABLE {table.name}: {error.message}",
+                hint=error.hint,
+                quoted=error.quoted,
+                part=("table", table.name),
+            ) from None
+    return tuple(sources)
+
+
+def require_of_respondents(engine: Engine, bound: BoundPolicy) -> None:
+    """Raises DataError where the source does not have one row for each respondent, or a related table has rows of
+    nobody: how many, never which.
+    """
+    if not bound.related:
+        return
+    _require_one_row_each(engine, bound)
+    for table in bound.related:
+        _require_rows_of_somebody(engine, bound, table)
+
+
+def _require_one_row_each(engine: Engine, bound: BoundPolicy) -> None:
+    policy, entity = bound.policy, bound.entity
+    assert entity is not None
+    part, named, called = ("column", entity.column), _quoted(entity.column), policy.source.called
+    nobody = exp.select(f.count()).from_(relation(bound.relation)).where(is_null(column(entity.column)), copy=False)
+    if rows := _number(engine, nobody):
+        raise DataError(
+            f"{policy}: {entity.column} is NULL in {counted(rows, 'row')} of {called}, where it says whose the rows of "
+            f"{bound.related[0].name} are",
+            hint=f"leave them out in a query, ON (SELECT ... WHERE {named} IS NOT NULL)",
+            part=part,
+        )
+    several = exp.select(literal(1)).from_(relation(bound.relation)).group_by(column(entity.column), copy=False)
+    several.having(f.count() > 1, copy=False)
+    if respondents := _number(engine, exp.select(f.count()).from_(several.subquery("several"))):
+        raise DataError(
+            f"{policy}: {counted(respondents, 'value')} of {entity.column} {_occur(respondents)} in more than one row "
+            f"of {called}, which has one row for each respondent",
+            hint="keep one row of each in a query, ON (SELECT ...), and name the table with several WITH TABLE",
+            part=part,
+        )
+
+
+def _require_rows_of_somebody(engine: Engine, bound: BoundPolicy, table: BoundRelatedTable) -> None:
+    policy, entity = bound.policy, bound.entity
+    assert entity is not None
+    called, key, part = policy.source.called, column(table.key, "related"), ("table", table.name, "key")
+    rows = exp.select(f.count()).from_(relation(table.relation, as_="related"))
+    if nobodys := _number(engine, rows.where(is_null(key))):
+        raise DataError(
+            f"{policy}: {table.key} is NULL in {counted(nobodys, 'row')} of {table.name}, where it says whose a row is",
+            hint=f"leave them out in a query, WITH TABLE (SELECT ... WHERE {_quoted(table.key)} IS NOT NULL) "
+            f"AS {_quoted(table.name)}",
+            part=part,
+        )
+    of_nobody = rows.join(
+        relation(bound.relation, as_="source"), on=column(entity.column, "source").eq(key), join_type="anti"
+    )
+    if others := _number(engine, of_nobody):
+        raise DataError(
+            f"{policy}: {counted(others, 'row')} of {table.name} {'is' if others == 1 else 'are'} of no respondent in "
+            f"{called}",
+            hint=f"leave {'it' if others == 1 else 'them'} out in a query that keeps the rows whose {table.key} is an "
+            f"{entity.column} of {called}, WITH TABLE (SELECT ...) AS {_quoted(table.name)}",
+            part=part,
+        )
+
+
+def _quoted(name: str) -> str:
+    return to_sql(identifier(name))
+
+
+def _occur(number: int) -> str:
+    return "occurs" if number == 1 else "occur"
+
+
+def _number(engine: Engine, query: exp.Select) -> int:
+    return int(engine.rows(query)[0][0])

@@ -1,0 +1,244 @@
+"""What the cells carry for the requirements: codes of the columns they read, and the relations made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.policy import Attribute, Role
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import RAISE_BOUND, Engine, TooManyRows
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError
+from sqlanon.sources.listed_values import spelled_otherwise
+from sqlanon.sql.build.expressions import as_text, cast, is_not_null, named, total
+from sqlanon.sql.build.names import alias, column, identifier, relation
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.cells.cells import Codes, carried_code, public_cells, rank_name, tree
+from sqlanon.sql.cells.key_layout import KeyLayout
+from sqlanon.sql.cells.labels import level_name, stored_labels
+from sqlanon.sql.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
+from sqlanon.sql.classes.guarding_nodes import guarding_steps
+from sqlanon.sql.classes.requirement import subjects
+from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.classes.value_range import value_range
+from sqlanon.sql.questions.ask import BoundRequirement
+
+_MAX_VALUES_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A column whose codes the cells carry: `table` numbers its values in their order, NULL last; there are `count`."""
+
+    bound: BoundAttribute
+    table: str
+    count: int
+
+
+def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
+    """The column that holds the guarding nodes of a requirement, by the index of the requirement."""
+    columns: dict[int, str] = {}
+    for index, requirement in enumerate(requirements):
+        for parameter in requirement.question.parameters:
+            value = requirement.argument(parameter.name)
+            if parameter.type == "COLUMN" and isinstance(value, QualifiedName):
+                columns[index] = value.name
+    return columns
+
+
+def table_of_values(scratch: Scratch, purpose: str, column: str, query: exp.Query) -> tuple[str, int]:
+    """A temporary table with the values of a column of the source; returns its name and the number of its rows.
+
+    Raises TooManyRows, naming the column, where they are on another engine and too many.
+    """
+    try:
+        return scratch.counted_table(purpose, query)
+    except TooManyRows as error:
+        raise TooManyRows(
+            f"{column} has too many values to be numbered: {error.message}",
+            hint=f"{RAISE_BOUND}, or give the column fewer values in a view that is the source",
+        ) from None
+
+
+def carry(
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement],
+    others: Sequence[BoundAttribute] = (),
+) -> list[Carried]:
+    """Numbers the values of the columns that requirements read, sensitive or of guarding nodes, and of others."""
+    source = relation(policy.relation)
+    sensitive = {bound.column: bound for bound in policy.sensitive}
+    names = dict.fromkeys(name for subject in subjects(requirements) for name in subject)
+    plain = [replace(sensitive[name], hierarchy=None, stored=False, height=1) for name in names]
+    for name in dict.fromkeys(guards_of(requirements).values()):
+        # Guarding nodes are read as text, whatever the type.
+        plain.append(BoundAttribute(Attribute(name, Role.INSENSITIVE), name, "", "VARCHAR"))
+    known = {bound.column for bound in plain}
+    plain += [replace(b, hierarchy=None, stored=False, height=1) for b in others if b.column not in known]
+    carried: list[Carried] = []
+    for bound in plain:
+        carried.append(Carried(bound, *table_of_values(scratch, "values", bound.column, tree(bound, source, source))))
+    return carried
+
+
+def given_relations(
+    engine: Engine,
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement],
+    carried: Sequence[Carried],
+    layout: KeyLayout,
+    cells: str,
+) -> tuple[Step, ...]:
+    """The normal relations that are the same at every node, each kept as a table under the name it is read by.
+
+    sensitive_value is that of the whole source. Raises DataError where the hierarchy of
+    a sensitive attribute lacks values that a requirement has to place.
+    """
+    indexes = {c.bound.column: index for index, c in enumerate(carried)}
+    relations = _KeptRelations(scratch)
+    wanted = {name for requirement in requirements for name in requirement.reads}
+    for number, subject in enumerate(subjects(requirements)):
+        code = carried_code(layout, [indexes[name] for name in subject])
+        relations.add(f"sensitive_value_{number}", _rows_of_values(code, cells))
+        if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
+            continue
+        values = carried[indexes[subject[0]]].table
+        numbered = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
+        relations.add(f"sensitive_code_{number}", exp.select(*numbered).from_(relation(values)))
+        reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
+        if reads & {"sensitive_ancestor", "guarding_node"}:
+            _add_ancestors(engine, _taxonomy(policy, subject[0]), number, relations)
+    _own_relations(policy, requirements, carried, indexes, relations)
+    # Which guarding nodes a class has is for each node of the lattice to say.
+    of_guards = {f"guarded_{index}" for index in guards_of(requirements)}
+    return tuple(
+        (name, exp.select(exp.Star()).from_(relation(table)))
+        for name, table in relations.tables.items()
+        if name not in of_guards
+    )
+
+
+def _rows_of_values(code: exp.Expr, cells: str) -> exp.Select:
+    """value, n: the rows of each value of a subject, by its code."""
+    rows = exp.select(alias(code, "value"), alias(total(column("n")), "n")).from_(relation(cells))
+    return rows.group_by(code.copy())
+
+
+def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _KeptRelations) -> None:
+    """Adds the paths of the values of the subject with this number in their hierarchy, and their ancestors."""
+    path = f"sensitive_path_{number}"
+    relations.add(path, sensitive_path(f"sensitive_code_{number}", taxonomy))
+    _require_placed(engine, taxonomy.bound, relations.tables[path])
+    relations.add(f"sensitive_ancestor_{number}", sensitive_ancestor(path, taxonomy.bound.height))
+
+
+class _KeptRelations:
+    """Relations as temporary tables, each under the name by which later ones read it."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self.tables: dict[str, str] = {}
+
+    def add(self, name: str, query: exp.Query) -> None:
+        """Keeps the rows of a query, which may read relations that were added before it."""
+        for table in query.find_all(exp.Table):
+            if table.name in self.tables:
+                named(table, table.alias_or_name)
+                table.set("this", identifier(self.tables[table.name]))
+        self.tables[name] = self._scratch.table(name, query)
+
+
+def _own_relations(
+    policy: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    carried: Sequence[Carried],
+    indexes: Mapping[str, int],
+    relations: _KeptRelations,
+) -> None:
+    """The relations that belong to one requirement's own arguments."""
+    numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
+    ranges = dict(policy.ranges)
+    for index, guard in guards_of(requirements).items():
+        subject = tuple(requirements[index].attributes)
+        rows = _guards(carried[indexes[guard]])
+        height = _taxonomy(policy, subject[0]).bound.height
+        for name, query in guarding_steps(index, rows, "guard", f"sensitive_path_{numbers[subject]}", height):
+            relations.add(name, query)
+        # The cells carry the code of the guarding node's text.
+        pairs = exp.select(alias(column("class_id", "text"), "node"), column("value", "below")).from_(
+            relation(f"guarded_{index}", as_="text")
+        )
+        same = column("node", "text").eq(column("node", "below"))
+        relations.add(f"guarding_node_{index}", pairs.join(relation(f"guarding_node_{index}", as_="below"), on=same))
+    for index, table in ranges.items():
+        subject = tuple(requirements[index].attributes)
+        listed = exp.select(exp.Star()).from_(relation(table))
+        taxonomy = _taxonomy(policy, subject[0])
+        relations.add(f"value_range_{index}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
+
+
+def _guards(carried: Carried) -> Rows:
+    """The values of a column of guarding nodes, each a class of its own under its code."""
+    code = alias(column(rank_name(0)), "class_id")
+    coded = exp.select(code, column("value")).from_(relation(carried.table)).subquery("coded")
+    return Rows(coded, (column("class_id"),), column("class_id"), {"guard": column("value")})
+
+
+def _taxonomy(policy: BoundPolicy, name: str) -> Taxonomy:
+    bound = next(bound for bound in policy.sensitive if bound.column == name)
+    return Taxonomy(bound, stored_labels(bound))
+
+
+def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
+    """Raises unless a stored hierarchy lists every value that occurs, NULL aside: others would have no distance."""
+    if not bound.stored:
+        return
+    has_value = is_not_null(column(level_name(0)))
+    outside = exp.select(column(level_name(0))).from_(relation(paths))
+    outside = outside.where(column("branch").neq(exp.Literal.number(0)), has_value)
+    missing = [str(row[0]) for row in engine.rows(outside.order_by(column(level_name(0))))]
+    if missing:
+        assert bound.hierarchy is not None
+        texts = exp.select(alias(as_text(column(level_name(0))), "value")).from_(outside.subquery("outside"))
+        examples = ", ".join(map(repr, missing[:_MAX_VALUES_SHOWN]))
+        rest = (
+            f" and {len(missing) - _MAX_VALUES_SHOWN} more ({len(missing)} in all)"
+            if len(missing) > _MAX_VALUES_SHOWN
+            else ""
+        )
+        raise DataError(
+            f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {examples}{rest}",
+            hint=spelled_otherwise(engine, bound, texts)
+            or f"add them to its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
+        )
+
+
+def public_values(policy: BoundPolicy, index: int) -> exp.Select | None:
+    """The public table's values of the quasi-identifier at this index; None without a public table."""
+    if policy.public is None:
+        return None
+    return exp.select(alias(_public_value(policy, index, None), "value")).from_(relation(policy.public.relation))
+
+
+def _public_value(policy: BoundPolicy, index: int, of: str | None) -> exp.Expr:
+    assert policy.public is not None
+    kind = policy.quasi_identifiers[index].published_type
+    value = column(policy.public.columns[index], of)
+    return cast(value, kind)
+
+
+def public_cells_of(
+    policy: BoundPolicy, scratch: Scratch, codes: Sequence[Codes | None], layout: KeyLayout
+) -> str | None:
+    """The cells of the public table, None if there is none. They are keyed as the source's, and carry nothing."""
+    if policy.public is None:
+        return None
+    public_rows = exp.select(exp.Star()).from_(relation(policy.public.relation))
+    values = [_public_value(policy, index, "public") for index in range(len(policy.quasi_identifiers))]
+    return scratch.table("public", public_cells(public_rows, codes, layout, values))

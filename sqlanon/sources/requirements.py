@@ -1,0 +1,214 @@
+"""Stages 2 and 3 of the requirements: what each needs of the policy, of the source, and of tables beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Requirement, Role
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.sources.catalog_entries import kept_name
+from sqlanon.sources.column_types import without_enums
+from sqlanon.sources.item_lists import list_column
+from sqlanon.sources.joins.requirements import bind_joined, is_of_join, of_classes, of_join
+from sqlanon.sources.source import BoundSource
+from sqlanon.sources.value_ranges import bind_ranges
+from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.sql.questions.load import questions_of
+
+# Normal relations that are made of more than the source's rows.
+_OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
+_OF_PUBLIC_TABLE = "public_class"
+# Types whose values are made of several.
+_NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
+# Roles in which a column may hold guarding nodes: such a column is published as it is or not at all.
+_GUARDING = (Role.INSENSITIVE, Role.IDENTIFIER)
+
+
+def resolve_requirements(
+    policy: Policy, sensitive: Sequence[str] | None = None, promised: Sequence[Requirement] = ()
+) -> tuple[BoundRequirement, ...]:
+    """The policy's requirements of classes, each once for every sensitive attribute that it is about.
+
+    After them come those that a method has `promised` by itself. `sensitive` are the
+    columns of the sensitive attributes of all tables in the policy's order, by default as the policy
+    spells them. Raises what `bind_requirement` does; PolicyError
+    where a requirement needs a hierarchy that the attribute does not name or a public
+    table or a joined release that the policy does not, for one of these that no requirement reads, and for a
+    quasi-identifier that none is on.
+    """
+    bind_joined(of_join(policy))
+    attributes = policy.all_having(Role.SENSITIVE)
+    columns = [a.name for a in attributes] if sensitive is None else sensitive
+    quasi = [a.name for a in policy.all_having(Role.QUASI_IDENTIFIER)]
+    several = columns[len(tuple(policy.having(Role.SENSITIVE))) :] if policy.related else None
+    hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
+    bound = [
+        bound_requirement
+        for requirement in of_classes(policy.requirements)
+        for bound_requirement in bind_requirement(requirement, columns, quasi, several)
+    ]
+    _require_covered(policy, bound, quasi)
+    # A promise that the policy requires, too, counts once.
+    of_method = [
+        bound_requirement
+        for requirement in promised
+        for bound_requirement in bind_requirement(requirement, columns, several=several)
+    ]
+    bound += [bound_requirement for bound_requirement in of_method if bound_requirement not in bound]
+    for requirement in bound:
+        _require_hierarchies(policy, requirement, hierarchies)
+    _require_public_table(policy, bound)
+    return tuple(bound)
+
+
+def _require_covered(policy: Policy, requirements: Sequence[BoundRequirement], quasi: Sequence[str]) -> None:
+    """Raises for a quasi-identifier by which no class is told apart: who knows its value could find anybody."""
+    covered = {name for requirement in requirements for name in requirement.on or quasi}
+    if requirements and (missing := [name for name in quasi if name not in covered]):
+        raise PolicyError(
+            f"{policy}: no requirement is on {', '.join(missing)}, which others may know",
+            hint=f"add {missing[0]} to the columns of an on => (...), or a requirement without on, which is on all",
+        )
+
+
+def _require_hierarchies(policy: Policy, requirement: BoundRequirement, hierarchies: Mapping[str, str | None]) -> None:
+    if not any(relation in requirement.reads for relation in _OF_HIERARCHY):
+        return
+    for column in requirement.attributes:
+        if not hierarchies[column]:
+            raise PolicyError(
+                f"{policy}: {requirement} needs a hierarchy of the values of {column}",
+                hint=f"name one: {column} SENSITIVE USING hierarchy",
+            )
+
+
+def _require_public_table(policy: Policy, requirements: Sequence[BoundRequirement]) -> None:
+    asking = [requirement for requirement in requirements if _OF_PUBLIC_TABLE in requirement.reads]
+    if asking and policy.against is None:
+        raise PolicyError(
+            f"{policy}: {asking[0]} compares with a public table, and there is none",
+            hint="name the table of all people among whom a respondent may be: AGAINST voters, before REQUIRE",
+        )
+    if policy.against is not None and not asking:
+        raise PolicyError(
+            f"{policy}: nothing is asked about the public table {policy.against.called}",
+            hint="require k_map(k => 5) or delta_presence(min => 0, max => 0.5), or leave AGAINST out",
+        )
+
+
+def bind_requirements(
+    engine: Engine, bound: BoundPolicy, source: BoundSource, scratch: Scratch, promised: Sequence[Requirement] = ()
+) -> tuple[BoundPolicy, tuple[BoundRequirement, ...]]:
+    """The policy with what its requirements need besides the source, and the requirements of the source's columns.
+
+    A column that holds guarding nodes is an argument in the source's spelling from here on.
+    Raises PolicyError as `resolve_requirements` and `bind_ranges` do, for values that a
+    requirement cannot compare, and for a column of guarding nodes that is none.
+    """
+    sensitive = {attribute.column: attribute for attribute in bound.all_sensitive}
+    requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
+    guarding: list[str] = []
+    ranges: list[tuple[int, QualifiedName]] = []
+    bound_requirements: list[BoundRequirement] = []
+    for index, requirement in enumerate(requirements):
+        if requirement.of_itemsets:
+            list_column(requirement, [(b.column, b.published_type) for b in bound.quasi_identifiers])
+        if not requirement.question.joint:
+            _require_plain_values(bound.policy, requirement, sensitive)
+        for name, named in _named(requirement, "COLUMN"):
+            column = _guarding_column(bound, source.columns, requirement, named.name)
+            guarding.append(column)
+            requirement = _with_argument(requirement, name, QualifiedName((column,)))
+        for _, named in _named(requirement, "RELATION"):
+            (attribute,) = requirement.attributes
+            table = bind_ranges(engine, named, sensitive[attribute], scratch, str(bound.policy))
+            ranges.append((index, table))
+        bound_requirements.append(requirement)
+    return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(bound_requirements)
+
+
+def with_bound_relations(engine: Engine, policy: Policy) -> Policy:
+    """The policy whose requirements name the tables that they read as a policy keeps names: with their schema at least.
+
+    Where rows are on another engine, names stay as they are.
+    """
+    if not engine.shares_names:
+        return policy
+    with_names = (known if is_of_join(known) else _with_kept_names(engine, known) for known in policy.requirements)
+    return replace(policy, requirements=tuple(with_names))
+
+
+def _with_kept_names(engine: Engine, requirement: Requirement) -> Requirement:
+    parameters = (parameter for question in questions_of(requirement.model) for parameter in question.parameters)
+    relations = {parameter.name for parameter in parameters if parameter.type == "RELATION"}
+    arguments = (
+        (name, kept_name(engine, value) if name in relations and isinstance(value, QualifiedName) else value)
+        for name, value in requirement.arguments
+    )
+    return replace(requirement, arguments=tuple(arguments))
+
+
+def _named(requirement: BoundRequirement, kind: str) -> list[tuple[str, QualifiedName]]:
+    """The arguments that name a COLUMN, or a RELATION."""
+    of_kind = [parameter.name for parameter in requirement.question.parameters if parameter.type == kind]
+    return [
+        (name, value) for name, value in requirement.arguments if name in of_kind and isinstance(value, QualifiedName)
+    ]
+
+
+def _with_argument(requirement: BoundRequirement, name: str, value: QualifiedName) -> BoundRequirement:
+    arguments = tuple((known, value if known == name else argument) for known, argument in requirement.arguments)
+    return replace(requirement, arguments=arguments)
+
+
+def is_nested(column_type: str) -> bool:
+    """Whether the values of a type are made of others, as lists and structs are."""
+    return column_type.endswith("]") or column_type.startswith(_NESTED)
+
+
+def _require_plain_values(
+    policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, BoundAttribute]
+) -> None:
+    """Raises PolicyError for a sensitive attribute of lists, structs or maps: a model sorts or looks up its values."""
+    for column in requirement.attributes:
+        kind = sensitive[column].published_type
+        if is_nested(kind):
+            raise PolicyError(
+                f"{policy}: {requirement} needs single values, and {column} holds {kind}",
+                hint="take one value out of it in the source, ON (SELECT ...)",
+            )
+
+
+def _guarding_column(bound: BoundPolicy, columns: Sequence[Column], requirement: BoundRequirement, name: str) -> str:
+    """The source's column of guarding nodes (Xiao and Tao 2006), in the source's spelling.
+
+    A node says what its respondent wants hidden. As a quasi-identifier it would be
+    recoded and cut the classes by that very wish; as a sensitive attribute it would be
+    what the requirement protects; and an entity names somebody.
+    """
+    match = next(((column_name, kind) for column_name, kind in columns if fold(column_name) == fold(name)), None)
+    if match is None:
+        raise PolicyError(
+            f"{bound.policy}: {requirement} needs a column {name} of guarding nodes, which the source "
+            f"{bound.policy.source.called} does not have",
+            hint=f"it has {', '.join(column_name for column_name, _ in columns)}",
+        )
+    column, kind = match
+    role = next((attribute.role for attribute in bound.attributes if attribute.column == column), None)
+    if role is not None and role not in _GUARDING:
+        raise PolicyError(
+            f"{bound.policy}: {column} holds guarding nodes and is {role.replace('_', ' ').upper()}",
+            hint=f"leave {column} out of the policy, or make it INSENSITIVE to publish the nodes",
+        )
+    if without_enums(kind) != "VARCHAR":
+        raise PolicyError(
+            f"{bound.policy}: {column} is to hold guarding nodes, labels of a hierarchy, and is of type {kind}",
+            hint="cast it to VARCHAR in the source, ON (SELECT ...)",
+        )
+    return column

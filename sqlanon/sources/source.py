@@ -1,0 +1,245 @@
+"""What a policy is ON: a table, or rows to copy before they are read more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import LongTable
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.statement_memo import current_database, session
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError, StatementError, UserError, about
+from sqlanon.sources.catalog_entries import find_relation, find_source, require_same_meaning, source_entry
+from sqlanon.sources.collation import require_binary_text
+from sqlanon.sources.data_frames import frame_gone, stored_frames
+from sqlanon.sources.kept_queries import require_no_password
+from sqlanon.sql.build.ddl import view_over
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import sql_file
+from sqlanon.syntax.query_text import query_text
+
+# Functions whose answer a reader of a live view would choose, and with it the rows.
+_SESSION = frozenset(
+    "getvariable getenv current_setting current_schema current_schemas current_database current_catalog current_user "
+    "current_role session_user user in_search_path current_query current_query_id current_connection_id "
+    "current_transaction_id txid_current".split()
+)
+_SESSION_PREFIXES = ("duckdb_", "pragma_")
+
+
+@dataclass(frozen=True)
+class BoundSource:
+    """The source with its columns.
+
+    `relation` can be read again and again with the same rows. `lasting` is what a live
+    view may read: None where the source lives in another database, or is a query.
+    `stable` tells whether `lasting` is a table of stored columns; anything else may
+    answer differently each time. `long_table` is what was pivoted to make it, if anything was.
+    """
+
+    columns: tuple[Column, ...]
+    relation: QualifiedName
+    lasting: QualifiedName | None
+    stable: bool
+    long_table: LongTable | None = None
+
+
+def bind_source(
+    engine: Engine,
+    source: Source,
+    scratch: Scratch,
+    *,
+    copy: bool = True,
+    failed: str = "the query of the policy does not run",
+) -> BoundSource:
+    """Finds the source and, unless it is a table, copies its rows once.
+
+    Raises PolicyError if there is no such relation, its data frame is gone, or its query does not run, which the error
+    says with the words `failed`.
+    """
+    with about("source"):
+        for frame in stored_frames(source):
+            if find_relation(engine, frame) is None:
+                raise frame_gone(frame)
+        return _bound_source(engine, source, scratch, copy, failed)
+
+
+def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, failed: str) -> BoundSource:
+    declared = engine.declare(source)
+    if source.name and declared.name:
+        kind_and_name = source_entry(engine, declared)
+        if kind_and_name is None:
+            _refuse_another(engine, declared)
+            raise PolicyError(f"there is no table or view {source.name}", hint=_instead(engine, source.name))
+        kind, full = kind_and_name
+        database = current_database(engine)
+        lasting = QualifiedName(full.parts[1:]) if full.parts[0] == database else None
+        if kind == "view":
+            require_same_meaning(engine, declared)
+        try:
+            columns, is_computed = _columns(engine, kind, full)
+        except EngineError as error:
+            raise PolicyError(f"the {kind} {source.name} cannot be read: {error.message}", hint=error.hint) from None
+        require_binary_text(engine, full, columns, called=source.called)
+        if not is_computed:
+            return BoundSource(columns, full, lasting, stable=True)
+        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
+    require_same_meaning(engine, source)
+    _require_one_query(str(source.query))
+    require_no_password(str(source.query), "the query of the policy")
+    view = QualifiedName(("temp", scratch.view_name("source")))
+    try:
+        engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
+        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
+    except EngineError as error:
+        raise PolicyError(f"{failed}: {error.message}", hint=error.hint, quoted=error.quoted) from None
+    require_binary_text(engine, QualifiedName((view.name,)), columns, called=source.called)
+    copied = _copied(engine, QualifiedName((view.name,)), columns, scratch, copy)
+    return BoundSource(columns, copied, None, stable=False)
+
+
+def _refuse_another(engine: Engine, source: Source) -> None:
+    """Raises PolicyError where another relation has the name of one that is gone since the policy was made."""
+    if source.name and source.bound and (now := find_source(engine, source.name)):
+        raise PolicyError(
+            f"{source.name} was {source.bound[0]} when the policy was made, which is gone; the name means the {now[0]} "
+            f"{now[1]} now",
+            hint="make the policy again with CREATE OR REPLACE POLICY",
+        )
+
+
+def _instead(engine: Engine, name: QualifiedName) -> str:
+    databases = {fold(str(row[0])) for row in engine.rows(sql_file("statements", "databases"))}
+    if len(name.parts) == 3 and fold(name.parts[0]) not in databases:
+        return f"ATTACH the database {name.parts[0]} first: each session has to"
+    known = [str(known) for (known,) in engine.rows(sql_file("statements", "relation_names"))]
+    return nearest(name.name, known) or "SHOW ALL TABLES lists what there is"
+
+
+def passing(engine: Engine, source: Source) -> str | None:
+    """Why a live view cannot read a source again in another session, from this database alone; None if it can."""
+    database = current_database(engine)
+    entry = source_entry(engine, source) if source.name else None
+    query = to_sql(exp.select(exp.Star()).from_(relation(entry[1]))) if entry else str(source.query)
+    try:
+        readings = engine.reads(query)
+    except UserError as error:
+        return error.message
+    # A file that is read by its name has a dot in it; a variable of Python's that holds a frame has none.
+    if any(
+        reading.name.name.isidentifier() if reading.kind == "other" else reading.name.parts[0] != database
+        for reading in readings
+    ):
+        return "it is temporary or lives in another database"
+    for reading in readings:
+        if not reading.steady:
+            return (
+                f"it names {reading.name.name} without its schema, {reading.name.parts[1]}, and with another search "
+                "path that is another table or none"
+            )
+    return None if entry and entry[0] == "table" else _of_session(engine, query)
+
+
+def _of_session(engine: Engine, query: str) -> str | None:
+    """Why another session may answer a query otherwise: it calls macros, or what each session answers for itself."""
+    try:
+        calls = engine.calls(query)
+    except UserError as error:
+        return error.message
+    if calls.macros:
+        return f"it calls the macro {calls.macros[0].name}, and a session may have another one of that name"
+    session_functions = [name for name in calls.functions if name in _SESSION or name.startswith(_SESSION_PREFIXES)]
+    return f"it calls {min(session_functions)}, which each session answers for itself" if session_functions else None
+
+
+def _require_one_query(text: str) -> None:
+    """Raises PolicyError unless the text is one query: it is run as it is, and a second statement would run too."""
+    try:
+        query_text(text)
+    except StatementError:
+        raise PolicyError(
+            "the query of the policy is not one query", hint="write one SELECT, and nothing after it"
+        ) from None
+
+
+def source_column(name: str, columns: Sequence[Column], source: str) -> Column:
+    """The column of a source that a statement names. Raises PolicyError if there is none."""
+    for known in columns:
+        if fold(known[0]) == fold(name):
+            return known
+    raise PolicyError(f"{source} has no column {name}", hint=nearest(name, [known for known, _ in columns]))
+
+
+def _columns(engine: Engine, kind: str, name: QualifiedName) -> tuple[tuple[Column, ...], bool]:
+    """The columns of a relation, and whether one is computed when it is read, as a view's are.
+
+    The expression of a generated column of a table may give another value each time.
+    """
+    listed = sorted(engine.rows(sql_file("statements", "table_columns"), name.parts)) if kind == "table" else []
+    is_computed = kind != "table" or any(is_generated for *_, is_generated in listed)
+    # What is a table to a federated engine may be a view of DuckDB's.
+    if listed and engine.shares_names:
+        return tuple((column_name, type_) for _, column_name, type_, _ in listed), is_computed
+    return tuple(engine.columns(exp.select(exp.Star()).from_(relation(name)))), is_computed
+
+
+def _copied(
+    engine: Engine, name: QualifiedName, columns: tuple[Column, ...], scratch: Scratch, copy: bool
+) -> QualifiedName:
+    if not copy:
+        return name
+    query = exp.select(*(column(part) for part, _ in columns)).from_(relation(name))
+    return QualifiedName(("temp", "main", scratch.rows("source", query)))
+
+
+def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
+    """A release's schema and name; the schema is the current one unless the user names it.
+
+    Raises UserError for another database: one transaction writes one file only, and the
+    catalog stands in this one.
+    """
+    now = session(engine)
+    schemas = set(map(fold, now.schemas))
+    parts = name.parts
+    if len(parts) == 1:
+        parts = (now.schema, parts[0])
+    # The first part of a name a.b is a database; where it is a schema too, it means the schema.
+    if len(parts) == 2 and fold(parts[0]) not in schemas and fold(parts[0]) in map(fold, now.databases):
+        parts = (parts[0], "main", parts[1])
+    if len(parts) == 3 and fold(parts[0]) != fold(now.database):
+        raise UserError(
+            f"the release {name} would stand in another database than its catalog",
+            hint="name one of this database; EXPORT writes a release to a file of its own",
+        )
+    if fold(parts[-2]) == "anon":
+        raise UserError("the schema anon holds sqlanon's catalog, not releases", hint="choose another schema")
+    if fold(parts[-2]) not in schemas:
+        raise UserError(f"there is no schema {parts[-2]}", hint="make it with CREATE SCHEMA first")
+    return QualifiedName(parts[-2:])
+
+
+def own_object(engine: Engine, name: QualifiedName) -> QualifiedName:
+    """A release's object by its full name: by schema and name alone a temporary object would come first."""
+    return QualifiedName((current_database(engine), *name.parts[-2:]))
+
+
+def in_file(engine: Engine, table: QualifiedName) -> bool:
+    """Whether a table, by its full name, is kept in a file: there DuckDB has texts that repeat as dictionaries."""
+    return table.parts[0] in [row[0] for row in engine.rows(sql_file("statements", "database_files"))]
+
+
+def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, policy: Policy) -> None:
+    """Raises PolicyError if a relation, called `name`, is what the policy is on, or a view that reads it."""
+    policy_source = source_entry(engine, policy.source) if policy.source.name else None
+    read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
+    if policy_source and policy_source[1] in [
+        relation_read[1] for relation_read in (find_relation(engine, name_read) for name_read in read) if relation_read
+    ]:
+        raise PolicyError(f"{name} reads the source of the release", hint="an estimate reads the release alone")

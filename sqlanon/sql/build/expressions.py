@@ -1,0 +1,256 @@
+"""The small parts that SQL trees are built from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from sqlglot import exp
+
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, identifier, literal
+
+_Relation = TypeVar("_Relation", bound=exp.Table | exp.Subquery)
+
+_OPERATORS: dict[str, type[exp.Binary]] = {
+    "=": exp.EQ,
+    "<>": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "+": exp.Add,
+    "-": exp.Sub,
+    "*": exp.Mul,
+    "/": exp.Div,
+    "//": exp.IntDiv,
+    "%": exp.Mod,
+    "&": exp.BitwiseAnd,
+    "|": exp.BitwiseOr,
+    "<<": exp.BitwiseLeftShift,
+    ">>": exp.BitwiseRightShift,
+}
+
+
+def infix(left: exp.Expr, operator: str, right: Any) -> exp.Binary:
+    """Two operands with an operator between them, and no parentheses.
+
+    The operators of sqlglot, such as `a + b`, copy their operands and put those in parentheses that are operations.
+    """
+    return _OPERATORS[operator](this=left, expression=exp.convert(right))
+
+
+def identical(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
+    """Whether two values are equal or both NULL: IS NOT DISTINCT FROM."""
+    return exp.NullSafeEQ(this=left, expression=right)
+
+
+def different(left: exp.Expr, right: exp.Expr) -> exp.NullSafeNEQ:
+    """Whether two values differ, or one of them is NULL: IS DISTINCT FROM."""
+    return exp.NullSafeNEQ(this=left, expression=right)
+
+
+def is_null(value: exp.Expr) -> exp.Is:
+    return exp.Is(this=value, expression=exp.Null())
+
+
+def is_not_null(value: exp.Expr) -> exp.Not:
+    return not_(is_null(value))
+
+
+def not_(condition: exp.Expr) -> exp.Not:
+    """Whether a condition is false; the parentheses of an AND or OR are the caller's."""
+    return exp.Not(this=condition)
+
+
+def exists(query: exp.Query) -> exp.Exists:
+    """Whether a query has a row."""
+    return exp.Exists(this=query)
+
+
+def if_(condition: exp.Expr, value: Any, otherwise: Any = None) -> exp.Case:
+    """The value where the condition is true, else the other one: NULL if there is none."""
+    return case((condition, value), otherwise=otherwise)
+
+
+def case(*branches: tuple[exp.Expr, Any], otherwise: Any = None) -> exp.Case:
+    """The value of the first branch whose condition is true, else the other one: NULL if there is none."""
+    ifs = [exp.If(this=condition, true=exp.convert(value)) for condition, value in branches]
+    return exp.Case(ifs=ifs, default=None if otherwise is None else exp.convert(otherwise))
+
+
+def data_type(kind: str | exp.DataType) -> exp.DataType:
+    """A type of DuckDB's by its name, a tree of its own."""
+    if not isinstance(kind, str):
+        return kind
+    known = _data_type(kind)
+    # Most types are a name alone, and making one takes a third of the time of a copy.
+    return (
+        exp.DataType(**known.args)
+        if isinstance(known.this, exp.DataType.Type) and not known.expressions
+        else known.copy()
+    )
+
+
+@lru_cache(maxsize=256)
+def _data_type(name: str) -> exp.DataType:
+    return exp.DataType.build(name, dialect="duckdb")
+
+
+def cast(value: exp.Expr, kind: str | exp.DataType) -> exp.Cast:
+    """The value as a type of DuckDB's."""
+    return exp.Cast(this=value, to=data_type(kind))
+
+
+def try_cast(value: exp.Expr, kind: str | exp.DataType) -> exp.TryCast:
+    """The value as a type of DuckDB's, or NULL where it is none of that type."""
+    return exp.TryCast(this=value, to=data_type(kind))
+
+
+def as_text(value: exp.Expr) -> exp.Cast:
+    """The value as VARCHAR."""
+    return exp.Cast(this=value, to=data_type("VARCHAR"))
+
+
+def window(
+    function: exp.Expr,
+    partition_by: Sequence[exp.Expr] | None = None,
+    order: exp.Order | None = None,
+    frame: exp.WindowSpec | None = None,
+) -> exp.Window:
+    """A function OVER the rows that are alike in `partition_by`, in an order, within a frame."""
+    return exp.Window(this=function, partition_by=list(partition_by) if partition_by else None, order=order, spec=frame)
+
+
+def filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
+    """An aggregate of those rows alone for which the condition is true."""
+    return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
+
+
+def order_by(*keys: exp.Expr) -> exp.Order:
+    return exp.Order(expressions=list(keys))
+
+
+def ascending(value: exp.Expr) -> exp.Ordered:
+    """A sort key, from the least value up; NULLs last."""
+    return exp.Ordered(this=value, nulls_first=False)
+
+
+def descending(value: exp.Expr) -> exp.Ordered:
+    """A sort key, from the greatest value down; NULLs last."""
+    return exp.Ordered(this=value, desc=True, nulls_first=False)
+
+
+def big(tree: exp.Expr) -> exp.Expr:
+    """The value as BIGINT."""
+    return exp.Cast(this=tree, to=data_type("BIGINT"))
+
+
+def huge(tree: exp.Expr) -> exp.Expr:
+    """The value as HUGEINT."""
+    return exp.Cast(this=tree, to=data_type("HUGEINT"))
+
+
+def numbered(values: Sequence[exp.Expr]) -> exp.Expr:
+    """A number from 0 for each combination of values in the rows of a query, NULL being a value."""
+    order = [part for value in values for part in (ascending(is_null(value.copy())), ascending(value.copy()))]
+    return big(window(f.dense_rank(), order=order_by(*order)) - literal(1))
+
+
+def in_utc(name: str, kind: str, of: str | None = None) -> exp.Expr:
+    """A column of a type, which is a moment of UTC where it has a time zone: the session's own changes nothing then."""
+    return f.call("timezone", "UTC", column(name, of)) if kind == "TIMESTAMP WITH TIME ZONE" else column(name, of)
+
+
+def integer(tree: exp.Expr) -> exp.Expr:
+    """The value as INTEGER."""
+    return exp.Cast(this=tree, to=data_type("INTEGER"))
+
+
+def real(number: float) -> exp.Expr:
+    """A number as DOUBLE, to its last digit."""
+    return exp.Cast(this=exp.Literal.number(repr(number)), to=data_type("DOUBLE"))
+
+
+def paren(tree: exp.Expr) -> exp.Paren:
+    return exp.Paren(this=tree)
+
+
+def or_zero(tree: exp.Expr) -> exp.Expr:
+    return exp.Coalesce(this=tree, expressions=[literal(0)])
+
+
+def total(part: exp.Expr) -> exp.Expr:
+    """The sum over a group, as BIGINT."""
+    return big(exp.Sum(this=part))
+
+
+def added(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """One or more parts, added up."""
+    query = parts[0]
+    for part in parts[1:]:
+        query = exp.Add(this=query, expression=part)
+    return query
+
+
+def same(name: str, first: str, second: str) -> exp.Expr:
+    """Whether two relations have the same value in a column."""
+    return exp.EQ(this=column(name, first), expression=column(name, second))
+
+
+def digest(values: Sequence[exp.Expr]) -> exp.Expr:
+    """64 bits of a tuple of values: equal tuples have equal ones."""
+    return exp.Anonymous(this="hash", expressions=list(values))
+
+
+def joined(*parts: exp.Expr) -> exp.Expr:
+    """One or more texts, one behind the other."""
+    text = parts[0]
+    for part in parts[1:]:
+        text = exp.DPipe(this=text, expression=part, safe=False)
+    return text
+
+
+def entry(name: str, value: exp.Expr) -> exp.PropertyEQ:
+    """A value under its name, in a struct or among the arguments of a call."""
+    return exp.PropertyEQ(this=identifier(name), expression=value)
+
+
+def named(table: _Relation, name: str) -> _Relation:
+    """The same table or subquery, which has this name in its query from now on."""
+    table.set("alias", exp.TableAlias(this=identifier(name)))
+    return table
+
+
+def row_alias(name: str, columns: Sequence[str]) -> exp.TableAlias:
+    """A name for rows and one for each of their columns."""
+    return exp.TableAlias(this=identifier(name), columns=[identifier(column_name) for column_name in columns])
+
+
+def into(table: exp.Table, columns: Sequence[str]) -> exp.Schema:
+    """The columns of a table that rows are inserted into."""
+    return exp.Schema(this=table, expressions=[identifier(name) for name in columns])
+
+
+def insert(target: exp.Table | exp.Schema, rows: exp.Query | exp.Values) -> exp.Insert:
+    """INSERT INTO a table, or into some of its columns, the rows of a query."""
+    return exp.Insert(this=target, expression=rows)
+
+
+def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:
+    """The rows of one or more queries, each once if `distinct`."""
+    rows = queries[0]
+    for other in queries[1:]:
+        rows = exp.union(rows, other, distinct=distinct, copy=False)
+    return rows
+
+
+def whole_partition() -> exp.WindowSpec:
+    """The frame of all rows of a partition, where a window has an order too."""
+    return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="UNBOUNDED", end_side="FOLLOWING")
+
+
+def up_to_here() -> exp.WindowSpec:
+    """The frame of a running sum: the rows up to this one."""
+    return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")

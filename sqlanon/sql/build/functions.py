@@ -1,0 +1,155 @@
+"""Calls of SQL functions, each under its name in SQL: `from sqlanon.sql.build import functions as f`.
+
+Arguments are trees, or plain numbers, texts and truths, which become literals. Nothing is copied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.sql.build.names import identifier
+
+
+def repeat(text: exp.Expr, times: exp.Expr) -> exp.Repeat:
+    """The text, repeated this number of times."""
+    return exp.Repeat(this=text, times=times)
+
+
+def call(name: str, *arguments: Any) -> exp.Anonymous:
+    """A call of a function that sqlglot need not know, written as it is."""
+    return exp.Anonymous(this=name, expressions=[exp.convert(argument) for argument in arguments])
+
+
+def built_in(name: str, *arguments: Any) -> exp.Dot:
+    """A call of DuckDB's own function of this name, which no macro can replace."""
+    return exp.Dot.build([identifier("system"), identifier("main"), call(name, *arguments)])
+
+
+def count(value: exp.Expr | None = None) -> exp.Count:
+    """The number of rows, or of those in which a value is not NULL."""
+    return exp.Count(this=exp.Star() if value is None else value)
+
+
+def count_distinct(*values: exp.Expr) -> exp.Count:
+    """The number of distinct values, NULL not counted."""
+    return exp.Count(this=exp.Distinct(expressions=list(values)))
+
+
+def sum(value: exp.Expr) -> exp.Sum:
+    return exp.Sum(this=value)
+
+
+def min(value: exp.Expr) -> exp.Min:
+    return exp.Min(this=value)
+
+
+def max(value: exp.Expr) -> exp.Max:
+    return exp.Max(this=value)
+
+
+def any_value(value: exp.Expr) -> exp.AnyValue:
+    return exp.AnyValue(this=value)
+
+
+def approx_count_distinct(value: exp.Expr) -> exp.ApproxDistinct:
+    """About how many distinct values there are, NULL not counted."""
+    return exp.ApproxDistinct(this=value)
+
+
+def bit_or(bits: exp.Expr) -> exp.BitwiseOrAgg:
+    """The bits that are set in any row."""
+    return exp.BitwiseOrAgg(this=bits)
+
+
+def string_agg(text: exp.Expr, separator: exp.Expr, order: exp.Order) -> exp.Expr:
+    """A group's texts as one, in an order, with a separator between them."""
+    return call("string_agg", text, exp.Order(this=separator, expressions=order.expressions))
+
+
+def bool_and(condition: exp.Expr) -> exp.LogicalAnd:
+    return exp.LogicalAnd(this=condition)
+
+
+def bool_or(condition: exp.Expr) -> exp.LogicalOr:
+    return exp.LogicalOr(this=condition)
+
+
+def row_number() -> exp.RowNumber:
+    return exp.RowNumber()
+
+
+def dense_rank() -> exp.DenseRank:
+    return exp.DenseRank()
+
+
+def abs(value: exp.Expr) -> exp.Abs:
+    return exp.Abs(this=value)
+
+
+def floor(value: exp.Expr) -> exp.Floor:
+    return exp.Floor(this=value)
+
+
+def length(text: exp.Expr) -> exp.Length:
+    return exp.Length(this=text)
+
+
+def list_(value: exp.Expr) -> exp.ArrayAgg:
+    """A group's values as a list."""
+    return exp.ArrayAgg(this=value)
+
+
+def lower(text: exp.Expr) -> exp.Lower:
+    return exp.Lower(this=text)
+
+
+def power(base: exp.Expr, exponent: exp.Expr) -> exp.Pow:
+    return exp.Pow(this=base, expression=exponent)
+
+
+def ln(value: exp.Expr) -> exp.Ln:
+    return exp.Ln(this=value)
+
+
+def round(value: exp.Expr) -> exp.Round:
+    return exp.Round(this=value)
+
+
+def left(text: exp.Expr, length: Any) -> exp.Left:
+    return exp.Left(this=text, expression=exp.convert(length))
+
+
+def right(text: exp.Expr, length: Any) -> exp.Right:
+    return exp.Right(this=text, expression=exp.convert(length))
+
+
+def coalesce(value: exp.Expr, *others: Any) -> exp.Coalesce:
+    """The first of the values that is not NULL."""
+    return exp.Coalesce(this=value, expressions=[exp.convert(other) for other in others])
+
+
+def nullif(value: exp.Expr, other: Any) -> exp.Nullif:
+    """The value, or NULL where it equals the other."""
+    return exp.Nullif(this=value, expression=exp.convert(other))
+
+
+def least(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.Least:
+    """The least of the values, or NULL if one of them is: with `ignore_nulls`, of those that are not NULL."""
+    return exp.Least(this=value, expressions=[exp.convert(other) for other in others], ignore_nulls=ignore_nulls)
+
+
+def greatest(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.Greatest:
+    """The greatest of the values, or NULL if one of them is: with `ignore_nulls`, of those that are not NULL."""
+    return exp.Greatest(this=value, expressions=[exp.convert(other) for other in others], ignore_nulls=ignore_nulls)
+
+
+def try_(value: exp.Expr) -> exp.Try:
+    """The value, or NULL where computing it fails."""
+    return exp.Try(this=value)
+
+
+def unnest(values: exp.Expr) -> exp.Explode:
+    """A row for each element of a list."""
+    return exp.Explode(this=values)

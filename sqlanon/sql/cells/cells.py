@@ -1,0 +1,313 @@
+"""The cells: every row of the source as an integer key, equal rows counted together.
+
+`tree` numbers the values of one attribute along its hierarchy, `cells` joins the
+trees to the source and groups it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    added,
+    ascending,
+    big,
+    entry,
+    huge,
+    identical,
+    if_,
+    infix,
+    is_null,
+    named,
+    order_by,
+    paren,
+    total,
+    union_all,
+    whole_partition,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.key_layout import Field, KeyLayout
+from sqlanon.sql.cells.labels import generalized, level_name, listed_values, published_value
+
+# A relation of the values of a column with their parts of a key: a table, or a query of a tree.
+Codes = exp.Table | exp.Subquery
+
+
+def rank_name(level: int) -> str:
+    """The column with a node's number among its siblings."""
+    return f"rank_{level}"
+
+
+def leaves_name(level: int) -> str:
+    """The column with the number of leaves below a value's ancestor at this level."""
+    return f"leaves_{level}"
+
+
+def key_name(word: int) -> str:
+    return f"key_{word}"
+
+
+def _window(
+    function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr], frame: exp.WindowSpec | None = None
+) -> exp.Window:
+    ordered = order_by(*(ascending(part.copy()) for part in order))
+    return window(function, partition_by=[part.copy() for part in partition], order=ordered, frame=frame)
+
+
+def _from_zero(number: exp.Expr) -> exp.Expr:
+    return big(number - 1)
+
+
+def tree(
+    bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table, public: exp.Query | None = None
+) -> exp.Select:
+    """An attribute's values as a numbered tree: value, n, leaf, rank_0 ... and leaves_1 ....
+
+    A row for each value: n is how often it occurs (0 where only the hierarchy or the public
+    table has it), leaf 1 for a leaf of the hierarchy and 0 for a value that only the
+    public table has, rank_i the number of its ancestor at level i among that node's
+    siblings, in value order, and leaves_i how many leaves lie below that ancestor.
+    Stored hierarchies have `listed`, too. `public` gives the public table's values
+    as `value`.
+    """
+    distinct = _distinct(published_value(bound), source, public)
+    listed = listed_values(bound, hierarchy_values) if bound.stored else None
+    values = generalized(bound, distinct, listed, counted=True)
+    listed_here = [column("listed")] if bound.stored else []
+    leaf: exp.Expr = column("n") > 0
+    if bound.stored:
+        leaf = exp.or_(leaf, column("listed"))
+    values_with_labels = values.subquery("generalized", copy=False)
+
+    def path(level: int) -> list[exp.Expr]:
+        """The labels from this level up: they name a node even if two nodes share a label."""
+        return [column(level_name(i)) for i in range(level, bound.height)]
+
+    rows = exp.select(column("value"), column("n"), alias(if_(leaf, 1, 0), "leaf"), *listed_here, *path(1))
+    rows = rows.from_(values_with_labels, copy=False)
+    # What is said of a node at a level is found among its siblings in their order: one window for each level.
+    low, order = column("value"), [column("value")]
+    rank = _window(f.row_number(), path(1), order)
+    for level in range(1, bound.height):
+        siblings = partial(_window, partition=path(level), order=order, frame=whole_partition())
+        named_rank = alias(_from_zero(rank), rank_name(level - 1))
+        lowest = alias(siblings(f.min(low.copy())), f"low_{level}")
+        leaves = alias(big(siblings(f.sum(column("leaf")))), leaves_name(level))
+        rows = exp.select(exp.Star(), named_rank, lowest, leaves).from_(rows.subquery("spans", copy=False), copy=False)
+        low = column(f"low_{level}")
+        order = [low, column(level_name(level))]
+        rank = _window(f.dense_rank(), path(level + 1), order)
+    return exp.select(
+        *(column(name) for name in ("value", "n", "leaf")),
+        *(part.copy() for part in listed_here),
+        *(column(rank_name(i)) for i in range(bound.height - 1)),
+        alias(_from_zero(rank), rank_name(bound.height - 1)),
+        *(column(leaves_name(i)) for i in range(1, bound.height)),
+    ).from_(rows.subquery("spans", copy=False), copy=False)
+
+
+def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
+    """The values that occur with their numbers of rows, and with 0 those that only the public table has."""
+    occurring = (
+        exp.select(alias(value, "value"), alias(f.count(), "n"))
+        .from_(source, copy=False)
+        .group_by(value.copy(), copy=False)
+    )
+    if public is None:
+        return occurring
+    others = exp.select(column("value"), alias(literal(0), "n")).from_(public.subquery("public")).distinct(copy=False)
+    both = exp.union(occurring, others, distinct=False, copy=False).subquery("occurring")
+    return exp.select(column("value"), alias(total(column("n")), "n")).from_(both).group_by(column("value"))
+
+
+def tree_summaries(trees: Sequence[tuple[BoundAttribute, str]]) -> exp.Query:
+    """A row about each tree: its number, and lists of the figures of `tree_summary`, in its order."""
+    each: list[exp.Query] = []
+    for number, (bound, table) in enumerate(trees):
+        summary = tree_summary(bound, relation(table))
+        # The sums are huge integers: all lists are, so that one relation has them.
+        figures = exp.Array(expressions=[huge(figure) for figure in summary.expressions])
+        each.append(summary.select(alias(literal(number), "tree"), alias(figures, "figures"), append=False, copy=False))
+    return union_all(each)
+
+
+def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
+    """One row about a tree: its leaves, its rows, and two figures for each level.
+
+    The most siblings at each level from 0; then the sum over the rows of (leaves - 1), and
+    the greatest of them, at each level from 1. A tree without values has NULL for each.
+    """
+
+    def siblings(level: int) -> exp.Expr:
+        return f.max(column(rank_name(level))) + 1
+
+    def spread(level: int) -> exp.Expr:
+        return f.sum(column("n") * (column(leaves_name(level)) - 1))
+
+    def most(level: int) -> exp.Expr:
+        return f.max(column(leaves_name(level))) - 1
+
+    return exp.select(
+        f.sum(column("leaf")),
+        f.sum(column("n")),
+        *(siblings(level) for level in range(bound.height)),
+        *(spread(level) for level in range(1, bound.height)),
+        *(most(level) for level in range(1, bound.height)),
+    ).from_(table, copy=False)
+
+
+def _code(fields: Sequence[Field], word: int) -> exp.Expr:
+    """A value's part of one key word, from its ranks."""
+    parts: list[exp.Expr] = [
+        infix(column(rank_name(level)), "<<", literal(field.shift))
+        for level, field in enumerate(fields)
+        if field.word == word and field.bits
+    ]
+    return added([paren(part) for part in parts])
+
+
+def _words(fields: Sequence[Field]) -> list[int]:
+    return sorted({field.word for field in fields if field.bits})
+
+
+def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
+    """A value's part of each key word that has bits of its attribute; None for an attribute without any."""
+    parts = [alias(_code(fields, word), key_name(word)) for word in _words(fields)]
+    return exp.select(column("value"), *parts).from_(tree, copy=False) if parts else None
+
+
+def cells(
+    policy: BoundPolicy,
+    source: exp.Table,
+    codes: Sequence[Codes | None],
+    layout: KeyLayout,
+    carried: Sequence[tuple[BoundAttribute, Codes | None]] = (),
+    *,
+    by_row: bool = False,
+    by_entity: bool = True,
+) -> exp.Select:
+    """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers and carried columns.
+
+    `codes` and `carried` are the relations of codes. If `by_entity`, there is a column `entity`, and a row per
+    combination and respondent. If `by_row`, there is one for each row of the source, whose number is `row`.
+    """
+    coded = [
+        (published_value(bound, "source"), fields, table)
+        for bound, fields, table in zip(policy.quasi_identifiers, layout.fields, codes, strict=True)
+    ]
+    coded += [
+        (published_value(bound, "source"), (field,), table)
+        for (bound, table), field in zip(carried, layout.carried, strict=True)
+    ]
+    others = [alias(column(policy.entity.column, "source"), "entity")] if policy.entity and by_entity else []
+    if by_row:
+        others.append(alias(row_number(), "row"))
+    return _keyed(source, "source", coded, layout.words, others)
+
+
+def cells_beside(
+    policy: BoundPolicy,
+    source: exp.Table,
+    codes: Sequence[Codes | None],
+    layout: KeyLayout,
+    beside: Sequence[exp.Alias],
+) -> exp.Select:
+    """As `cells`, of the quasi-identifiers alone, with columns of `source` as they are."""
+    coded = [
+        (published_value(bound, "source"), fields, table)
+        for bound, fields, table in zip(policy.quasi_identifiers, layout.fields, codes, strict=True)
+    ]
+    return _keyed(source, "source", coded, layout.words, beside)
+
+
+def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.Alias) -> exp.Select:
+    """The rows of `cells`, or of each respondent there, that agree in the bits of their keys that `masks` keep.
+
+    Such as agree are counted together; `masks` has one for each word. The columns `others`, which are constants, come
+    first.
+    """
+    keys = [paren(infix(column(key_name(word)), "&", mask)) for word, mask in enumerate(masks)]
+    respondent = [column("entity")] if entity else []
+    named = (alias(key, key_name(word)) for word, key in enumerate(keys))
+    query = exp.select(*others, *named, *respondent, alias(total(column("n")), "n")).from_(relation(cells), copy=False)
+    return query.group_by(*(part.copy() for part in (*keys, *respondent)), copy=False)
+
+
+def row_number() -> exp.Column:
+    """The number of a row of the source, which is a table."""
+    return column("rowid", "source")
+
+
+def public_cells(
+    public: exp.Query, codes: Sequence[Codes | None], layout: KeyLayout, columns: Sequence[exp.Expr]
+) -> exp.Select:
+    """The cells of the public table: (key_0, ..., n). `columns` are its quasi-identifiers' values in `public`."""
+    coded = list(zip(columns, layout.fields, codes, strict=True))
+    return _keyed(public.subquery("public"), "public", coded, layout.words, [])
+
+
+def _keyed(
+    source: exp.Table | exp.Subquery,
+    name: str,
+    coded: Sequence[tuple[exp.Expr, Sequence[Field], Codes | None]],
+    words: int,
+    others: Sequence[exp.Alias],
+) -> exp.Select:
+    """The rows of a source joined to the codes of their values, and counted by key."""
+    parts: list[list[exp.Expr]] = [[] for _ in range(words)]
+    joins: list[tuple[exp.Expr, exp.Expr]] = []
+    for index, (value, fields, table) in enumerate(coded):
+        if table is None:
+            continue
+        code = f"code_{index}"
+        for word in _words(fields):
+            parts[word].append(column(key_name(word), code))
+        joins.append((named(table.copy(), code), identical(value, column("value", code))))
+    keys = [alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
+    query = exp.select(*keys, *others, alias(f.count(), "n")).from_(named(source.copy(), name), copy=False)
+    for code_table, condition in joins:
+        query.join(code_table, on=condition, copy=False)
+    return query.group_by(*(part.this.copy() for part in (*keys, *others)), copy=False)
+
+
+def _zero() -> exp.Expr:
+    return big(literal(0))
+
+
+def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
+    if len(keys) == 1:
+        return keys[0]
+    return exp.Struct(expressions=[entry(key_name(i), key) for i, key in enumerate(keys)])
+
+
+def respondents(entity: exp.Expr, *, distinct: bool = True) -> exp.Expr:
+    """The respondents that a group has at the least: its different values of `entity`, or one where all are NULL.
+
+    A row without a respondent may be of somebody who is counted already. If not `distinct`, each value is in the group
+    once.
+    """
+    nobody = f.min(if_(is_null(entity.copy()), 1, 0))
+    known = f.count_distinct(entity) if distinct else f.count(entity)
+    return known + nobody
+
+
+def carried_code(layout: KeyLayout, indexes: Sequence[int], of: str | None = None) -> exp.Expr:
+    """One number for the values of the carried columns at these indexes; for a single column, its code."""
+    parts: list[exp.Expr] = []
+    offset = 0
+    for index in indexes:
+        part = _carried(layout.carried[index], of)
+        parts.append(paren(infix(part, "<<", literal(offset))) if offset else part)
+        offset += layout.carried[index].bits
+    return added(parts)
+
+
+def _carried(field: Field, of: str | None) -> exp.Expr:
+    masked = paren(infix(column(key_name(field.word), of), "&", literal(field.mask)))
+    return paren(infix(masked, ">>", literal(field.shift)))

@@ -1,0 +1,147 @@
+"""The generalizations of an attribute's distinct values, a column for each level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.values import QualifiedName
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    as_text,
+    cast,
+    filtered,
+    identical,
+    in_utc,
+    is_not_null,
+    is_null,
+    or_zero,
+    try_cast,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.hierarchies.base import functional
+
+
+def level_name(level: int) -> str:
+    return f"level_{level}"
+
+
+def published_value(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
+    """The column's value in the type that may be published, ENUMs replaced by text."""
+    value = column(bound.column, of)
+    if bound.type == bound.published_type:
+        return value
+    return cast(value, bound.published_type)
+
+
+def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | None, counted: bool) -> exp.Select:
+    """A query for value, level_1, ... (the levels below `*`), and n if `counted`.
+
+    `distinct` gives the values that occur as `value` (and their numbers of rows as `n`).
+    For a stored hierarchy `listed` gives every value that it lists with its labels:
+    then the result holds the values of both, `listed` tells whether the hierarchy has
+    the value, and n is 0 for one that does not occur.
+    """
+    counts = [column("n")] if counted else []
+    if not bound.stored:
+        labels: tuple[exp.Expr, ...] = ()
+        if bound.hierarchy:
+            labels = functional(bound.hierarchy.kind).labels(bound.hierarchy, column("value"), bound.published_type)
+        named = [alias(label, level_name(i)) for i, label in enumerate(labels, start=1)]
+        return exp.select(column("value"), *counts, *named).from_(
+            distinct.subquery("occurring", copy=False), copy=False
+        )
+    assert listed is not None
+    same = identical(column("value", "occurring"), column("value", "listed"))
+    missing = column("listed", "listed").is_(exp.null())
+    # The value of whichever side has it: both are NULL for the value NULL, which coalesce keeps.
+    value = f.coalesce(column("value", "occurring"), column("value", "listed"))
+    number = or_zero(column("n", "occurring"))
+    return (
+        exp.select(
+            alias(value, "value"),
+            *([alias(number, "n")] if counted else []),
+            *(column(level_name(i), "listed") for i in range(1, bound.height)),
+            alias(exp.not_(missing), "listed"),
+        )
+        .from_(distinct.subquery("occurring"), copy=False)
+        .join(listed.subquery("listed"), on=same, join_type="FULL", copy=False)
+    )
+
+
+def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
+    """The values that a stored hierarchy lists, in the column's type, with a label for each level.
+
+    `rows` is `anon.hierarchy_value`. Texts that are the same value in that type count
+    once; a text that is no value of that type is left out, it cannot occur.
+    """
+    value = _in_type(bound)
+    labels = (
+        alias(
+            filtered(f.max(column("label")), column("level").eq(literal(level))),
+            level_name(level),
+        )
+        for level in range(1, bound.height)
+    )
+    return (
+        exp.select(alias(value, "value"), *labels, alias(literal(True), "listed"))
+        .from_(rows, copy=False)
+        .where(*_possible(bound), copy=False)
+        .group_by(value.copy(), copy=False)
+    )
+
+
+def stored_labels(bound: BoundAttribute) -> exp.Select | None:
+    """`listed_values` of the catalog; None for a hierarchy that computes its labels, and without one."""
+    return listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+
+
+def occurring_values(bound: BoundAttribute, source: QualifiedName) -> exp.Select:
+    """value and n: the values of the column and their rows."""
+    value = published_value(bound)
+    query = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(source), copy=False)
+    return query.group_by(value.copy(), copy=False)
+
+
+def listed_twice(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
+    """The values that a stored hierarchy lists under several texts, such as 1 and 01 for a number."""
+    value = _in_type(bound)
+    return (
+        exp.select(as_text(value))
+        .from_(rows)
+        .where(*_possible(bound), column("level").eq(0))
+        .group_by(value.copy())
+        .having(f.count() > 1)
+    )
+
+
+def _in_type(bound: BoundAttribute) -> exp.Expr:
+    return try_cast(column("value"), bound.published_type)
+
+
+def _possible(bound: BoundAttribute) -> list[exp.Expr]:
+    """The rows of the attribute's hierarchy whose text is a value of the column's type, or NULL."""
+    assert bound.hierarchy is not None
+    name = column("hierarchy").eq(literal(bound.hierarchy.name))
+    return [name, exp.or_(is_null(column("value")), is_not_null(_in_type(bound)))]
+
+
+def passed(query: exp.Select, bound: BoundAttribute, index: int, tokens: Mapping[str, str]) -> exp.Expr:
+    """A column of `source` that is published as it is, or as tokens; the query is joined with what that needs.
+
+    `tokens` maps a column to a table of value and token.
+    """
+    if not bound.attribute.pseudonym:
+        return published_value(bound, "source")
+    name = f"token_{index}"
+    text = text_of_token(bound, "source")
+    same = identical(text, column("value", name))
+    query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
+    return column("token", name)
+
+
+def text_of_token(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
+    """The text of a column that a token stands for: the same in every session, whatever its time zone is."""
+    return as_text(in_utc(bound.column, bound.type, of))

@@ -1,0 +1,139 @@
+"""The hierarchy of a sensitive attribute, which says how far values lie apart.
+
+`sensitive_path` gives each value its labels from itself up, a row for each value;
+`sensitive_ancestor` is the normal relation made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.binary_text import by_bytes
+from sqlanon.sql.build.expressions import as_text, identical, if_, is_not_null, is_null, try_cast, union_all, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.labels import generalized, level_name
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """A sensitive attribute with its hierarchy, if it has one.
+
+    `listed` is for a stored hierarchy: every value that it lists, in the column's type,
+    as the columns value, level_1, ... and listed (true).
+    """
+
+    bound: BoundAttribute
+    listed: exp.Query | None = None
+
+
+def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
+    """What the catalog's copy for one release lists: value, level_1, ..., listed.
+
+    A text that is no value of the column's type is left out, and a value that stands
+    twice, with the same labels or not, counts once.
+    """
+    value = try_cast(by_bytes(column("value")), bound.published_type)
+    possible = is_not_null(value.copy())
+    return (
+        exp.select(
+            alias(value, "value"),
+            *(alias(f.max(_at(level)), level_name(level)) for level in range(1, bound.height)),
+            alias(literal(True), "listed"),
+        )
+        .from_(relation(("anon", "release_taxonomy")), copy=False)
+        .where(
+            column("release_id").eq(literal(release_id)),
+            column("attribute").eq(literal(bound.column)),
+            exp.or_(is_null(column("value")), possible),
+            copy=False,
+        )
+        .group_by(value.copy(), copy=False)
+    )
+
+
+def frozen_ranges(release_id: str, index: int) -> exp.Select:
+    """The catalog's copy, for one release, of the ranges of the requirement at `index`: value, low, high."""
+    return (
+        exp.select(column("value"), column("low"), column("high"))
+        .from_(relation(("anon", "release_value_range")))
+        .where(
+            column("release_id").eq(literal(release_id)),
+            column("requirement").eq(literal(index)),
+        )
+    )
+
+
+def _at(level: int) -> exp.Expr:
+    same = column("level").eq(literal(level))
+    return if_(same, by_bytes(column("label")))
+
+
+def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
+    """A row for each value: code, branch, and the labels level_0 (the value as text) to level_{height - 1}.
+
+    `codes` is a relation with the values that occur (value_0) and their numbers (code).
+    A value that only the hierarchy lists has no code. A value that a stored hierarchy
+    does not list is on a branch of its own, all others are on the branch 0.
+    """
+    bound = taxonomy.bound
+    occurring = exp.select(alias(column("value_0"), "value")).from_(relation(codes), copy=False)
+    labels = generalized(bound, occurring, taxonomy.listed.copy() if taxonomy.listed else None, counted=False)
+    branch: exp.Expr = literal(0)
+    if bound.stored:
+        next_code = column("code", "coded") + 1  # codes may begin with 0
+        branch = if_(column("listed", "path"), branch, next_code)
+    text = as_text(column("value", "path"))
+    same = identical(column("value", "path"), column("value_0", "coded"))
+    return (
+        exp.select(
+            column("code", "coded"),
+            alias(branch, "branch"),
+            alias(text, level_name(0)),
+            *(column(level_name(level), "path") for level in range(1, bound.height)),
+        )
+        .from_(labels.subquery("path"), copy=False)
+        .join(relation(codes, as_="coded"), on=same, join_type="LEFT", copy=False)
+    )
+
+
+def sensitive_ancestor(paths: str, height: int) -> exp.Query:
+    """sensitive_ancestor(value, level, node) of the values that occur, for the levels below `*`.
+
+    `paths` is the name of a `sensitive_path`. A node is named by the least of the
+    values below it. Values share a node if they share the whole path from that level
+    up: two nodes may have one label. A branch of its own stays one on every level, so
+    that its value is as far as can be from any other.
+    """
+    occurs = is_not_null(column("code"))
+    return union_all(
+        [
+            exp.select(alias(column("code"), "value"), alias(literal(level), "level"), node)
+            .from_(relation(paths), copy=False)
+            .where(occurs.copy(), copy=False)
+            for level, node in enumerate(_nodes(height))
+        ]
+    )
+
+
+def _nodes(height: int) -> list[exp.Alias]:
+    nodes: list[exp.Expr] = [column("code")]
+    for level in range(1, height):
+        path = [column("branch"), *(column(level_name(i)) for i in range(level, height))]
+        nodes.append(window(f.min(column("code")), partition_by=path))
+    return [alias(node, "node") for node in nodes]
+
+
+def level_labels(paths: str, height: int) -> exp.Query:
+    """code, level and label: each value, listed or occurring, with its label at every level below `*`."""
+    return union_all(
+        [
+            exp.select(column("code"), alias(literal(level), "level"), alias(column(level_name(level)), "label")).from_(
+                relation(paths), copy=False
+            )
+            for level in range(height)
+        ]
+    )

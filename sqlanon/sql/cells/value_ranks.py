@@ -1,0 +1,145 @@
+"""The values of an attribute in their order, each with its rank and its position.
+
+The order is that of the values, or along the hierarchy, depth first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    ascending,
+    big,
+    cast,
+    if_,
+    infix,
+    integer,
+    is_null,
+    or_zero,
+    order_by,
+    paren,
+    union_all,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.cells.cells import leaves_name, rank_name
+from sqlanon.sql.hierarchies.base import builder, functional
+
+_DOUBLE = exp.DataType.build("DOUBLE")
+
+_INTEGER = exp.DataType.build("INTEGER")
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "REAL", "DECIMAL")
+
+
+def first_name(level: int) -> str:
+    """The column of the ranked values with the first rank below a value's ancestor at this level."""
+    return f"first_{level}"
+
+
+def by_value(bound: BoundAttribute) -> bool:
+    """Whether the order of the ranks is that of the values; else it is that of the hierarchy."""
+    if bound.hierarchy is None:
+        return True
+    return not builder(bound.hierarchy.kind).STORED and functional(bound.hierarchy.kind).KEEPS_ORDER
+
+
+def is_numeric(bound: BoundAttribute) -> bool:
+    """Whether values have a distance: numbers and times in the order of their values."""
+    return by_value(bound) and as_double(bound) is not None
+
+
+def is_number(bound: BoundAttribute) -> bool:
+    """Whether values are numbers."""
+    return bound.published_type.upper().removeprefix("U").partition("(")[0] in _NUMBERS
+
+
+def as_double(bound: BoundAttribute) -> exp.Expr | None:
+    """A value as a number, days or seconds; None for what is neither a number nor a time."""
+    kind = bound.published_type.upper()
+    value = column("value")
+    if kind == "DATE":
+        start = exp.cast(exp.Literal.string("1970-01-01"), exp.DataType.Type.DATE)
+        days = f.call("date_diff", exp.Literal.string("day"), start, value)
+        return cast(days, "DOUBLE")
+    if kind.startswith("TIMESTAMP"):
+        return f.call("epoch", value)
+    if is_number(bound):
+        return cast(value, "DOUBLE")
+    return None
+
+
+def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
+    """An attribute's values in their order: value, n, leaf, rank_0, position, and for each level first_i and leaves_i.
+
+    `tree` is the table of `cells.tree`; rank_0 counts from 0. NULL, where no hierarchy
+    places it, is last. `position` is the value as a number where values have a distance
+    (a date in days), else the rank; NULL then stands behind the greatest value at the
+    mean distance of neighbours. first_i is the first rank below the value's ancestor at
+    level i.
+    """
+    levels = range(1, bound.height)
+    path = [column("value")] if by_value(bound) else [column(rank_name(i)) for i in reversed(range(bound.height))]
+    # The order says where NULL comes: a session may have another default.
+    order = order_by(*(ascending(part) for each in path for part in (is_null(each.copy()), each)))
+    number = window(f.row_number(), order=order) - 1
+    numbered = exp.select(exp.Star(), alias(big(number), "rank")).from_(relation(tree))
+    firsts = []
+    for level in levels:
+        above = [column(rank_name(i)) for i in range(level, bound.height)]
+        firsts.append(alias(window(f.min(column("rank")), partition_by=above), first_name(level)))
+    columns = [column(name) for name in ("value", "n", "leaf")]
+    leaves = [column(leaves_name(level)) for level in levels]
+    return exp.select(
+        *columns, alias(column("rank"), rank_name(0)), alias(_position(bound), "position"), *firsts, *leaves
+    ).from_(numbered.subquery("numbered"), copy=False)
+
+
+def _position(bound: BoundAttribute) -> exp.Expr:
+    rank = cast(column("rank"), "DOUBLE")
+    known = as_double(bound) if by_value(bound) else None
+    if known is None:
+        return rank
+    least, most, count = (_over(function(this=known.copy())) for function in (exp.Min, exp.Max, exp.Count))
+    mean = (most - least) / (count - 1)
+    several = count > 1
+    gap = if_(several, mean, 1)
+    behind = most + gap
+    position = f.coalesce(known, behind, exp.cast(literal(0), exp.DataType.Type.DOUBLE))
+    # Infinities and NaN have no distance from others.
+    spread = paren(most - least)
+    finite = f.coalesce(f.call("isfinite", spread), exp.true())
+    always = _over(f.bool_and(f.call("isfinite", known.copy())))
+    # Neither has an infinite date or time: its number is NULL.
+    numbered = count.eq(_over(f.count(column("value"))))
+    sound = exp.and_(finite, f.coalesce(always, exp.true()), numbered)
+    return if_(sound, position, rank)
+
+
+def _over(aggregate: exp.Expr) -> exp.Window:
+    return window(aggregate)
+
+
+def ranked_summary(table: str) -> exp.Select:
+    """One row: how many values, how far the last is from the first, and whether positions are ranks and an offset."""
+    span = f.max(column("position")) - f.min(column("position"))
+    first = exp.select(f.min(column("position"))).from_(relation(table)).subquery()
+    same = infix(column("position") - first, "=", cast(column(rank_name(0)), "DOUBLE"))
+    plain = f.coalesce(f.bool_and(same), exp.true())
+    return exp.select(f.count(), or_zero(span), plain).from_(relation(table))
+
+
+def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
+    """dim, level, rank, first: the first rank below each value's ancestor at each inner level; None without any."""
+    parts: list[exp.Query] = []
+    for index, (table, height) in enumerate(zip(tables, heights, strict=True)):
+        for level in range(1, height):
+            named = {"dim": literal(index), "level": literal(level), "rank": column(rank_name(0))}
+            named |= {"first": column(first_name(level))}
+            casts = [alias(integer(tree), name) for name, tree in named.items()]
+            parts.append(exp.select(*casts).from_(relation(table)))
+    return union_all(parts) if parts else None

@@ -1,0 +1,218 @@
+"""Buckets of rows and of values: the columns that published tables have, and what requirements ask of them.
+
+Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definition 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.reading import Reading
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import big, or_zero, paren
+from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.classes.requirement import SqlRequirement, by_attribute
+from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, class_label, rows_of
+
+# The number of a row's bucket, a value of one of its rows, and how many of its rows have that value.
+BUCKET = "bucket"
+VALUE = "value"
+COUNT = "count"
+
+_BY_BUCKET = (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE)
+
+
+@dataclass(frozen=True)
+class BucketValues:
+    """Where the values of a sensitive attribute are: `table`, the suffix of its name, and the columns of that table.
+
+    `bucket` has the number of the bucket, and `value` the values. `others` are those that stand beside them: rows of a
+    bucket that differ there are in different classes (Li, Li, Zhang and Molloy, Slicing, 2012, section 3). `count` says
+    how many rows of the bucket have the value, and where there is none, each row stands for one.
+    """
+
+    table: str
+    bucket: str
+    value: str
+    others: tuple[str, ...] = ()
+    count: str | None = None
+
+
+@dataclass(frozen=True)
+class BucketRows:
+    """Where the rows of buckets are, if some values of these are counterfeits: `table`, and its column of buckets.
+
+    Where the values stand in these rows, counterfeits are rows, too, and `counterfeits` says how many.
+    """
+
+    table: str
+    bucket: str
+    counterfeits: Counterfeits | None = None
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that are read."""
+        return [self.table, *([self.counterfeits.table] if self.counterfeits else [])]
+
+    def people(self, sources: Mapping[str, exp.Table | exp.Subquery]) -> exp.Table | exp.Subquery:
+        """The bucket of each row that is no counterfeit; `sources` has the tables by the suffixes of their names."""
+        rows = sources[self.table]
+        if self.counterfeits is None:
+            return rows
+        stated = self.counterfeits.query(sources[self.counterfeits.table].copy())
+        return people_of_buckets(rows.copy(), self.bucket, stated).subquery("person")
+
+
+@dataclass(frozen=True)
+class Counterfeits:
+    """Where it is said how many counterfeits a bucket has: `table`, and its columns of buckets and of numbers."""
+
+    table: str
+    bucket: str
+    number: str
+
+    def query(self, source: exp.Table | exp.Subquery) -> exp.Select:
+        """bucket and n, of the table."""
+        return exp.select(alias(column(self.bucket), "bucket"), alias(column(self.number), "n")).from_(source)
+
+
+def people_of_buckets(
+    rows: exp.Table | exp.Subquery, bucket: str, counterfeits: exp.Query, columns: Sequence[str] = ()
+) -> exp.Select:
+    """A row for each row that is no counterfeit, with its bucket and these columns, in which a bucket's rows agree.
+
+    Nobody knows which of the rows are counterfeits, so there are as many rows fewer. `counterfeits` has bucket and n.
+    """
+    keys = (bucket, *columns)
+    counted = exp.select(*map(column, keys), alias(f.count(), "n")).from_(rows).group_by(*map(column, keys))
+    number = paren(column("n", "counted") - or_zero(column("n", "stated")))
+    people = exp.select(*(column(key, "counted") for key in keys), f.unnest(f.call("range", big(number))))
+    people.from_(counted.subquery("counted"), copy=False)
+    same_bucket = column(bucket, "counted").eq(column("bucket", "stated"))
+    people.join(counterfeits.subquery("stated"), on=same_bucket, join_type="LEFT", copy=False)
+    return exp.select(*map(column, keys)).from_(people.subquery("each"))
+
+
+def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRows | None:
+    """Where the rows of buckets are, None where each value of a bucket is a row's.
+
+    `tables` has the name of each column, and how it is read, by the suffix of the table's name.
+    """
+    if not any(reading is Reading.COUNTERFEITS for columns in tables.values() for _, reading in columns):
+        return None
+    rows: BucketRows | None = None
+    stated: Counterfeits | None = None
+    among_rows = False
+    for table, columns in tables.items():
+        by_reading = {reading: name for name, reading in columns}
+        bucket = by_reading.get(Reading.BUCKET)
+        if bucket is None or Reading.COUNT in by_reading:
+            continue
+        if Reading.COUNTERFEITS in by_reading:
+            stated = Counterfeits(table, bucket, by_reading[Reading.COUNTERFEITS])
+        else:
+            rows, among_rows = BucketRows(table, bucket), Reading.BUCKET_VALUE in by_reading
+    return replace(rows, counterfeits=stated) if rows and among_rows else rows
+
+
+def values_of_table(
+    table: str, columns: Sequence[tuple[str, str | None, Reading]], sensitive: Collection[str]
+) -> dict[str, BucketValues]:
+    """Where the values of sensitive attributes are, of those that a table shows by bucket.
+
+    `columns` are the table's: the name, the source's column behind it, and how it is read. `sensitive` are columns of
+    the source. Empty for a table without buckets. Beside values that stand in rows of their own, the rest of the row
+    makes no class.
+    """
+    known = {fold(name): name for name in sensitive}
+    bucket, count = _read_as(columns, Reading.BUCKET), _read_as(columns, Reading.COUNT)
+    if bucket is None:
+        return {}
+    by_bucket = [(name, fold(source or name)) for name, source, reading in columns if reading in _BY_BUCKET]
+    others = tuple(name for name, source in by_bucket if source not in known)
+    exact = [(name, fold(source or name)) for name, source, reading in columns if reading is Reading.EXACT]
+    return {
+        known[source]: BucketValues(table, bucket, name, others, count)
+        for name, source in (*by_bucket, *exact)
+        if source in known
+    }
+
+
+def _read_as(columns: Sequence[tuple[str, str | None, Reading | None]], reading: Reading) -> str | None:
+    """The first column that is read in this way; None where there is none."""
+    return next((name for name, _, of_column in columns if of_column is reading), None)
+
+
+def rows_of_buckets(
+    sources: Mapping[str, exp.Table | exp.Subquery],
+    requirements: Sequence[SqlRequirement],
+    indexes: Sequence[int],
+    values: Mapping[str, BucketValues],
+    *,
+    once: bool = False,
+    rows: BucketRows | None = None,
+) -> Iterator[RowsOfRequirements]:
+    """The rows of each attribute's table of buckets, with the requirements that they answer.
+
+    `sources` has the tables that can be read, by the suffixes of their names; `values` says where the values of an
+    attribute are. `indexes` are those of the requirements that the tables can answer. `once` says that no
+    bucket has a counted value twice. A class is what a bucket has beside the values; of a requirement that is about no
+    attribute, the bucket, whose size is that of its `rows` where these are somewhere else.
+    """
+    if rows is not None and all(table in sources for table in rows.tables):
+        # Counterfeits are nobody's rows.
+        sizes, indexes = _sizes_and_values(requirements, indexes)
+        if sizes:
+            yield RowsOfRequirements(rows_of(rows.people(sources), [rows.bucket], {}), sizes)
+    for attribute, of_attribute in by_attribute(requirements, list(values)).items():
+        where = values[attribute]
+        answerable = tuple(index for index in of_attribute if index in indexes)
+        if not answerable or where.table not in sources:
+            continue
+        source = sources[where.table]
+        of_sizes, of_values = _sizes_and_values(requirements, answerable) if where.others else (answerable, ())
+        if of_values:
+            yield RowsOfRequirements(_of_parts(source, attribute, where), of_values)
+        if of_sizes:
+            yield RowsOfRequirements(_of_buckets(source, attribute, where, once), of_sizes)
+
+
+def _sizes_and_values(
+    requirements: Sequence[SqlRequirement], indexes: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The indexes of the requirements that are about sizes alone, and those of the others, about values."""
+    sizes = tuple(index for index in indexes if not requirements[index].attributes)
+    return sizes, tuple(index for index in indexes if requirements[index].attributes)
+
+
+def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues, once: bool) -> Rows:
+    """Rows that stand for as many as their count says; a class is a bucket."""
+    query = exp.select(alias(column(where.bucket), "class_id"), _as(where.value, VALUE)).from_(source)
+    weight = None
+    if where.count is not None:
+        query.select(_as(where.count, COUNT), copy=False)
+        weight = column(COUNT)
+    class_id = column("class_id")
+    return Rows(
+        query.subquery("bucket_row"),
+        (class_id,),
+        class_id.copy(),
+        {attribute: column(VALUE)},
+        weight=weight,
+        counted=once and weight is not None,
+    )
+
+
+def _as(name: str, wanted: str) -> exp.Expr:
+    return column(name) if name == wanted else alias(column(name), wanted)
+
+
+def _of_parts(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues) -> Rows:
+    """Rows of which a class is those of a bucket that agree on what stands beside the values."""
+    names = (where.bucket, *where.others)
+    label = class_label({name: column(name) for name in names})
+    return Rows(source, tuple(map(column, names)), label, {attribute: column(where.value)})

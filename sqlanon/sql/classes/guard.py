@@ -1,0 +1,196 @@
+"""The guard: which classes of a release may be published.
+
+A class is withheld if it violates a requirement. Where a requirement judges a class by
+the rows of others, withholding some changes the verdict on the rest; so the classes
+that remain are checked again, in rounds, until none of them violates. What is
+published then satisfies every requirement by its own rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import big, exists, if_, is_not_null, is_null, or_zero
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step, with_steps
+from sqlanon.sql.classes.normal_relations import sensitive_value
+from sqlanon.sql.classes.projections import RESPONDENTS, projection_steps, whole_classes
+from sqlanon.sql.classes.requirement import (
+    PER_CLASS,
+    WHOLE,
+    SqlRequirement,
+    by_projection,
+    depends_on_others,
+    projections,
+    relation_names,
+)
+from sqlanon.sql.sizes import sizes
+
+
+def violations(requirements: Sequence[SqlRequirement], names: Sequence[Mapping[str, str]] | None = None) -> exp.Query:
+    """The classes that violate any requirement, each once: class_id, size, and the greatest excess.
+
+    `names` says for each requirement which relations it reads; without, those of `relation_names`. Of a requirement
+    on some quasi-identifiers these are the classes by all of them that lie in a class which violates it.
+    """
+    names = names or relation_names(requirements)
+    return _together([_violating(requirement, of) for requirement, of in zip(requirements, names, strict=True)])
+
+
+def _violating(requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Query:
+    statement = requirement.statement("violations", names)
+    if not requirement.on:
+        return statement
+    return whole_classes(statement, names[WHOLE])
+
+
+def by_sets(requirements: Sequence[SqlRequirement]) -> list[exp.Query]:
+    """The same for each set of quasi-identifiers that requirements are asked on, by the classes of the set."""
+    names = relation_names(requirements)
+    return [
+        _together([requirements[index].statement("violations", names[index]) for index in indexes])
+        for indexes in by_projection(requirements).values()
+    ]
+
+
+def _together(statements: Sequence[exp.Query]) -> exp.Query:
+    if len(statements) == 1:
+        return statements[0]
+    # In parentheses, for a statement may begin with steps of its own.
+    violating = exp.union(*(query.subquery(copy=False) for query in statements), distinct=False, copy=False)
+    most = [alias(f.max(column(name)), name) for name in ("size", "excess")]
+    query = exp.select(column("class_id"), *most).from_(violating.subquery("violation", copy=False), copy=False)
+    return query.group_by(column("class_id"), copy=False)
+
+
+def needs_rounds(requirements: Sequence[SqlRequirement]) -> bool:
+    """Whether withholding a class may make another violate a requirement.
+
+    It does where requirements are asked on several sets of quasi-identifiers: a class of one shares its rows with some
+    of each other.
+    """
+    return len(by_projection(requirements)) > 1 or any(map(depends_on_others, requirements))
+
+
+def kept_classes(requirements: Sequence[SqlRequirement], *, entity: bool = False) -> list[Step]:
+    """Steps that end in kept(class_id): the classes that may be published.
+
+    They read the normal relations under the names of `relation_names`, sensitive_value
+    aside; with an `entity` respondents are counted. The last steps check every requirement against the remaining
+    classes alone, so that the published classes satisfy it whatever the rounds before have done.
+    """
+    if not needs_rounds(requirements):
+        unviolated = _classes("equivalence_class").where(_violates_nothing(violations(requirements)), copy=False)
+        return [("kept", unviolated)]
+    steps, names = restricted(requirements, "remaining", "remaining", entity=entity)
+    return [
+        ("rounds", _rounds(requirements, entity)),
+        ("remaining", _remaining()),
+        *steps,
+        ("violating", _class_ids(violations(requirements, names))),
+        ("kept", _classes("remaining").where(exp.not_(_any("violating")))),
+    ]
+
+
+def _classes(of: str) -> exp.Select:
+    return exp.select(column("class_id")).from_(relation(of))
+
+
+def _class_ids(query: exp.Query) -> exp.Select:
+    return exp.select(column("class_id")).from_(query.subquery("violations", copy=False), copy=False)
+
+
+def _violates_nothing(query: exp.Query) -> exp.Expr:
+    return exp.not_(column("class_id").isin(query=_class_ids(query)))
+
+
+def _any(of: str) -> exp.Expr:
+    return exists(exp.select(literal(1)).from_(relation(of)))
+
+
+def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
+    """rounds(round, class_id), recursively: the classes that each round checks.
+
+    The first checks all, each next one those that did not violate, as long as some did. A row
+    without a class stands for the round itself, which may have no class left to check:
+    the public table's classes count even then.
+    """
+    steps, names = restricted(requirements, "rounds", "round", entity=entity)
+    left = exp.or_(
+        is_null(column("class_id")),
+        exp.not_(column("class_id").isin(query=_classes("round_violating"))),
+    )
+    has_rounds_left = column("round") < literal(sizes().guard_rounds)
+    after = alias(column("round") + 1, "round")
+    following = (
+        exp.select(after, column("class_id"))
+        .from_(relation("rounds"))
+        .where(left, _any("round_violating"), has_rounds_left)
+    )
+    following = with_steps(following, [*steps, ("round_violating", _class_ids(violations(requirements, names)))])
+    first_round = alias(literal(1), "round")
+    first = exp.union(
+        exp.select(first_round, column("class_id")).from_(relation("equivalence_class")),
+        exp.select(first_round.copy(), alias(exp.null(), "class_id")),
+        distinct=False,
+        copy=False,
+    )
+    all_classes = exp.select(exp.Star()).from_(first.subquery("first", copy=False), copy=False)
+    return exp.union(all_classes, following.subquery(copy=False), distinct=False, copy=False)
+
+
+def _remaining() -> exp.Select:
+    """The classes of the last round."""
+    last = exp.select(f.max(column("round"))).from_(relation("rounds"))
+    return _classes("rounds").where(
+        column("round").eq(last.subquery()),
+        is_not_null(column("class_id")),
+    )
+
+
+def restricted(
+    requirements: Sequence[SqlRequirement], among: str, prefix: str, *, entity: bool = False
+) -> tuple[list[Step], list[dict[str, str]]]:
+    """The normal relations of some classes: the steps that make them, and for each requirement their names.
+
+    `among` is a relation of class_id. sensitive_value is the sum over those classes.
+    """
+    steps: dict[str, exp.Query] = {}
+    renamed: list[dict[str, str]] = []
+    for names, whole in zip(relation_names(requirements), relation_names(requirements, whole=True), strict=True):
+        relations = dict(names)
+        for kind, name in names.items():
+            if kind in (*PER_CLASS, WHOLE):
+                relations[kind] = f"{prefix}_{name}"
+                steps[f"{prefix}_{whole[kind]}"] = _among(whole[kind], among)
+        if "sensitive_value" in names:
+            counted = "class_" + names["sensitive_value"]
+            steps[f"{prefix}_{counted}"] = _among(counted, among)
+            relations["sensitive_value"] = f"{prefix}_{names['sensitive_value']}"
+            steps[relations["sensitive_value"]] = sensitive_value(f"{prefix}_{counted}")
+        renamed.append(relations)
+    if entity and projections(requirements):
+        steps[f"{prefix}_{RESPONDENTS}"] = _among(RESPONDENTS, among)
+    return [*steps.items(), *projection_steps(requirements, entity=entity, prefix=f"{prefix}_")], renamed
+
+
+def _among(of: str, classes: str) -> exp.Select:
+    within = column("class_id").isin(query=_classes(classes))
+    return exp.select(exp.Star()).from_(relation(of)).where(within)
+
+
+def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) -> exp.Select:
+    """One row: `withheld`, the rows that the guard withholds; NULL if nothing at all may be published.
+
+    `base` makes the normal relations that the requirements read, sensitive_value aside.
+    """
+    size = or_zero(f.sum(column("size")))
+    rows: exp.Expr = big(size)
+    if needs_rounds(requirements):
+        rows = if_(exp.not_(_any("violating")), rows)
+    withheld = exp.not_(column("class_id").isin(query=_classes("kept")))
+    query = exp.select(alias(rows, "withheld")).from_(relation("equivalence_class")).where(withheld)
+    return with_steps(query, [*base, *kept_classes(requirements)])

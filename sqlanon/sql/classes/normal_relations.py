@@ -1,0 +1,282 @@
+"""The normal relations of rows that fall into classes: what every check reads, whatever the method was.
+
+A step is one CTE. The values of a subject - a sensitive attribute, or several jointly -
+are counted by class (class_value_i) and numbered (sensitive_code_i), and the two joined
+(class_sensitive_value_i).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from sqlanon.errors import InternalError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import (
+    ascending,
+    big,
+    cast,
+    huge,
+    identical,
+    if_,
+    not_,
+    order_by,
+    row_alias,
+    total,
+    try_cast,
+    window,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.cells.cells import respondents
+from sqlanon.sql.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
+from sqlanon.sql.classes.guarding_nodes import guarding_steps
+from sqlanon.sql.classes.itemsets import itemset_steps
+from sqlanon.sql.classes.projections import RESPONDENTS, projected_classes, projection_steps
+from sqlanon.sql.classes.requirement import SqlRequirement, projections, relation_names, subjects
+from sqlanon.sql.classes.rows import Rows, rows_of
+from sqlanon.sql.classes.value_range import value_range
+
+# Whole numbers with more digits than a DOUBLE has. None of a UHUGEINT is exact: no wider type could hold its sums.
+_ROUNDED = ("BIGINT", "UBIGINT", "HUGEINT")
+# A range of the greatest width that may be asked for, 10 ** 12, ends within a HUGEINT.
+_LARGEST = 2**127 - 1 - 10**12
+
+
+@dataclass(frozen=True)
+class Background:
+    """What requirements read besides the rows.
+
+    `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
+    index of a requirement among all: `ranges` its table of ranges (value, low, high),
+    `guards` the column that holds its guarding nodes. `public_class` is the public
+    table D counted by class: class_id, n.
+    """
+
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    ranges: Mapping[int, exp.Query] = field(default_factory=dict)
+    guards: Mapping[int, str] = field(default_factory=dict)
+    public_class: exp.Query | None = None
+
+    def at(self, indexes: Sequence[int]) -> Background:
+        """What the requirements at these indexes read, by their positions among them."""
+        positions = list(enumerate(indexes))
+        return replace(
+            self,
+            ranges={position: self.ranges[index] for position, index in positions if index in self.ranges},
+            guards={position: self.guards[index] for position, index in positions if index in self.guards},
+        )
+
+    def taxonomy(self, subject: Sequence[str]) -> Taxonomy:
+        """The hierarchy of a subject. Raises InternalError if there is none: several columns jointly have none."""
+        if len(subject) != 1 or subject[0] not in self.taxonomies:
+            raise InternalError(f"a requirement asks about the hierarchy of {', '.join(subject)}, and there is none")
+        return self.taxonomies[subject[0]]
+
+
+def equivalence_class_of(
+    source: exp.Table | exp.Subquery, columns: Sequence[str], entity: str | None = None
+) -> exp.Select:
+    """equivalence_class(class_id, size, entities) of any relation.
+
+    A class is the rows that agree on `columns`, NULL being a value; class_id is a
+    struct of them. `entities` counts the distinct values of the column `entity`, or rows.
+    """
+    return _counted(rows_of(source, columns, entity=entity))
+
+
+def _counted(rows: Rows) -> exp.Select:
+    size = rows.count()
+    entities = respondents(rows.entity.copy()) if rows.entity else size.copy()
+    query = rows.grouped().select(alias(size, "size"), alias(entities, "entities"), copy=False)
+    if not rows.keys:
+        # A table without rows has no class either.
+        query.having(size > 0, copy=False)
+    return query
+
+
+def relations_of(
+    rows: Rows, requirements: Sequence[SqlRequirement], background: Background | None = None
+) -> list[Step]:
+    """The normal relations that the requirements read, in order, under the names that `relation_names` gives.
+
+    All but sensitive_value, which is the sum over the classes of a check:
+    see `sensitive_values` and the guard. Raises InternalError if the background lacks
+    what a requirement reads.
+    """
+    background = background or Background()
+    about = subjects(requirements)
+    steps: list[Step] = [*rows.steps]
+    if not rows.counted:
+        steps += [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
+    # Reading rows is expensive: where a subject's values have been counted, their sums are the sizes.
+    summed = bool(about) and rows.entity is None and rows.of_subject(about[0]) is rows
+    classes = _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)
+    steps += [("equivalence_class", classes), *projected_classes(requirements, rows.projected)]
+    for number, subject in enumerate(about):
+        reads = {name for r in requirements if tuple(r.attributes) == subject for name in r.reads}
+        steps += _of_subject(rows, number, subject, reads, background)
+    for index, requirement in enumerate(requirements):
+        steps += _of_requirement(index, requirement, rows, about, background)
+    return [*steps, *_of_public_table(requirements, background), *_of_projections(rows, requirements)]
+
+
+def _of_public_table(requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:
+    """The classes of the public table, where a requirement reads them."""
+    if not any("public_class" in requirement.reads for requirement in requirements):
+        return []
+    if background.public_class is None:
+        raise InternalError("a requirement asks about a public table, and there is none")
+    return [("public_class", background.public_class.copy())]
+
+
+def _of_projections(rows: Rows, requirements: Sequence[SqlRequirement]) -> list[Step]:
+    """The relations of requirements on some of the quasi-identifiers; none where there is no such requirement."""
+    if not projections(requirements):
+        return []
+    steps = projection_steps(requirements, entity=rows.entity is not None)
+    if rows.entity is None:
+        return [*steps]
+    entity = rows.entity.copy()
+    return [(RESPONDENTS, rows.grouped(entity).select(alias(entity.copy(), "entity"), copy=False)), *steps]
+
+
+def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str], background: Background) -> list[Step]:
+    codes, paths = f"sensitive_code_{number}", f"sensitive_path_{number}"
+    counted = _values_of(rows, subject, number, "counted")
+    steps: list[Step] = [
+        (codes, _sensitive_code(_values_of(rows, subject, number), len(subject))),
+        (f"class_sensitive_value_{number}", _class_sensitive_value(counted, codes, len(subject))),
+    ]
+    if "sensitive_number" in reads:
+        steps.append((f"sensitive_number_{number}", _sensitive_number(codes)))
+    if reads & {"sensitive_ancestor", "guarding_node"}:
+        taxonomy = background.taxonomy(subject)
+        steps.append((paths, sensitive_path(codes, taxonomy)))
+        if "sensitive_ancestor" in reads:
+            steps.append((f"sensitive_ancestor_{number}", sensitive_ancestor(paths, taxonomy.bound.height)))
+    return steps
+
+
+def _of_requirement(
+    index: int, requirement: SqlRequirement, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
+) -> list[Step]:
+    """The relations that belong to one requirement's own arguments."""
+    steps: list[Step] = []
+    subject = tuple(requirement.attributes)
+    if "value_range" in requirement.reads:
+        if index not in background.ranges:
+            raise InternalError(f"{requirement.question_name} has no table of ranges")
+        codes = f"sensitive_code_{about.index(subject)}"
+        ranges = value_range(background.ranges[index], codes, background.taxonomy(subject))
+        steps.append((f"value_range_{index}", ranges))
+    if {"guarded", "guarding_node"} & set(requirement.reads):
+        if index not in background.guards:
+            raise InternalError(f"{requirement.question_name} has no column of guarding nodes")
+        paths = f"sensitive_path_{about.index(subject)}"
+        height = background.taxonomy(subject).bound.height
+        steps += guarding_steps(index, rows, background.guards[index], paths, height)
+    if "class_itemset" in requirement.reads:
+        steps += itemset_steps(index, rows)
+    return steps
+
+
+def _values(width: int, of: str | None = None) -> list[exp.Expr]:
+    return [column(f"value_{index}", of) for index in range(width)]
+
+
+def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
+    """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
+    rows = rows.of_subject(subject)
+    values = [rows.value(name) for name in subject]
+    named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
+    if rows.counted:
+        weight = literal(1) if rows.weight is None else rows.weight.copy()
+        columns = [alias(rows.class_id.copy(), "class_id"), *named, alias(big(weight), "n")]
+        return exp.select(*columns).from_(rows.relation.copy(), copy=False)
+    count = alias(rows.count(), "n")
+    return rows.grouped(*values).select(*named, count, copy=False)
+
+
+def _values_of(rows: Rows, subject: Sequence[str], number: int, as_: str | None = None) -> exp.Table | exp.Subquery:
+    """class_value_i where it is read: a step if rows have to be counted, else the rows themselves, which are many."""
+    name = f"class_value_{number}"
+    return _class_value(rows, subject).subquery(as_ or name) if rows.counted else relation(name, as_=as_)
+
+
+def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
+    size = total(column("n"))
+    query = exp.select(column("class_id"), alias(size, "size"), alias(size.copy(), "entities"))
+    return query.from_(counted).group_by(column("class_id"))
+
+
+def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
+    """sensitive_code_i(value_0, ..., code): the values that occur, numbered in their order, NULL last."""
+    occurring = exp.select(*_values(width)).distinct(copy=False).from_(counted)
+    # The order says where NULL comes: a session may have another default.
+    order = [ascending(part) for value in _values(width) for part in (value.is_(exp.null()), value)]
+    code = alias(window(f.row_number(), order=order_by(*order)), "code")
+    return exp.select(*_values(width), code).from_(occurring.subquery("occurring"))
+
+
+def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width: int) -> exp.Select:
+    same = [
+        identical(left, right) for left, right in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
+    ]
+    return (
+        exp.select(column("class_id", "counted"), alias(column("code", "coded"), "value"), column("n", "counted"))
+        .from_(counted)
+        .join(relation(codes, as_="coded"), on=exp.and_(*same))
+    )
+
+
+def _sensitive_number(codes: str) -> exp.Select:
+    """sensitive_number(value, whole, number): the number that each code of a numeric column stands for.
+
+    It is `whole` where a DOUBLE would round it, else `number`; the other one is NULL.
+    """
+    number = column("value_0")
+    rounds = exp.In(this=f.call("typeof", number), expressions=list(map(literal, _ROUNDED)))
+    whole = alias(if_(rounds, f.least(try_cast(number.copy(), "HUGEINT"), huge(literal(_LARGEST)))), "whole")
+    inexact = alias(if_(not_(rounds.copy()), cast(number.copy(), "DOUBLE")), "number")
+    return exp.select(alias(column("code"), "value"), whole, inexact).from_(relation(codes))
+
+
+def sensitive_value(class_values: str) -> exp.Select:
+    """sensitive_value(value, n): the sum of a relation class_sensitive_value over its classes."""
+    rows = alias(total(column("n")), "n")
+    return exp.select(column("value"), rows).from_(relation(class_values)).group_by(column("value"))
+
+
+def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None = None) -> list[Step]:
+    """sensitive_value_i over all classes, for the subjects of which a requirement reads it.
+
+    It is the sum over the classes, unless these `rows` say who is in several of them.
+    """
+    whole = rows.whole if rows is not None else None
+    names = (names.get("sensitive_value") for names in relation_names(requirements))
+    about = {f"sensitive_value_{number}": subject for number, subject in enumerate(subjects(requirements))}
+    return [
+        (name, sensitive_value("class_" + name) if whole is None else _whole_value(whole, about[name], name))
+        for name in dict.fromkeys(names)
+        if name
+    ]
+
+
+def _whole_value(whole: Rows, subject: Sequence[str], name: str) -> exp.Select:
+    """sensitive_value_i of rows that have each respondent once."""
+    counted = _class_value(whole, subject).subquery("counted")
+    values = _class_sensitive_value(counted, name.replace("value", "code"), len(subject)).subquery("whole")
+    return exp.select(column("value"), column("n")).from_(values)
+
+
+def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]) -> exp.Select:
+    """A query that returns the given rows with the given column names and types."""
+    values = rows or [[None] * len(columns)]
+    tuples = [exp.Tuple(expressions=[literal(value) for value in row]) for row in values]
+    names = row_alias("answer", [name for name, _ in columns])
+    casts = [alias(cast(column(name), kind), name) for name, kind in columns]
+    query = exp.select(*casts).from_(exp.Values(expressions=tuples, alias=names), copy=False)
+    return query if rows else query.where(exp.false())

@@ -1,0 +1,258 @@
+"""People in classes by what is known of them in several tables: a table of people, and tables with rows about them.
+
+Nergiz, Clifton and Nergiz, Multirelational k-anonymity (2007). A person is counted once, whatever rows they have, and
+two tables with rows about people are never joined with each other. What an adversary may know of a person's rows in a
+table is an argument of a requirement, `knows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, entry, identical, infix, named, total, union_all, window
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.steps import Step
+from sqlanon.sql.cells.cells import class_id
+from sqlanon.sql.classes.rows import Rows, class_label
+
+# What is known of a person's rows in a table: the values that occur in them, or these and how often each does.
+VALUES, HISTORY = "values", "history"
+
+_CLASS, _PERSON = "class_id", "person"
+# The types of a list of numbers of combinations, whose order is that of the numbers.
+_SET = "BIGINT[]"
+
+
+def is_partition(knows: str) -> bool:
+    """Whether each person is in one class: where not, a class is of all who have what an adversary may know."""
+    return knows in (VALUES, HISTORY)
+
+
+@dataclass(frozen=True)
+class PeopleTable:
+    """A table with rows about people: the column that says about whom, the labels, and the sensitive values.
+
+    If `coded`, labels are whole numbers that are never NULL. `count` says for how many rows one stands. The values of
+    an attribute are in the column of its name, unless `columns` has another.
+    """
+
+    relation: exp.Table | exp.Subquery
+    person: str
+    labels: tuple[str, ...]
+    values: tuple[str, ...] = ()
+    coded: bool = False
+    count: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def value(self, name: str) -> exp.Column:
+        """The column with the values of a sensitive attribute."""
+        return column(self.columns.get(name, name))
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What is known of people's rows in one table where each is in one class: steps, and the relation they end in.
+
+    The relation has the columns person and known; a person without rows is in no row of it.
+    """
+
+    relation: str
+    steps: tuple[Step, ...] = ()
+
+
+def known_profile(index: int, table: PeopleTable, knows: str) -> Profile:
+    """All that is known of each person's rows in a table: the set of their labels, or the multiset."""
+    coded, steps = _coded(index, table)
+    item: exp.Expr = column("code")
+    if knows == HISTORY:
+        item = exp.Struct(expressions=[entry("code", item), entry("rows", column("n"))])
+    known = alias(f.call("list_sort", f.list_(item)), "known")
+    query = exp.select(column(_PERSON), known).from_(relation(coded)).group_by(column(_PERSON))
+    return Profile(f"profile_{index}", (*steps, (f"profile_{index}", query)))
+
+
+def _coded(index: int, table: PeopleTable) -> tuple[str, list[Step]]:
+    """coded_i(person, code, n): the combinations of labels that each person has, with numbers of rows."""
+    person = alias(column(table.person, "row"), _PERSON)
+    weight = f.count() if table.count is None else total(column(table.count, "row"))
+    rows = named(table.relation.copy(), "row")
+    name = f"coded_{index}"
+    if table.coded or not table.labels:
+        keys = [column(label, "row") for label in table.labels]
+        code = class_id(keys) if keys else literal(0)
+        query = exp.select(person, alias(code, "code"), alias(weight, "n")).from_(rows)
+        return name, [(name, query.group_by(person.this.copy(), *(key.copy() for key in keys)))]
+    combination = f"combination_{index}"
+    # Under names of their own: a column may be called code.
+    labels = [alias(column(label), _label(number)) for number, label in enumerate(table.labels)]
+    distinct = exp.select(*labels).distinct().from_(table.relation.copy())
+    numbered = exp.select(*(column(label.alias) for label in labels), alias(window(f.row_number()), "code"))
+    of_row = [identical(column(label.this.name, "row"), column(label.alias, combination)) for label in labels]
+    code = column("code", combination)
+    query = exp.select(person, code, alias(weight, "n")).from_(rows).join(relation(combination), on=exp.and_(*of_row))
+    return name, [
+        (combination, numbered.from_(distinct.subquery("occurring"))),
+        (name, query.group_by(person.this.copy(), code.copy())),
+    ]
+
+
+def rows_of_people(
+    people: PeopleTable,
+    related: Sequence[PeopleTable],
+    knows: str,
+    most: int | None = None,
+    profiles: Sequence[Profile] | None = None,
+    valued: Sequence[PeopleTable] | None = None,
+) -> Rows:
+    """People in the classes by what an adversary may know of them; a sensitive value counts once for a person.
+
+    `most` is how many combinations of labels of one table may be known where classes overlap, None for all. `profiles`
+    are those of the related tables where they are at hand, `valued` the tables with their sensitive values, where these
+    are others.
+    """
+    valued = related if valued is None else valued
+    if is_partition(knows):
+        if profiles is None:
+            profiles = [known_profile(index, table, knows) for index, table in enumerate(related)]
+        steps = [step for profile in profiles for step in profile.steps]
+        steps.append(("member", _by_profile(people, profiles)))
+    else:
+        steps = _by_sets(people, related, most)
+    member = Rows(relation("member"), (column(_CLASS),), column(_CLASS))
+    return Rows(
+        member.relation,
+        member.keys,
+        member.class_id,
+        {name: column(_value(index)) for index, name in enumerate(people.values)},
+        steps=(*_persons(people), *steps),
+        apart=dict(_apart(valued, member)),
+        whole=None if is_partition(knows) else _whole(people, valued),
+    )
+
+
+def _whole(people: PeopleTable, related: Sequence[PeopleTable]) -> Rows:
+    """Every person once, in one class."""
+    columns: dict[str, exp.Expr] = {value: column(_value(index)) for index, value in enumerate(people.values)}
+    apart = {
+        value: Rows(_person_values(table, value).subquery("of_person"), (), literal(0), {value: column("value")})
+        for table in related
+        for value in table.values
+    }
+    return Rows(relation("person"), (), literal(0), columns, apart=apart)
+
+
+def _persons(people: PeopleTable) -> list[Step]:
+    """person(person, label_0, ..., value_0, ...): the table of people under names of our own."""
+    parts = [alias(column(people.person), _PERSON)]
+    parts += [alias(column(label), _label(index)) for index, label in enumerate(people.labels)]
+    parts += [alias(people.value(name), _value(index)) for index, name in enumerate(people.values)]
+    return [("person", exp.select(*parts).from_(people.relation.copy()))]
+
+
+def _label(index: int) -> str:
+    return f"label_{index}"
+
+
+def _value(index: int) -> str:
+    return f"value_{index}"
+
+
+def _of_person(people: PeopleTable) -> dict[str, exp.Expr]:
+    """What is known of the person apart from their rows, as the fields of a class."""
+    return {_label(index): column(_label(index), "person") for index in range(len(people.labels))}
+
+
+def _others(people: PeopleTable) -> list[exp.Expr]:
+    """The columns of a member that are not of the class."""
+    return [column(_PERSON, "person"), *(column(_value(index), "person") for index in range(len(people.values)))]
+
+
+def _by_profile(people: PeopleTable, profiles: Sequence[Profile]) -> exp.Select:
+    """member(class_id, person, value_0, ...): each person in the class of all that is known of them."""
+    known = {f"known_{index}": column("known", f"of_{index}") for index in range(len(profiles))}
+    label = class_label(_of_person(people) | known)
+    query = exp.select(alias(label, _CLASS), *_others(people)).from_(relation("person"))
+    for index, profile in enumerate(profiles):
+        of = f"of_{index}"
+        on = column(_PERSON, of).eq(column(_PERSON, "person"))
+        query.join(relation(profile.relation, as_=of), on=on, join_type="LEFT", copy=False)
+    return query
+
+
+def _by_sets(people: PeopleTable, related: Sequence[PeopleTable], most: int | None) -> list[Step]:
+    """member(class_id, person, value_0, ...): each person as they are, and with each set that may be known of them."""
+    steps: list[Step] = []
+    nothing = {"known_table": literal(-1), "known": _set()}
+    members = [exp.select(_member_class(people, nothing), *_others(people)).from_(relation("person"))]
+    for index, table in enumerate(related):
+        coded, of_table = _coded(index, table)
+        steps += [*of_table, *_known_sets(index, coded, most)]
+        known = {"known_table": literal(index), "known": column("known", "of_table")}
+        query = exp.select(_member_class(people, known), *_others(people)).from_(relation("person"))
+        on = column(_PERSON, "of_table").eq(column(_PERSON, "person"))
+        members.append(query.join(relation(f"known_set_{index}", as_="of_table"), on=on))
+    return [*steps, ("member", union_all(members))]
+
+
+def _member_class(people: PeopleTable, known: dict[str, exp.Expr]) -> exp.Alias:
+    return alias(class_label(_of_person(people) | known), _CLASS)
+
+
+def _set(*codes: exp.Expr) -> exp.Expr:
+    return cast(exp.Array(expressions=list(codes)), _SET)
+
+
+def _known_sets(index: int, coded: str, most: int | None) -> list[Step]:
+    """known_set_i(person, known, last, items): the sets of up to `most` combinations of each person, each once.
+
+    They grow by one combination at a time, the codes of which are in their order.
+    """
+    name, numbers = f"known_set_{index}", f"combination_code_{index}"
+    distinct = exp.select(column("code")).distinct().from_(relation(coded)).subquery("occurring")
+    number = exp.select(column("code"), alias(window(f.row_number()), "number")).from_(distinct)
+    listed = exp.select(column(_PERSON, "coded"), column("number", numbers)).from_(relation(coded, as_="coded"))
+    listed = listed.join(relation(numbers), on=column("code", "coded").eq(column("code", numbers)))
+    single = exp.select(
+        column(_PERSON),
+        alias(_set(column("number")), "known"),
+        alias(column("number"), "last"),
+        alias(literal(1), "items"),
+    ).from_(relation(f"combination_of_{index}"))
+    steps: list[Step] = [(numbers, number), (f"combination_of_{index}", listed)]
+    if most == 1:
+        return [*steps, (name, single)]
+    longer = exp.select(
+        column(_PERSON, "known"),
+        alias(f.call("list_append", column("known", "known"), column("number", "next")), "known"),
+        alias(column("number", "next"), "last"),
+        alias(infix(column("items", "known"), "+", 1), "items"),
+    ).from_(relation(name, as_="known"))
+    further = [
+        column(_PERSON, "next").eq(column(_PERSON, "known")),
+        infix(column("number", "next"), ">", column("last", "known")),
+    ]
+    longer = longer.join(relation(f"combination_of_{index}", as_="next"), on=exp.and_(*further))
+    if most is not None:
+        longer = longer.where(infix(column("items", "known"), "<", most))
+    return [*steps, (name, exp.union(single, longer, distinct=False))]
+
+
+def _apart(related: Sequence[PeopleTable], member: Rows) -> Iterator[tuple[str, Rows]]:
+    """For each sensitive attribute of a related table who has which of its values: (class_id, value), once a person."""
+    for table in related:
+        for name in table.values:
+            on = column(_PERSON, "of_person").eq(column(_PERSON, "member"))
+            query = exp.select(column(_CLASS, "member"), column("value", "of_person")).from_(relation("member"))
+            query = query.join(_person_values(table, name).subquery("of_person"), on=on)
+            values = query.subquery("of_class")
+            yield name, Rows(values, member.keys, member.class_id, {name: column("value")})
+
+
+def _person_values(table: PeopleTable, name: str) -> exp.Select:
+    """The values of a sensitive attribute that each person has in any row: person, value."""
+    parts = [alias(column(table.person), _PERSON), alias(table.value(name), "value")]
+    return exp.select(*parts).distinct().from_(table.relation.copy())

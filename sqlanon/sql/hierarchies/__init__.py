@@ -1,0 +1,12 @@
+"""Builders of generalization hierarchies, one file for each kind.
+
+A hierarchy (Samarati 2001, section 2) has the values at level 0, ever coarser
+partitions above, and one value, `*`, at the top. The builders make everything
+between; `*` is added where they are used.
+"""
+
+from __future__ import annotations
+
+from sqlanon.sql.hierarchies.base import Builder, Check, Functional, Stored, builder, functional, stored
+
+__all__ = ["Builder", "Check", "Functional", "Stored", "builder", "functional", "stored"]

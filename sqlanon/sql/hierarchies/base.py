@@ -1,0 +1,128 @@
+"""What a hierarchy builder is: a module of this package, named after its kind.
+
+A functional builder (INTERVALS, PREFIXES, CALENDAR) computes labels from the value,
+so that values not seen before have them too; a stored one (LEVELS, PARENTS) turns
+the user's rows into rows of the catalog's `hierarchy_value`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from sqlglot import exp
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.plugins import incomplete, plugin
+
+READINGS = ("interval", "period", "mask", "any")
+"""What labels can be taken for: an interval [20,30), a calendar's period, characters before stars as in 941**, or text
+that says nothing of its values."""
+
+_PARTS = {True: ("validate", "values", "checks"), False: ("validate", "height", "accepts", "labels", "KEEPS_ORDER")}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A question that the rows of a stored hierarchy must answer with nothing, or that is remarked on if not `refuses`.
+
+    `query` returns the offending names, one VARCHAR column, neither ordered nor
+    limited; `message` says what is wrong with them and names the hierarchy, `hint`
+    what to change.
+    """
+
+    name: str
+    query: exp.Select
+    message: str
+    hint: str
+    refuses: bool = True
+
+
+class Builder(Protocol):
+    """What every builder module exposes."""
+
+    STORED: bool
+
+    def validate(self, definition: HierarchyDefinition) -> None:
+        """Raises PolicyError, naming the hierarchy, if the definition contradicts itself."""
+
+
+class Functional(Builder, Protocol):
+    """A builder whose labels are a function of the value."""
+
+    KEEPS_ORDER: bool
+    """Whether the values of every label are neighbours in the order of all values, as those of an interval are."""
+
+    READ_AS: str
+    """One of `READINGS`: what an estimate takes a label for."""
+
+    def height(self, definition: HierarchyDefinition) -> int:
+        """The number of levels above the values, `*` counted."""
+
+    def accepts(self, column_type: str) -> bool:
+        """Whether a column of this type, as DuckDB's DESCRIBE prints it, has labels."""
+
+    def labels(self, definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
+        """The VARCHAR labels of levels 1 to height - 1; NULL for NULL, and never an error at run time.
+
+        Values that share a label share all labels above it.
+
+        Raises PolicyError if the hierarchy does not fit the type.
+        """
+
+
+class Stored(Builder, Protocol):
+    """A builder whose labels are rows."""
+
+    def values(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
+        """Rows (value, level, label), levels 0 to height - 1, from the rows of the user's query.
+
+        `relation` holds those rows and `columns` names them in order. Meaningful once
+        `checks` found nothing. Raises PolicyError if the columns are not what the kind reads.
+        """
+
+    def checks(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
+        """What must hold of the rows, in order: a later check presumes the earlier ones.
+
+        Each check ends whatever the rows are, cycles included. Raises PolicyError as `values` does.
+        """
+
+
+def builder(kind: str) -> Builder:
+    """The builder of one kind of hierarchy.
+
+    Raises UserError, with the kinds there are, if there is none, and InternalError for a module that lacks a part,
+    or UserError where it is another package's.
+    """
+    module = plugin("sqlanon.sql.hierarchies", kind)
+    stores = getattr(module, "STORED", None)
+    if not isinstance(stores, bool):
+        raise incomplete("hierarchies", kind, "does not say in STORED whether its labels are rows")
+    if lacking := [part for part in _PARTS[stores] if not hasattr(module, part)]:
+        raise incomplete("hierarchies", kind, f"has no {', '.join(lacking)}")
+    if not stores and (reading := getattr(module, "READ_AS", None)) not in READINGS:
+        raise incomplete("hierarchies", kind, f"is read as {reading}, which is none of {', '.join(READINGS)}")
+    return cast(Builder, module)
+
+
+def functional(kind: str) -> Functional:
+    """The builder of a kind whose labels are computed. Raises InternalError for one whose labels are stored."""
+    module = builder(kind)
+    if module.STORED:
+        raise InternalError(f"the labels of {kind} hierarchies are stored, not computed")
+    return cast(Functional, module)
+
+
+def stored(kind: str) -> Stored:
+    """The builder of a kind whose labels are rows. Raises InternalError for one whose labels are computed."""
+    module = builder(kind)
+    if not module.STORED:
+        raise InternalError(f"the labels of {kind} hierarchies are computed, not stored")
+    return cast(Stored, module)
+
+
+def refused(definition: HierarchyDefinition, problem: str, hint: str | None = None) -> PolicyError:
+    """The error that says what is wrong with a hierarchy."""
+    return PolicyError(f"hierarchy {definition.name}: {problem}", hint=hint)

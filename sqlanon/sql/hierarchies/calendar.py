@@ -1,0 +1,181 @@
+"""CALENDAR (unit, ...): dates and timestamps by hour, day, month, quarter, year, decade, century; or week.
+
+1950-06-02 13:30 has the labels `1950-06-02 13h`, `1950-06-02`, `1950-06`, `1950-Q2`,
+`1950`, `195*`, `19**`, and `1950-W22` (ISO 8601) by week. A star stands for any
+digit, as in a PREFIXES mask: `19**` is 1900 to 1999, so that decades nest in it.
+Years are the proleptic Gregorian ones that DuckDB computes with, at least four
+digits, year 0 being 1 BC and years before it negative.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from sqlglot import exp
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import is_not_null, is_null, not_
+from sqlanon.sql.hierarchies._trees import (
+    add,
+    below,
+    cast,
+    choose,
+    divide,
+    equals,
+    floor_divide,
+    function,
+    join_text,
+    less,
+    number,
+    plus,
+    remainder,
+    subtract,
+    text,
+    try_cast,
+    zero_padded,
+)
+from sqlanon.sql.hierarchies.base import refused
+
+STORED = False
+KEEPS_ORDER = True
+READ_AS = "period"
+
+_UNITS = ("HOUR", "DAY", "MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY")
+_TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
+_MASKED = {"DECADE": 1, "CENTURY": 2}
+
+
+def validate(definition: HierarchyDefinition) -> None:
+    """Units must be known, the finest first, each nesting in the next. Raises PolicyError."""
+    if definition.query is not None or definition.options:
+        raise refused(definition, "CALENDAR takes units and nothing else", "write CALENDAR (MONTH, YEAR)")
+    units = _units(definition)
+    if not units:
+        raise refused(definition, "CALENDAR needs at least one unit", "write CALENDAR (MONTH, YEAR)")
+    for finer, coarser in pairwise(units):
+        if not _nests(finer, coarser):
+            raise refused(
+                definition,
+                f"levels {finer} and {coarser} do not nest",
+                f"give each of {', '.join(_UNITS)} at most once, in this order; WEEK only last, after HOUR or DAY",
+            )
+
+
+def height(definition: HierarchyDefinition) -> int:
+    """The number of levels above the values, `*` counted."""
+    return len(definition.arguments) + 1
+
+
+def accepts(column_type: str) -> bool:
+    """DATE and TIMESTAMP of any precision; not WITH TIME ZONE, whose day depends on who asks."""
+    return column_type in _TYPES
+
+
+def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
+    """The period that holds the value at levels 1 to height - 1; NULL for NULL.
+
+    `infinity` and `-infinity` have labels of their own, and so have moments that only
+    a TIMESTAMP_S or TIMESTAMP_MS can hold. Raises PolicyError if the type is not accepted.
+    """
+    validate(definition)
+    if not accepts(column_type):
+        raise refused(
+            definition,
+            f"CALENDAR takes no column of type {column_type}",
+            "it takes DATE and TIMESTAMP columns; give a TIMESTAMP WITH TIME ZONE its zone in a view, "
+            "as in (moment AT TIME ZONE 'UTC')",
+        )
+    units = _units(definition)
+    if column_type == "DATE" and "HOUR" in units:
+        raise refused(definition, "a DATE has no HOUR", "leave HOUR out")
+    return tuple(_label(value.copy(), column_type, unit) for unit in units)
+
+
+def _label(value: exp.Expr, column_type: str, unit: str) -> exp.Expr:
+    # A cast to TIMESTAMP is NULL where it does not fit; comparing the value itself would raise an error there.
+    whole = value if column_type in ("DATE", "TIMESTAMP") else try_cast(value, "TIMESTAMP")
+    kind = "DATE" if column_type == "DATE" else "TIMESTAMP"
+    branches = [(equals(whole, cast(text(name), kind)), text(name)) for name in ("infinity", "-infinity")]
+    if column_type in ("TIMESTAMP_S", "TIMESTAMP_MS"):
+        missing = is_null(whole.copy())
+        present = is_not_null(value.copy())
+        branches.insert(0, (exp.and_(missing, present), text("out of range")))
+    return choose(branches, _period(_moment(value) if column_type == "TIMESTAMP_NS" else whole, unit))
+
+
+def _moment(value: exp.Expr) -> exp.Expr:
+    """A TIMESTAMP_NS rounded down to microseconds; a cast would round toward 1970, into another day."""
+    nanoseconds = function("epoch_ns", value)
+    return function("make_timestamp", floor_divide(nanoseconds, 1000))
+
+
+def _period(moment: exp.Expr, unit: str) -> exp.Expr:
+    if unit == "WEEK":
+        return _week(moment)
+    year = _year_text(_part("YEAR", moment), _MASKED.get(unit, 0))
+    if unit in ("YEAR", *_MASKED):
+        return year
+    if unit == "QUARTER":
+        return join_text(year, text("-Q"), cast(_part("QUARTER", moment), "VARCHAR"))
+    month = join_text(year, text("-"), zero_padded(_part("MONTH", moment), 2))
+    if unit == "MONTH":
+        return month
+    day = join_text(month, text("-"), zero_padded(_part("DAY", moment), 2))
+    return day if unit == "DAY" else join_text(day, text(" "), zero_padded(_part("HOUR", moment), 2), text("h"))
+
+
+def _year_text(year: exp.Expr, masked: int = 0) -> exp.Expr:
+    """A year with its last digits masked."""
+    sign = choose([(below(year, 0), text("-"))], text(""))
+    digits = zero_padded(divide(f.abs(year.copy()), 10**masked), 4 - masked)
+    return join_text(sign, digits, text("*" * masked)) if masked else join_text(sign, digits)
+
+
+def _week(moment: exp.Expr) -> exp.Expr:
+    """The ISO 8601 year and week: those of the week's Thursday.
+
+    From the day of the year and the day of the week, since DuckDB's own functions raise
+    an error in the first year that DATE has, and do so from the column's statistics.
+    """
+    year = _part("YEAR", moment)
+    thursday = plus(subtract(_part("DOY", moment), _part("ISODOW", moment)), 4)
+    before, after = below(thursday, 1), less(_days_in(year), thursday)
+    iso_year = choose([(before, plus(year, -1)), (after, plus(year, 1))], year)
+    day = choose(
+        [
+            (before, add(thursday, _days_in(plus(year, -1)))),
+            (after, subtract(thursday, _days_in(year))),
+        ],
+        thursday,
+    )
+    return join_text(_year_text(iso_year), text("-W"), zero_padded(divide(plus(day, 6), 7), 2))
+
+
+def _days_in(year: exp.Expr) -> exp.Expr:
+    fourth, hundredth, four_hundredth = (equals(remainder(year, period), number(0)) for period in (4, 100, 400))
+    common = exp.and_(hundredth, not_(four_hundredth))
+    leap = exp.and_(fourth, exp.not_(common))
+    return choose([(leap, number(366))], number(365))
+
+
+def _part(name: str, moment: exp.Expr) -> exp.Expr:
+    return exp.Extract(this=exp.var(name), expression=moment.copy())
+
+
+def _nests(finer: str, coarser: str) -> bool:
+    if coarser == "WEEK":
+        return finer in ("HOUR", "DAY")
+    return finer != "WEEK" and _UNITS.index(finer) < _UNITS.index(coarser)
+
+
+def _units(definition: HierarchyDefinition) -> tuple[str, ...]:
+    return tuple(_unit(definition, argument) for argument in definition.arguments)
+
+
+def _unit(definition: HierarchyDefinition, argument: Value) -> str:
+    name = str(argument).upper() if isinstance(argument, str | QualifiedName) else ""
+    if name not in (*_UNITS, "WEEK"):
+        raise refused(definition, f"{argument} is no unit", f"there are: {', '.join(_UNITS)} and WEEK")
+    return name

@@ -1,0 +1,207 @@
+"""INTERVALS (w1, w2, ... [, low => a] [, high => b]): half-open intervals, wider from level to level.
+
+22 under INTERVALS (5, 10) has the labels [20,25) and [20,30). Intervals start at
+multiples of the width, counted from `low` if given, else from 0. Values below `low`
+are in (-inf,low), values from `high` on in [high,inf), and an interval that `high`
+cuts ends there. The same open ends, at whole intervals of the coarsest level, take
+the values of wide types whose bounds would not fit (beyond 15 digits for floats).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+
+from sqlglot import exp
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.hierarchies._columns import DIGITS, Units, counted, is_numeric
+from sqlanon.sql.hierarchies._trees import cast, choose, divide, join_text, plus, product, text, times, try_cast
+from sqlanon.sql.hierarchies.base import refused
+
+STORED = False
+KEEPS_ORDER = True
+READ_AS = "interval"
+
+_OPTIONS = ("low", "high")
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The definition's numbers as whole units of 10**-scale; `digits` is the scale each level prints in."""
+
+    scale: int
+    widths: tuple[int, ...]
+    digits: tuple[int, ...]
+    low: int | None
+    high: int | None
+
+    @property
+    def origin(self) -> int:
+        """Where intervals start to be counted."""
+        return self.low or 0
+
+
+def validate(definition: HierarchyDefinition) -> None:
+    """Widths must be positive and each a multiple of the one before; low must lie below high. Raises PolicyError."""
+    if definition.query is not None:
+        raise refused(definition, "INTERVALS reads no query", "write INTERVALS (5, 10, 20)")
+    _grid(definition)
+
+
+def height(definition: HierarchyDefinition) -> int:
+    """The number of levels above the values, `*` counted."""
+    return len(definition.arguments) + 1
+
+
+def accepts(column_type: str) -> bool:
+    """Integers, DECIMAL, FLOAT and DOUBLE."""
+    return is_numeric(column_type)
+
+
+def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
+    """The interval that holds the value at levels 1 to height - 1; NULL for NULL.
+
+    NaN, Infinity and -Infinity have labels of their own. Raises PolicyError if the
+    type is not accepted.
+    """
+    grid = _grid(definition)
+    if not accepts(column_type):
+        raise refused(
+            definition,
+            f"INTERVALS takes no column of type {column_type}",
+            "it takes integer, DECIMAL, FLOAT and DOUBLE columns; for dates use CALENDAR",
+        )
+    units = counted(value.copy(), column_type, grid.scale)
+    return tuple(_label(grid, units, level) for level in range(len(grid.widths)))
+
+
+def _label(grid: _Grid, units: Units, level: int) -> exp.Expr:
+    low, high = _ends(grid, units)
+    digits = grid.digits[level]
+    branches = [(condition, text(name)) for condition, name in units.special]
+    if units.beneath or units.least < low:
+        branches.append((units.below(low), text(f"(-inf,{_plain(low, grid.scale, digits)})")))
+    if units.beyond or units.most >= high:
+        branches.append((units.at_least(high), text(f"[{_plain(high, grid.scale, digits)},inf)")))
+    return choose(branches, _interval(grid, units, level))
+
+
+def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
+    """Where the open ends begin: at low and high, else past the last whole coarsest interval that is computed."""
+    coarsest = grid.widths[-1]
+    low, high = grid.low, grid.high
+    if low is None:
+        low = -(-units.least // coarsest * coarsest) if units.beneath else units.least
+    if high is None:
+        high = grid.origin + (units.most - grid.origin) // coarsest * coarsest if units.beyond else units.most + 1
+    return low, high
+
+
+def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
+    """The interval's text.
+
+    Intervals are counted from one below all values: engines differ on how to divide
+    negative numbers, and none on others.
+    """
+    width, digits = grid.widths[level], grid.digits[level]
+    foot = _foot(grid, units)
+    unit = 10 ** (grid.scale - digits)
+    before = times(divide(plus(units.count, -foot), width), width // unit)
+    start, end = plus(before, foot // unit), plus(before, (foot + width) // unit)
+    if grid.high is not None and (grid.high - grid.origin) % width:
+        # With `ignore_nulls` sqlglot does not wrap it in a CASE; the start of a missing value is NULL, too.
+        end = f.least(end, grid.high // unit, ignore_nulls=True)
+    return join_text(text("["), _decimal_text(start, digits), text(","), _decimal_text(end, digits), text(")"))
+
+
+def _foot(grid: _Grid, units: Units) -> int:
+    """A start of intervals of all levels, at or below every value that is computed."""
+    if grid.low is not None:
+        return grid.low
+    coarsest = grid.widths[-1]
+    return min(0, units.least // coarsest * coarsest)
+
+
+def _decimal_text(count: exp.Expr, digits: int) -> exp.Expr:
+    """The text of a whole number of 10**-digits, with that many decimals."""
+    if digits == 0:
+        return cast(count, "VARCHAR")
+    unit = cast(text(_plain(1, digits, digits)), f"DECIMAL({digits},{digits})")
+    return cast(product(try_cast(count, "DECIMAL(38,0)"), unit), "VARCHAR")
+
+
+def _plain(units: int, scale: int, digits: int) -> str:
+    """The text of `units` of 10**-scale, which are known now, with at least `digits` decimals."""
+    whole, part = divmod(abs(units), 10**scale)
+    decimals = f"{part:0{scale}d}".rstrip("0").ljust(digits, "0") if scale else ""
+    return ("-" if units < 0 else "") + str(whole) + ("." + decimals if decimals else "")
+
+
+def _grid(definition: HierarchyDefinition) -> _Grid:
+    widths = [_number(definition, argument, "width") for argument in definition.arguments]
+    if not widths:
+        raise refused(definition, "INTERVALS needs at least one width", "write INTERVALS (5, 10, 20)")
+    ends = _options(definition)
+    scale = max(_decimals(part) for part in [*widths, *ends.values()])
+    whole = {part: int(part.scaleb(scale)) for part in [*widths, *ends.values()]}
+    if any(abs(units) > 10**DIGITS for units in whole.values()):
+        raise refused(definition, f"its numbers have more than {DIGITS} digits together", "use rounder numbers")
+    _require_order(definition, ends)
+    _nest(definition, [(width, whole[width]) for width in widths])
+    return _Grid(
+        scale=scale,
+        widths=tuple(whole[width] for width in widths),
+        digits=tuple(max(_decimals(part) for part in [width, *ends.values()]) for width in widths),
+        low=whole[ends["low"]] if "low" in ends else None,
+        high=whole[ends["high"]] if "high" in ends else None,
+    )
+
+
+def _require_order(definition: HierarchyDefinition, ends: Mapping[str, Decimal]) -> None:
+    if len(ends) == 2 and ends["low"] >= ends["high"]:
+        low, high = ends["low"], ends["high"]
+        raise refused(definition, f"low {low} is not below high {high}", "give low the smaller number")
+
+
+def _nest(definition: HierarchyDefinition, widths: Sequence[tuple[Decimal, int]]) -> None:
+    for width, _ in widths:
+        if width <= 0:
+            raise refused(definition, f"width {width} is not above 0", "give each level a positive width")
+    for (finer, fine), (coarser, coarse) in pairwise(widths):
+        if coarse <= fine or coarse % fine:
+            raise refused(
+                definition,
+                f"levels of widths {finer} and {coarser} do not nest",
+                "each width must be a multiple of the one before, and larger",
+            )
+
+
+def _options(definition: HierarchyDefinition) -> dict[str, Decimal]:
+    ends: dict[str, Decimal] = {}
+    for name, value in definition.options:
+        if name not in _OPTIONS:
+            raise refused(definition, f"INTERVALS has no option {name}", f"there are: {', '.join(_OPTIONS)}")
+        if name in ends:
+            raise refused(definition, f"option {name} is given twice", "give it once")
+        ends[name] = _number(definition, value, name)
+    return ends
+
+
+def _number(definition: HierarchyDefinition, value: object, what: str) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
+        raise refused(definition, f"{what} {value} is no number", "write it in digits, such as 5 or 0.25")
+    exact = Decimal(value)
+    if abs(exact) > 10**DIGITS or _decimals(exact) > DIGITS:
+        raise refused(definition, f"{what} {value} has more than {DIGITS} digits", "use a rounder number")
+    return exact
+
+
+def _decimals(number: Decimal) -> int:
+    """How many digits stand after the point, without trailing zeros."""
+    _, digits, exponent = number.as_tuple()
+    trailing = len(digits) - len("".join(map(str, digits)).rstrip("0"))
+    return max(0, -int(exponent) - trailing) if any(digits) else 0

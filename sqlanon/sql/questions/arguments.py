@@ -1,0 +1,210 @@
+"""The arguments of a model, checked against the model's header."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Protocol
+
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
+from sqlanon.errors import PolicyError, about
+from sqlanon.sql.questions.header import Parameter, Selector
+from sqlanon.sql.questions.load import Question, questions_of
+
+# What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
+# A COLUMN is always a name of one part.
+Argument = int | Decimal | str | QualifiedName
+
+# Arguments that every model about sensitive values understands.
+_OF_VALUES = ("attribute", "jointly")
+# Arguments that models understand beside those of their headers.
+_GENERIC = (*_OF_VALUES, "on", "knows")
+
+
+class _Parameterized(Protocol):
+    """A question or a statistic: what has a name and parameters."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def when(self) -> Selector | None: ...
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]: ...
+
+
+def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Question:
+    """The one of a model's questions that the arguments mean; takes the argument that chooses out of `arguments`.
+
+    Raises PolicyError, with the choices, for a value that means none.
+    """
+    by_value = {q.when.value: q for q in questions if q.when}
+    if not by_value:
+        return questions[0]
+    argument = next(q.when.argument for q in questions if q.when)
+    if argument not in arguments:
+        default = next((q for q in questions if q.when is None or q.when.default), None)
+        if default is None:
+            raise PolicyError(
+                f"{questions[0].model} lacks its argument {argument!r}", hint=_choices(argument, by_value)
+            )
+        return default
+    value = arguments.pop(argument)
+    if not isinstance(value, str) or value not in by_value:
+        raise PolicyError(
+            f"{questions[0].model} has no {argument} {written(value)}",
+            hint=_choices(argument, by_value),
+            part=("requirement", questions[0].model, argument),
+        )
+    return by_value[value]
+
+
+def with_names(requirement: Requirement) -> Requirement:
+    """The requirement with the name of the argument that was written without one, as in k_anonymity(5).
+
+    That is the only argument which still has to be given. Raises UserError for an unknown model, PolicyError where
+    there is no such argument, or more than one.
+    """
+    arguments = dict(requirement.arguments)
+    if UNNAMED not in arguments:
+        return requirement
+    others = {name: value for name, value in arguments.items() if name != UNNAMED}
+    with about("requirement", requirement.model):
+        question = chosen(questions_of(requirement.model), dict(others))
+    missing = [parameter.name for parameter in question.parameters if parameter.default is None]
+    missing = [name for name in missing if name not in others]
+    if len(missing) != 1:
+        raise PolicyError(
+            f"{_called(question)}: it is not clear which argument {written(arguments[UNNAMED])} is",
+            hint=f"write {_shape(question)}",
+            part=("requirement", requirement.model, UNNAMED),
+        )
+    named = {missing[0] if name == UNNAMED else name: value for name, value in arguments.items()}
+    return replace(requirement, arguments=tuple(named.items()))
+
+
+def _choices(argument: str, values: Mapping[str, object] | Sequence[str]) -> str:
+    return f"write {' or '.join(f'{argument} => {written(value)}' for value in values)}"
+
+
+def bound_arguments(question: _Parameterized, arguments: Mapping[str, Value]) -> tuple[tuple[str, Argument], ...]:
+    """A value for every parameter, in the header's order.
+
+    Raises PolicyError for an argument that is missing, unknown, of the wrong type,
+    outside its bounds or not among its choices.
+    """
+    names = [parameter.name for parameter in question.parameters]
+    for name in arguments:
+        if name not in names:
+            near = nearest(name, [*names, *_GENERIC])
+            raise PolicyError(
+                f"{_called(question)} has no argument {name!r}",
+                hint=near or f"write {_shape(question)}",
+                part=("requirement", question.model, name),
+            )
+    bound: list[tuple[str, Argument]] = []
+    for parameter in question.parameters:
+        value = arguments.get(parameter.name, parameter.default)
+        if value is None:
+            raise PolicyError(
+                f"{_called(question)} lacks its argument {parameter.name!r}", hint=f"write {_shape(question)}"
+            )
+        with about("requirement", question.model, parameter.name):
+            bound.append((parameter.name, _checked(question, parameter, value)))
+    return tuple(bound)
+
+
+def _called(question: _Parameterized) -> str:
+    when = question.when
+    return f"{question.model} with {when.argument} {written(when.value)}" if when else question.model
+
+
+def _shape(question: _Parameterized) -> str:
+    parts = [f"{parameter.name} => ..." for parameter in question.parameters]
+    if question.when:
+        parts.append(f"{question.when.argument} => {written(question.when.value)}")
+    return f"{question.model}({', '.join(parts)})"
+
+
+def _checked(question: _Parameterized, parameter: Parameter, value: Value) -> Argument:
+    if parameter.type == "TEXT":
+        if not isinstance(value, str) or value not in parameter.choices:
+            raise PolicyError(
+                f"{question.model} has no {parameter.name} {written(value)}",
+                hint=_choices(parameter.name, parameter.choices),
+            )
+        return value
+    if parameter.type == "RELATION" and isinstance(value, QualifiedName):
+        return value
+    if parameter.type == "COLUMN" and isinstance(value, str) and value:
+        return QualifiedName((value,))
+    if parameter.type == "COLUMN" and isinstance(value, QualifiedName) and len(value.parts) == 1:
+        return value
+    if parameter.type in ("BIGINT", "DECIMAL"):
+        return _number(question, parameter, value)
+    kind = "the name of a table or view" if parameter.type == "RELATION" else "the name of a column"
+    raise PolicyError(f"{question.model}: {parameter.name} must be {kind}, not {written(value)}")
+
+
+def _number(question: _Parameterized, parameter: Parameter, value: Value) -> int | Decimal:
+    where = f"{question.model}: {parameter.name}"
+    number = plain_number(value) if isinstance(value, Decimal) else value
+    whole = isinstance(number, int) and not isinstance(number, bool)
+    if not whole and not (parameter.type == "DECIMAL" and isinstance(number, Decimal) and number.is_finite()):
+        kind = "number" if parameter.type == "DECIMAL" else "whole number"
+        raise PolicyError(f"{where} must be a {kind}, not {written(value)}")
+    assert isinstance(number, int | Decimal)
+    assert parameter.low is not None
+    assert parameter.high is not None
+    if not parameter.low <= number <= parameter.high:
+        raise PolicyError(f"{where} = {written(value)} is outside {parameter.low} to {parameter.high}")
+    return Decimal(number) if parameter.type == "DECIMAL" else number
+
+
+def subjects_of_question(
+    question: Question, arguments: dict[str, Value], sensitive: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """The sensitive columns that the model is about, each by itself or all jointly; [()] if it is about none.
+
+    Takes `attribute` and `jointly` out of `arguments`. Raises PolicyError if
+    there is no sensitive attribute, for one that is none, and for a model that cannot
+    be asked jointly.
+    """
+    if not question.of_sensitive_values:
+        return [()]
+    attribute, jointly = (arguments.pop(name, None) for name in _OF_VALUES)
+    if jointly is not None and not isinstance(jointly, bool):
+        raise PolicyError(f"{question.model}: jointly is true or false, not {written(jointly)}")
+    if not sensitive:
+        raise PolicyError(
+            f"{question.model} is about sensitive values, and there is no sensitive attribute",
+            hint="name one: disease SENSITIVE in a policy, SENSITIVE disease in CHECK, sensitive=['disease'] in Python",
+        )
+    if jointly and attribute is not None:
+        raise PolicyError(f"{question.model} is asked about one attribute or jointly about all, not both")
+    if jointly and not question.joint:
+        raise PolicyError(
+            f"{_called(question)} cannot be asked of several attributes jointly: it needs the values of one",
+            hint=f"leave out jointly, and {question.model} is asked of each by itself",
+        )
+    if jointly:
+        return [tuple(sensitive)]
+    return [(name,) for name in (sensitive if attribute is None else [_named(question, attribute, sensitive)])]
+
+
+def _named(question: Question, attribute: Value, sensitive: Sequence[str]) -> str:
+    known = {fold(name): name for name in sensitive}
+    is_unqualified = isinstance(attribute, QualifiedName) and len(attribute.parts) == 1
+    name = attribute.name if isinstance(attribute, QualifiedName) and is_unqualified else attribute
+    if not isinstance(name, str) or fold(name) not in known:
+        raise PolicyError(
+            f"{question.model}: {written(attribute)} is no sensitive attribute",
+            hint=nearest(str(name), list(known.values()))
+            or f"the sensitive attributes are: {', '.join(known.values())}",
+            part=("requirement", question.model, "attribute"),
+        )
+    return known[fold(name)]

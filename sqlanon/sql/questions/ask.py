@@ -1,0 +1,260 @@
+"""Binds a question's parameters and relations, which gives a query that any engine can run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import isclose, isfinite
+
+from sqlglot import exp
+
+from sqlanon.domain.identifiers import listed, same_name
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.values import written
+from sqlanon.errors import InternalError, PolicyError, about
+from sqlanon.sql.build.sql_files import reading
+from sqlanon.sql.questions._knowledge import DEFAULT, knowledge, meaning
+from sqlanon.sql.questions._projection import columns_on
+from sqlanon.sql.questions.arguments import Argument, bound_arguments, chosen, subjects_of_question
+from sqlanon.sql.questions.load import Question, questions_of
+
+# Arguments of any model, beside those of its header: what they may be depends on a policy.
+_OF_POLICY = ("attribute", "jointly", "on", "knows", "m")
+# Figures that differ by less are the same: they are sums of fractions.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class BoundRequirement:
+    """A privacy model with every parameter given and inside its bounds.
+
+    `attributes` are the sensitive columns that it is about: none, one, or several
+    whose values together count as one. `on` are the quasi-identifiers whose classes it is asked about, in the policy's
+    order; empty if these are all of them. `knows` is what an adversary knows of a respondent's rows in the related
+    tables, and `rows_known` how many of them, if that is limited; None where the policy has no such tables.
+    """
+
+    question: Question
+    arguments: tuple[tuple[str, Argument], ...]
+    attributes: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()
+    knows: str | None = None
+    rows_known: int | None = None
+
+    @property
+    def question_name(self) -> str:
+        """What is measured: the name of the question's file, and of what classes it is asked if not of all columns, or
+        by other knowledge than is assumed by default.
+        """
+        if self.knows in (None, DEFAULT):
+            return self.question.name + self._on
+        rows = "" if self.rows_known is None else f", m => {self.rows_known}"
+        return f"{self.question.name} knows {written(str(self.knows))}{rows}"
+
+    @property
+    def _on(self) -> str:
+        return f" on {listed(self.on)}" if self.on else ""
+
+    @property
+    def scope(self) -> str:
+        """A sentence that follows the model's title where not all quasi-identifiers tell classes apart, or those of
+        several tables; or nothing.
+        """
+        if self.knows is not None:
+            return meaning(self.knows, self.rows_known)
+        return f" Classes are by {listed(self.on)} alone: nothing is said to anyone who knows more." if self.on else ""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The normal relations that its statements read."""
+        return self.question.reads
+
+    @property
+    def of_itemsets(self) -> bool:
+        """Whether it is about the sets of items that lists have."""
+        return self.question.of_itemsets
+
+    @property
+    def required(self) -> float:
+        """The parameter, or the model's own constant, that `achieved` is compared with."""
+        value = dict(self.arguments).get(self.question.required, self.question.required)
+        assert isinstance(value, int | Decimal | str)
+        return float(value)
+
+    def is_contradicted_by(self, achieved: float) -> bool:
+        """Whether a figure misses what is required, beyond what sums of fractions may differ by."""
+        required = self.required
+        missed = achieved < required if self.question.at_least else achieved > required
+        return missed and not isclose(achieved, required, rel_tol=_SAME, abs_tol=_SAME)
+
+    @property
+    def counts_respondents(self) -> bool:
+        """Whether its statements read the column `entities` of the classes, or may do so by a star."""
+        if "equivalence_class" not in self.reads:
+            return False
+        for name in ("achieved", "violations"):
+            statement = self.statement(name)
+            if any(same_name(part.name, "entities") for part in statement.find_all(exp.Column)):
+                return True
+            if any(not isinstance(star.parent, exp.Count) for star in statement.find_all(exp.Star)):
+                return True
+        return False
+
+    def argument(self, name: str) -> Argument:
+        """What a parameter is bound to, its default included; a COLUMN is a name of one part."""
+        for known, value in self.arguments:
+            if known == name:
+                return value
+        raise InternalError(f"{self.question.name} has no parameter {name!r}")
+
+    @property
+    def least_rows(self) -> int:
+        """The number of rows below which a class always violates: 1 where the header names none.
+
+        It is 1, too, where classes are by some quasi-identifiers only: those by all of them may be smaller.
+        """
+        return 1 if self.question.least_rows is None or self.on else self._rows(self.question.least_rows)
+
+    def satisfied_by(self, rows: int) -> bool:
+        """Whether the header says that a class of this many rows, each of another respondent, always satisfies."""
+        return self.question.enough_rows is not None and not self.on and self._rows(self.question.enough_rows) <= rows
+
+    def _rows(self, parameter: str) -> int:
+        number = self.argument(parameter)
+        assert isinstance(number, int)
+        return number
+
+    def __str__(self) -> str:
+        parts = [f"{name} => {written(value)}" for name, value in self.arguments]
+        when = self.question.when
+        if self.knows not in (None, DEFAULT):
+            parts.append(f"knows => {written(str(self.knows))}")
+        if self.rows_known is not None:
+            parts.append(f"m => {self.rows_known}")
+        if when:
+            parts.append(f"{when.argument} => {written(when.value)}")
+        about = f" of {', '.join(self.attributes)}" if self.attributes else ""
+        jointly = " jointly" if len(self.attributes) > 1 else ""
+        return f"{self.question.model}({', '.join(parts)}){about}{jointly}{self._on}"
+
+    def statement(self, name: str, relations: Mapping[str, str] | None = None) -> exp.Select:
+        """The statement `achieved` or `violations` with its parameters in place.
+
+        `relations` has the relation to read in place of each normal relation; one that it
+        leaves out is read by its own name.
+        """
+        tree = self.question.query(name)
+        values = literals_of(self.arguments)
+        for index in list(tree.find_all(exp.Placeholder)):
+            if index.name in values:
+                index.replace(values[index.name].copy())
+        instead = {name: table for name, table in (relations or {}).items() if name in self.reads and table != name}
+        return reading(tree, instead)
+
+
+def literals_of(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:
+    """The literal for each placeholder: an integer as it is, a fraction also by its parts, to compare exactly."""
+    literals: dict[str, exp.Expr] = {}
+    for name, value in arguments:
+        if isinstance(value, str):
+            literals[name] = exp.Literal.string(value)
+        elif isinstance(value, int):
+            literals[name] = exp.Literal.number(value)
+        elif isinstance(value, Decimal):
+            fraction = comparable(value)
+            literals[name] = exp.cast(exp.Literal.number(repr(float(value))), exp.DataType.Type.DOUBLE)
+            literals[f"{name}_numerator"] = _exact(fraction.numerator)
+            literals[f"{name}_denominator"] = _exact(fraction.denominator)
+    return literals
+
+
+def _exact(value: int) -> exp.Expr:
+    return exp.cast(exp.Literal.string(str(value)), exp.DataType.build("DECIMAL(38, 0)"))
+
+
+def bind_requirement(
+    requirement: Requirement,
+    sensitive: Sequence[str] = (),
+    quasi: Sequence[str] | None = None,
+    several: Collection[str] | None = None,
+) -> tuple[BoundRequirement, ...]:
+    """Checks a requirement's arguments against the model's header; `sensitive` are the columns to ask it about.
+
+    One for each sensitive column, or for the one that `attribute` names, or one for all
+    if `jointly` is true; exactly one for a model that is not about sensitive values. `quasi` are the quasi-identifiers,
+    some of which `on` may name; without them there is no such argument. `several` are the sensitive columns of related
+    tables, None if there are no such tables, and no arguments `knows` and `m`.
+    Raises UserError for an unknown model; PolicyError for an argument that is missing,
+    unknown, of the wrong type or outside its bounds, and for a model about sensitive
+    values where there are none.
+    """
+    with about("requirement", requirement.model):
+        return _bound(requirement, sensitive, quasi, several)
+
+
+def _bound(
+    requirement: Requirement,
+    sensitive: Sequence[str],
+    quasi: Sequence[str] | None,
+    several: Collection[str] | None,
+) -> tuple[BoundRequirement, ...]:
+    values = dict(requirement.arguments)
+    question = chosen(questions_of(requirement.model), values)
+    about = subjects_of_question(question, values, sensitive)
+    known = knowledge(question, values, several, about)
+    on = () if quasi is None else columns_on(question, values, quasi)
+    arguments = bound_arguments(question, values)
+    bound = tuple(BoundRequirement(question, arguments, attributes, on, *known) for attributes in about)
+    if not isfinite(bound[0].required):
+        raise PolicyError(f"{question.model}: {question.required} is too large")
+    return bound
+
+
+def require_parameters(requirement: Requirement) -> None:
+    """Checks the arguments that the model's header declares; the others are for `bind_requirement`, with a policy.
+
+    Raises UserError for an unknown model; PolicyError for an argument that is missing, unknown, of the wrong type or
+    outside its bounds.
+    """
+    with about("requirement", requirement.model):
+        arguments = dict(requirement.arguments)
+        question = chosen(questions_of(requirement.model), arguments)
+        declared = {parameter.name for parameter in question.parameters}
+        of_header = {name: value for name, value in arguments.items() if name in declared or name not in _OF_POLICY}
+        bound_arguments(question, of_header)
+
+
+def least_rows(requirements: Sequence[BoundRequirement]) -> int:
+    """The number of rows below which a class violates one of the requirements, as their headers say; at least 1."""
+    return max((requirement.least_rows for requirement in requirements), default=1)
+
+
+# What a DOUBLE counts exactly: no numerator and no denominator of two counts is larger.
+_MOST = 2**53
+
+
+def comparable(number: Decimal) -> Fraction:
+    """The number itself, or one that every fraction of two counts is as much below, or above.
+
+    It is the first mediant on the way to the number, by continued fractions, that has a
+    part beyond all counts. So fractions of counts that are not the number's own lie on
+    the same side of both, and products of its parts with counts stay below 10^38.
+    """
+    remaining = exact = Fraction(number)
+    before, last = (0, 1), (1, 0)
+    while True:
+        whole, left = divmod(remaining.numerator, remaining.denominator)
+        times = min(whole, _beyond(before, last))
+        before, last = last, (before[0] + times * last[0], before[1] + times * last[1])
+        if max(last) > _MOST:
+            return Fraction(*last)
+        if not left:
+            return exact
+        remaining = Fraction(remaining.denominator, left)
+
+
+def _beyond(before: tuple[int, int], last: tuple[int, int]) -> int:
+    """How often the last fraction is to be added before a part is beyond all counts."""
+    return min((_MOST - first) // step + 1 for first, step in zip(before, last, strict=True) if step)

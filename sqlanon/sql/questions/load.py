@@ -1,0 +1,229 @@
+"""Reads a question - a privacy model, a metric or an attack - from its file under `sql/`.
+
+A file has a header of `-- key: value` lines and one or more statements, each below
+a line `-- statement: name`. The same text serves wherever the question comes up:
+in the search, in the guard of a view, in a check and in a macro. Whatever lies in the
+folder is a question: there is no other list of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.domain.identifiers import nearest
+from sqlanon.errors import InternalError, UserError
+from sqlanon.plugins import incomplete, installed, installed_plugin
+from sqlanon.sql.build.sql_files import query_tree
+from sqlanon.sql.questions._files import broken_file, file_names, users_name
+from sqlanon.sql.questions.header import NUMERIC, Header, Parameter, Selector
+
+_PLACEHOLDER = re.compile(r"\$(\w+)")
+_CONSTANT = re.compile(r"\d+(\.\d+)?")
+# What the classes of a policy with related tables have.
+_OF_RELATED_TABLES = ("equivalence_class", "class_sensitive_value", "sensitive_value")
+# What a policy may require: models of classes, and those of the items in lists, which no lattice is searched for.
+_OF_CLASSES, _OF_ITEMS = "models", "itemsets"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One file under `sql/<kind>/`; the header's facts are declared there and never asked by name.
+
+    `required` names the parameter, or is the number, that `achieved` is compared with: it is met by no less where
+    `at_least` says so, else by no more. `monotone` means
+    that a union of satisfying classes satisfies, `monotone_under_suppression` that a
+    satisfying class still does whatever rows are added. `excess` and `excess_maximum`
+    say in words by how many of its rows a class exceeds, and by what that is divided.
+    `joint` is whether several sensitive attributes can be asked about together. `least_rows` names the whole number
+    below which the rows of a class always violate, None where the header names none; `enough_rows` that from which on
+    a class never violates, if each of its rows is another respondent. `several_values` is whether it can be asked of an
+    attribute of which a respondent has several values: n counts respondents then, and the shares of the values add up
+    to 1 or more where each respondent of a class has one, as the excess supposes. `overlapping_classes` is whether it
+    can be asked where a respondent is in several classes.
+    """
+
+    name: str
+    model: str
+    when: Selector | None
+    title: str
+    paper: str
+    parameters: tuple[Parameter, ...]
+    required: str
+    at_least: bool
+    monotone: bool
+    monotone_under_suppression: bool
+    excess: str
+    excess_maximum: str
+    joint: bool
+    reads: tuple[str, ...]
+    statements: Mapping[str, str]
+    least_rows: str | None = None
+    enough_rows: str | None = None
+    several_values: bool = False
+    overlapping_classes: bool = False
+
+    def statement(self, name: str) -> str:
+        """The text of one statement. Raises InternalError if the file has none of this name."""
+        if name not in self.statements:
+            raise InternalError(f"the question {self.name} has no statement {name!r}")
+        return self.statements[name]
+
+    def placeholders(self, statement: str) -> set[str]:
+        """The names that stand for arguments in one statement, without their $."""
+        return set(_PLACEHOLDER.findall(self.statement(statement)))
+
+    def query(self, name: str) -> exp.Select:
+        """The tree of one statement. Raises InternalError, which names the file, if it is no SELECT."""
+        with broken_file(_OF_ITEMS if self.of_itemsets else _OF_CLASSES, self.name):
+            tree = query_tree(self.statement(name))
+            assert isinstance(tree, exp.Select), f"its statement {name} is no SELECT"
+        return tree
+
+    @property
+    def of_sensitive_values(self) -> bool:
+        """Whether it is about sensitive attributes, and not about the classes alone."""
+        return "class_sensitive_value" in self.reads
+
+    @property
+    def of_some_columns(self) -> bool:
+        """Whether it can be asked of the classes by some of the quasi-identifiers: of classes, and of them alone."""
+        return not self.of_itemsets and "public_class" not in self.reads
+
+    @property
+    def of_one_table(self) -> tuple[str, ...]:
+        """The relations that it reads and that are made of one table of respondents alone."""
+        return tuple(name for name in self.reads if name not in _OF_RELATED_TABLES)
+
+    @property
+    def of_related_tables(self) -> bool:
+        """Whether it can be asked of the classes of a policy with related tables."""
+        return not self.of_one_table
+
+    @property
+    def of_itemsets(self) -> bool:
+        """Whether it is about the sets of items that lists have."""
+        return "class_itemset" in self.reads
+
+
+def question_names(kind: str = "models") -> tuple[str, ...]:
+    """The questions of one kind, after their files; not those of other packages."""
+    return file_names(kind)
+
+
+def model_names(kind: str = "models") -> tuple[str, ...]:
+    """The names that users type, sorted, without those of other packages: several questions can share one."""
+    return tuple(sorted({users_name(kind, name, "model") for name in question_names(kind)}))
+
+
+def readable_models() -> list[tuple[Question, ...]]:
+    """The questions of each model of classes, as `questions_of` returns them, but for models with a broken file."""
+    readable = []
+    for model in model_names():
+        with suppress(InternalError):
+            readable.append(questions_of(model))
+    return readable
+
+
+def questions_of(model: str) -> tuple[Question, ...]:
+    """The questions of one model, the default first.
+
+    Raises UserError, with the models there are, if there is none; InternalError where one of its files is broken.
+    """
+    files_by_kind = ((kind, name) for kind in (_OF_CLASSES, _OF_ITEMS) for name in question_names(kind))
+    questions = [load_question(name, kind) for kind, name in files_by_kind if users_name(kind, name, "model") == model]
+    if not questions and model in installed(_OF_CLASSES):
+        questions = [load_question(model)]
+    if not questions:
+        known = [*model_names(), *model_names(_OF_ITEMS), *installed(_OF_CLASSES)]
+        hint = nearest(model, known) or f"there are: {', '.join(known)}"
+        raise UserError(f"there is no privacy model {model!r}", hint=hint)
+    questions.sort(key=lambda question: (question.when is not None and not question.when.default, question.name))
+    return tuple(questions)
+
+
+def model_of(name: str) -> Question:
+    """The question that a measurement is named after; raises as `load_question` does."""
+    return load_question(name, _OF_ITEMS if name in question_names(_OF_ITEMS) else _OF_CLASSES)
+
+
+@cache
+def load_question(name: str, kind: str = "models") -> Question:
+    """The question of the file `name`.
+
+    Raises UserError, with the names there are, if there is none; InternalError for a
+    header that lacks a key or a statement, or that says what cannot be read, or UserError
+    where the file is another package's.
+    """
+    known = question_names(kind)
+    if name not in known and name in installed(kind):
+        return _installed_question(name, kind)
+    if name not in known:
+        raise UserError(f"there is no question {name!r}", hint=f"there are: {', '.join(known)}")
+    with broken_file(kind, name):
+        return parse_question(name, read("sql", kind, f"{name}.sql"))
+
+
+def _installed_question(name: str, kind: str) -> Question:
+    """The question of another package: its entry point is the package in which `<name>.sql` lies."""
+    try:
+        text = files(installed_plugin(kind, name)).joinpath(f"{name}.sql").read_text(encoding="utf-8")
+        question = parse_question(name, text)
+        for wanted in ("achieved", "violations"):
+            question.query(wanted)
+    except (InternalError, OSError, TypeError, UnicodeError, ValueError) as error:
+        raise incomplete(kind, name, f"cannot be read: {error}") from None
+    if question.model != name or question.when is not None:
+        raise incomplete(kind, name, f"is a question of the model {question.model}, and its file may have one only")
+    return question
+
+
+def parse_question(name: str, text: str) -> Question:
+    """The question that a file's text declares; raises InternalError as `load_question` does."""
+    header = Header(name, text)
+    at_least, required = header.required()
+    question = Question(
+        name=name,
+        model=header.only_value("model"),
+        when=header.selector(),
+        title=header.only_value("title"),
+        paper=header.only_value("paper"),
+        parameters=tuple(header.parameter(text) for text in header.values.get("parameter", ())),
+        required=required,
+        at_least=at_least,
+        monotone=header.yes("monotone"),
+        monotone_under_suppression=header.yes("monotone under suppression"),
+        excess=header.only_value("excess"),
+        excess_maximum=header.only_value("excess maximum"),
+        joint=header.says_yes("joint", otherwise=True),
+        reads=tuple(part.strip() for part in header.only_value("reads").split(",")),
+        statements=header.statements,
+        least_rows=header.named("least rows"),
+        enough_rows=header.named("enough rows"),
+        several_values=header.says_yes("several values"),
+        overlapping_classes=header.says_yes("overlapping classes"),
+    )
+    _require_consistent(question)
+    return question
+
+
+def _require_consistent(question: Question) -> None:
+    numeric = [parameter.name for parameter in question.parameters if parameter.type in NUMERIC]
+    if question.required not in numeric and not _CONSTANT.fullmatch(question.required):
+        raise InternalError(f"{question.name} requires {question.required}, which is none of its numeric parameters")
+    whole = [parameter.name for parameter in question.parameters if parameter.type == "BIGINT"]
+    for rows in (question.least_rows, question.enough_rows):
+        if rows is not None and rows not in whole:
+            raise InternalError(f"{question.name} counts rows by {rows}, which is none of its BIGINT parameters")
+    fillable = {name for parameter in question.parameters for name in parameter.placeholders}
+    for wanted in ("achieved", "violations"):
+        unknown = question.placeholders(wanted) - fillable
+        if unknown:
+            raise InternalError(f"{wanted} of {question.name} asks for ${min(unknown)}, which no parameter gives")

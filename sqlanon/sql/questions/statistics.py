@@ -1,0 +1,211 @@
+"""Statistics of classes: figures and attacks, each a file under `sql/` with a header as the models have.
+
+A statistic is computed from the normal relations of any release. Nothing is required of it and nothing satisfies it,
+so that it can be more than one number: each column of its statement is a figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import UNNAMED, Value
+from sqlanon.errors import InternalError
+from sqlanon.sql.build.sql_files import query_tree, reading
+from sqlanon.sql.questions._files import broken_file, file_names
+from sqlanon.sql.questions.arguments import Argument, bound_arguments
+from sqlanon.sql.questions.ask import BoundRequirement, literals_of
+from sqlanon.sql.questions.header import Header, Parameter, Selector
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One file under `sql/<kind>/`: `model` is what users type, and `text` the statement, with a parameter as $name.
+
+    `falls` is whether each of its figures falls or stays where classes are merged. `reads` are normal relations.
+    `of_respondents` says that it takes each row for another respondent.
+    Several files may be parts of one attack, whose name is then the `model` of each. `bounds` says what a requirement
+    that a release satisfies promises of an attack's highest confidence: its question's name, and an expression of the
+    arguments of both. `certain` is the confidence of an adversary who has no doubt, None where there is none: a bound
+    from there on promises nothing. `undefined` is why figures of an attack that has targets are NULL. `latest` is a
+    statement that says whether the last release of a series keeps what all before have kept, by the latest classes of
+    its respondents; empty where these do not tell it.
+    """
+
+    model: str
+    name: str
+    title: str
+    paper: str
+    parameters: tuple[Parameter, ...]
+    falls: bool
+    reads: tuple[str, ...]
+    text: str
+    of_respondents: bool = False
+    bounds: tuple[tuple[str, str], ...] = ()
+    certain: float | None = 1.0
+    undefined: str | None = None
+    latest: str = ""
+
+    @property
+    def when(self) -> Selector | None:
+        """The argument that chooses among several files of a model: a statistic has but one."""
+        return None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The figures that it has, by the names of its columns."""
+        return tuple(query_tree(self.text).named_selects)
+
+    @property
+    def of_sensitive_values(self) -> bool:
+        """Whether it is about sensitive attributes, and not about the classes alone."""
+        return "class_sensitive_value" in self.reads
+
+    def least_bound(self, values: Sequence[float | None]) -> float | None:
+        """The least of the values of `bounds` that is below certainty; None where none of them is."""
+        certain = self.certain
+        return min((float(v) for v in values if v is not None and (certain is None or v < certain)), default=None)
+
+
+@dataclass(frozen=True)
+class BoundStatistic:
+    """A statistic with every parameter inside its bounds; `attributes` is the sensitive column, empty if there is none.
+
+    It reads what a requirement reads (`sqlgen.classes.requirement.SqlRequirement`).
+    """
+
+    statistic: Statistic
+    arguments: tuple[tuple[str, Argument], ...]
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def question_name(self) -> str:
+        return self.statistic.name
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.statistic.reads
+
+    @property
+    def on(self) -> tuple[str, ...]:
+        """No quasi-identifiers in particular: classes are by all of them."""
+        return ()
+
+    def satisfied_by(self, rows: int) -> bool:
+        """Nothing satisfies a statistic, whatever the number of rows."""
+        return False
+
+    def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
+        """The statement, by any name, with its parameters in place; `relations` has what it reads instead."""
+        return self._reading(self.statistic.text, relations)
+
+    def latest(self, relations: Mapping[str, str | exp.Query]) -> exp.Select:
+        """The statement about the last release of a series."""
+        return self._reading(self.statistic.latest, relations)
+
+    def _reading(self, text: str, relations: Mapping[str, str | exp.Query]) -> exp.Select:
+        tree = query_tree(text)
+        assert isinstance(tree, exp.Select)
+        _fill(tree, self.arguments)
+        return reading(tree, {known: table for known, table in relations.items() if known in self.reads})
+
+    def bounds_by(self, requirement: BoundRequirement) -> list[exp.Expr]:
+        """What a satisfied requirement promises about the highest confidence, as expressions without columns.
+
+        None where the header names no such question, or the requirement is about other attributes or several jointly.
+        """
+        if requirement.attributes not in ((), self.attributes):
+            return []
+        expressions = [text for question, text in self.statistic.bounds if question == requirement.question_name]
+        trees = [query_tree(f"SELECT {text}") for text in expressions]
+        for tree in trees:
+            _fill(tree, (*self.arguments, *requirement.arguments))
+        return [tree.selects[0] for tree in trees]
+
+
+def _fill(tree: exp.Expr, arguments: Sequence[tuple[str, Argument]]) -> None:
+    values = literals_of(arguments)
+    for parameter in list(tree.find_all(exp.Placeholder)):
+        parameter.replace(values[parameter.name].copy())
+
+
+def statistic_names(kind: str) -> tuple[str, ...]:
+    """The statistics of a kind, which is the folder under `sql/` where their files are."""
+    return file_names(kind)
+
+
+def readable_statistics(kind: str) -> list[Statistic]:
+    """The statistics of a kind, in the order of their files, but for broken ones."""
+    readable = []
+    for name in statistic_names(kind):
+        with suppress(InternalError):
+            readable.append(load_statistic(kind, name))
+    return readable
+
+
+@cache
+def load_statistic(kind: str, name: str) -> Statistic:
+    """The statistic of a file; raises InternalError, which names the file, for one that cannot be read."""
+    with broken_file(kind, name):
+        return parse_statistic(name, read("sql", kind, f"{name}.sql"))
+
+
+def parse_statistic(name: str, text: str) -> Statistic:
+    """The statistic that a file's text declares; raises InternalError for a header that lacks a key or is not clear."""
+    header = Header(name, text)
+    is_attack = "attack" in header.values
+    statistic = Statistic(
+        model=header.only_value("attack") if is_attack else name,
+        name=name,
+        title=header.only_value("title"),
+        paper=header.only_value("paper"),
+        parameters=tuple(header.parameter(line) for line in header.values.get("parameter", ())),
+        falls=header.yes("falls"),
+        reads=tuple(part.strip() for part in header.only_value("reads").split(",")),
+        text=header.statements.get("classes" if is_attack else "figures", ""),
+        of_respondents="respondents" in header.values and header.yes("respondents"),
+        bounds=tuple(_bound(line) for line in header.values.get("bound", ())),
+        certain=None if header.named("certain") == "never" else 1.0,
+        undefined=header.only_value("undefined") if "undefined" in header.values else None,
+        latest=header.statements.get("latest", ""),
+    )
+    _require_fillable(statistic)
+    return statistic
+
+
+def _require_fillable(statistic: Statistic) -> None:
+    """Raises InternalError unless the statements are SELECTs, and a parameter gives each value that they ask for."""
+    name = statistic.name
+    trees = [query_tree(text) for text in (statistic.text, statistic.latest) if text]
+    if not statistic.text or not all(isinstance(tree, exp.Select) for tree in trees):
+        raise InternalError(f"the statistic {name} has no statement 'figures', or 'classes', that is a SELECT")
+    fillable = {placeholder for parameter in statistic.parameters for placeholder in parameter.placeholders}
+    unknown = {part.name for tree in trees for part in tree.find_all(exp.Placeholder)} - fillable
+    if unknown:
+        raise InternalError(f"the statistic {name} asks for ${min(unknown)}, which no parameter gives")
+
+
+def _bound(line: str) -> tuple[str, str]:
+    """The question of a line `question expression -- why`, and its expression."""
+    question, _, expression = line.partition(" -- ")[0].partition(" ")
+    return question, expression.strip()
+
+
+def named_arguments(statistic: Statistic, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """The arguments by their folded names; one without a name is the first parameter, "" where there is none."""
+    first = statistic.parameters[0].name if statistic.parameters else ""
+    return {first if name == UNNAMED else fold(name): value for name, value in arguments}
+
+
+def bind_statistic(
+    statistic: Statistic, arguments: Mapping[str, Value], attributes: tuple[str, ...] = ()
+) -> BoundStatistic:
+    """Checks the arguments against the header; PolicyError for one that is missing, unknown or outside its bounds."""
+    named = {fold(name): value for name, value in arguments.items()}
+    return BoundStatistic(statistic, bound_arguments(statistic, named), attributes)

@@ -1,0 +1,287 @@
+"""The SELECT of a release: recode every row, and withhold every class that violates a requirement.
+
+It is the body of a live view, and what a snapshot is made from. It reads the source as it is when it runs: the labels
+come from the values that occur at that moment, and the guard counts the classes of that moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import free_name
+from sqlanon.errors import InternalError
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import as_text, row_alias, same, union_all, window
+from sqlanon.sql.build.names import alias, column, identifier, relation
+from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.cells.labels import passed, published_value
+from sqlanon.sql.classes.frozen_background import frozen_background
+from sqlanon.sql.classes.guard import kept_classes, restricted
+from sqlanon.sql.classes.normal_relations import Background, relations_of
+from sqlanon.sql.classes.requirement import SqlRequirement, report_row, subjects
+from sqlanon.sql.classes.rows import Rows
+from sqlanon.sql.release.precomputed import Precomputed, key_columns
+from sqlanon.sql.release.public_table import (
+    public_class,
+    public_label_class,
+    public_labelled,
+    public_rows,
+    public_values,
+)
+from sqlanon.sql.release.recode import Recoding, class_layout, join_codes, projected_code, recode
+from sqlanon.sql.release.recoding_rounds import Rounds, join_rounds, round_labels
+from sqlanon.sql.release.region_rows import Placed, placed_rows, placement
+from sqlanon.sql.release.release_columns import ReleaseColumns
+from sqlanon.sql.release.view_preconditions import nothing_hidden
+
+_ENTITY = "__sqlanon_entity"
+
+
+@dataclass(frozen=True)
+class ReleaseQuery:
+    """What the SELECT is built from.
+
+    `recodings` are in the policy's order; `source` is a table or a query; `stable` says that reading it twice gives
+    the same rows (a table does, a query may not: it is then materialized); the catalog's copies of the stored
+    hierarchies of this release, and of its requirements' tables of ranges, are under `release_id`; `tokens` maps a
+    column to a table of value and token. `guards` names, by the index of a requirement, the source's column with its
+    guarding nodes, which need not be published. `public` is the public table D, a column for each quasi-identifier in
+    the policy's order, and `public_stable` is its counterpart of `stable`; `public_typed` says that its columns have
+    the types of the source's, which they may lose where a live view reads it. `placed` says how quasi-identifiers are
+    recoded by region, in place of `recodings`. `collated` is whether the source's texts have an explicit collation.
+    Where a row of the source or of the public table stands for several, the column `weight` has their number. What is
+    `precomputed` is read from tables. `hidden_by` are the names that a live view reads: while a temporary relation has
+    one of them, reading the view is an error.
+    """
+
+    policy: BoundPolicy
+    recodings: tuple[Recoding, ...]
+    requirements: Sequence[SqlRequirement]
+    source: exp.Query
+    stable: bool
+    release_id: str
+    tokens: Mapping[str, str] = field(default_factory=dict)
+    guards: Mapping[int, str] = field(default_factory=dict)
+    public: exp.Query | None = None
+    public_stable: bool = True
+    public_typed: bool = False
+    placed: Placed | None = None
+    collated: bool = False
+    weight: str | None = None
+    precomputed: Precomputed | None = None
+    hidden_by: tuple[str, ...] = ()
+
+    @property
+    def respondent(self) -> str:
+        """The column that holds the respondent while a candidate is checked: no released column has its name."""
+        return free_name(_ENTITY, self.columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the release, in their order."""
+        return tuple(output.alias for output in self._columns.outputs())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of the release by whose values its classes are told apart."""
+        return self._columns.keys()
+
+    @property
+    def _columns(self) -> ReleaseColumns:
+        return ReleaseColumns(self.policy, self.recodings, self.placed, self.collated)
+
+    @property
+    def requirement_columns(self) -> tuple[str, ...]:
+        """The source's columns that requirements read, published or not: sensitive ones and guarding nodes."""
+        sensitive = (name for subject in subjects(self.requirements) for name in subject)
+        return tuple(dict.fromkeys((*sensitive, *self.guards.values())))
+
+    def select(self, *, with_entity: bool = False) -> exp.Select:
+        """The released rows; `with_entity`, for checks, with the respondent in the column `respondent`."""
+        outputs = self._columns.outputs()
+        if with_entity and self.policy.entity:
+            outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
+        query = exp.select(*outputs).from_(relation("recoded"), copy=False)
+        return self._with_classes(query.join(relation("kept"), on=same("class_id", "recoded", "kept"), copy=False))
+
+    def publishable_classes(self) -> exp.Select:
+        """The keys of the classes that may be published, in a column for each word."""
+        return self._with_classes(exp.select(*key_columns(self._words)).from_(relation("kept"), copy=False))
+
+    def labels(self) -> dict[int, exp.Select]:
+        """The labels of the values of each quasi-identifier that shows any, by its index: value, label, code."""
+        return {
+            i: self._with_labels(
+                exp.select(exp.Star()).from_(relation(f"recode_{i}"), copy=False), [(i, recoding)], self._asks_public
+            )
+            for i, recoding in self._kept_recodings()
+        }
+
+    def equivalence_class(self) -> exp.Select:
+        """The classes that are released: class_id, size, entities. It names no value."""
+        query = exp.select(
+            alias(window(f.row_number()), "class_id"),
+            column("size", "equivalence_class"),
+            column("entities", "equivalence_class"),
+        ).from_(relation("equivalence_class"), copy=False)
+        return self._with_classes(
+            query.join(relation("kept"), on=same("class_id", "equivalence_class", "kept"), copy=False)
+        )
+
+    def report(self, indexes: Sequence[int] | None = None) -> exp.Select:
+        """What each requirement comes to in the classes that are released: place, achieved, violating.
+
+        All requirements, or those at `indexes`. It names no value and no class: it is for
+        requirements that read more than the release shows.
+        """
+        steps, names = restricted(self.requirements, "kept", "kept", entity=self.policy.entity is not None)
+        rows = [
+            report_row(index, self.requirements[index], names[index])
+            for index in (range(len(self.requirements)) if indexes is None else indexes)
+        ]
+        query = exp.select(column("place"), column("achieved"), column("violating"))
+        return with_steps(self._with_classes(query.from_(union_all(rows).subquery("report"), copy=False)), steps)
+
+    def public_class(self) -> exp.Select:
+        """The public table by what a class shows: class_id, n.
+
+        class_id is a struct as in `equivalence_class_of` the released rows, NULL for the
+        rows that no class of the hierarchy takes in. Raises InternalError without a public table.
+        """
+        recodings = self._kept_recodings()
+        labels = {b.column: self._columns.label(b) for b in self.policy.quasi_identifiers}
+        query = public_label_class(labels, [column(f"label_{i}") for i, _ in recodings])
+        return self._with_labels(query, recodings)
+
+    def _kept_recodings(self) -> list[tuple[int, Recoding]]:
+        return [(i, recoding) for i, recoding in enumerate(self.recodings) if recoding.is_read]
+
+    def _with_classes(self, query: exp.Select) -> exp.Select:
+        if self.hidden_by:
+            query.where(nothing_hidden(self.hidden_by), copy=False)
+        recodings = self._kept_recodings()
+        classes = self.precomputed.kept_classes(self._words) if self.precomputed else None
+        query = self._with_labels(query, recodings, needs_public=self._asks_public and classes is None)
+        # Read twice, once to count the classes and once for the rows: to materialize it would copy the whole table.
+        query.with_(identifier("recoded"), as_=self._recoded(recodings), materialized=False, copy=False)
+        if classes is not None:
+            return with_steps(query, [("kept", classes)])
+        steps = relations_of(self._rows(), self.requirements, self._background())
+        return with_steps(query, [*steps, *kept_classes(self.requirements, entity=self.policy.entity is not None)])
+
+    @property
+    def _asks_public(self) -> bool:
+        return any("public_class" in requirement.reads for requirement in self.requirements)
+
+    @property
+    def _words(self) -> int:
+        """How many words the key of a class has."""
+        return 1 if self.placed else class_layout(len(self._kept_recodings())).words
+
+    def _with_labels(
+        self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool = True
+    ) -> exp.Select:
+        """The labels of the values that occur in the source and, if it is needed, in the public table."""
+        query = query.with_(identifier("source"), as_=self.source.copy(), materialized=not self.stable, copy=False)
+        if self.placed is not None:
+            return query.with_(identifier("placement"), as_=placement(self.policy, self.placed), copy=False)
+        if needs_public:
+            if self.public is None:
+                raise InternalError("a requirement asks about a public table, and there is none")
+            weights = [self.weight] if self.weight else []
+            public = row_alias("public", [*(f"value_{i}" for i in range(len(self.recodings))), *weights])
+            query.with_(public, as_=self.public.copy(), materialized=not self.public_stable, copy=False)
+        for i, recoding in recodings:
+            query.with_(identifier(f"recode_{i}"), as_=self._recode(i, recoding, needs_public), copy=False)
+        if self._is_local:
+            return self._with_rounds(query, recodings, needs_public)
+        if needs_public:
+            rows = public_rows(recodings, self.weight, typed=self.public_typed)
+            query.with_(identifier("public_recoded"), as_=rows, copy=False)
+        return query
+
+    def _recode(self, index: int, recoding: Recoding, needs_public: bool) -> exp.Select:
+        if self.precomputed:
+            return self.precomputed.labels_of(index)
+        others = public_values(index, recoding.bound, typed=self.public_typed) if needs_public else None
+        return recode(recoding, self.release_id, others, collated=self.collated)
+
+    @property
+    def _is_local(self) -> bool:
+        return any(recoding.later for recoding in self.recodings)
+
+    def _with_rounds(
+        self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool
+    ) -> exp.Select:
+        """The rows that each round keeps, and the rounds of the public table's rows."""
+        labelled = exp.select().from_(relation("source"))
+        classes = join_rounds(labelled, recodings, lambda i, bound: published_value(bound, "source"))
+        labelled.select(*classes, *round_labels(recodings), *self._others(labelled), copy=False)
+        query.with_(identifier("labelled"), as_=labelled, materialized=False, copy=False)
+        if needs_public:
+            query.with_(identifier("public_labelled"), as_=public_labelled(recodings), copy=False)
+        rounds = self._rounds(recodings)
+        with_steps(query, rounds.steps())
+        if needs_public:
+            query.with_(identifier("public_recoded"), as_=rounds.public_recoded(), copy=False)
+        return query
+
+    def _rounds(self, recodings: Sequence[tuple[int, Recoding]]) -> Rounds:
+        return Rounds(
+            recodings,
+            self.requirements,
+            self._background(),
+            requirement_columns={name: f"asked_{i}" for i, name in enumerate(self.requirement_columns)},
+            entity=_ENTITY if self.policy.entity else None,
+            others=[other.alias for other in self._others(exp.select())],
+        )
+
+    def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
+        """Every row with its class, its labels, and the columns that pass through or that requirements read."""
+        if self.placed is not None:
+            rows = placed_rows(self.policy, self.placed)
+            return rows.select(*self._others(rows), copy=False)
+        if self._is_local:
+            return self._rounds(recodings).recoded()
+        query = exp.select().from_(relation("source"))
+        key = join_codes(query, recodings, lambda i, bound: published_value(bound, "source"))
+        labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
+        return query.select(alias(key, "class_id"), *labels, *self._others(query), copy=False)
+
+    def _others(self, query: exp.Select) -> list[exp.Alias]:
+        """The columns that pass through or that requirements read, and the respondent; joins the tables of tokens."""
+        others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._columns.passing()]
+        required = enumerate(self.requirement_columns)
+        others += [alias(self._requirement_value(name), f"asked_{i}") for i, name in required]
+        if self.policy.entity:
+            others.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
+        return others if self.weight is None else [*others, alias(column(self.weight, "source"), self.weight)]
+
+    def _requirement_value(self, name: str) -> exp.Expr:
+        """A column's value in the type in which it may be published; guarding nodes are compared as text."""
+        for bound in self.policy.attributes:
+            if bound.column == name:
+                return published_value(bound, "source")
+        return as_text(column(name, "source"))
+
+    def _rows(self) -> Rows:
+        return Rows(
+            relation=relation("recoded"),
+            keys=(column("class_id"),),
+            class_id=column("class_id"),
+            columns={name: column(f"asked_{i}") for i, name in enumerate(self.requirement_columns)},
+            entity=column(_ENTITY) if self.policy.entity else None,
+            weight=column(self.weight) if self.weight else None,
+            projected=None if self.placed or self._is_local else partial(projected_code, self._kept_recodings()),
+        )
+
+    def _background(self) -> Background:
+        public = public_class(self.weight) if self._asks_public else None
+        return frozen_background(
+            self.policy, self.requirements, self.release_id, guards=self.guards, public_class=public
+        )
