@@ -93,6 +93,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/python -m tools.grammar --check
 	$(BIN)/python -m tools.typed_classes --check
 	$(BIN)/python -m tools.method_lists --check
+	$(BIN)/python -m tools.certificate_schema --check
 
 # Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it. With --quiet none of them would.
 docs: $(VENV)/.installed-docs
