@@ -1,23 +1,30 @@
-"""Writes the page of the grammar, `docs/grammar.md`: `python -m tools.grammar --write`.
+"""Writes what names all statements: the page of the grammar, `docs/grammar.md`, and a list in two docstrings.
 
-The productions are those of the classes of statements and of what they share. `--check` fails where the page is not as
-it would be written.
+`python -m tools.grammar --write` takes the productions from the classes of statements and from what these share, and
+the list from their keywords. `--check` fails where a file is not as it would be written.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
+from textwrap import fill
 
 from sqlanon.statements.base import Statement
-from sqlanon.statements.registry import statements
+from sqlanon.statements.registry import keywords, statements
 from sqlanon.syntax.grammar import SHARED
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "grammar.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "grammar.md"
+# The docstrings of the package and of `connect()`, which editors show.
+LISTED = (ROOT / "sqlanon" / "__init__.py", ROOT / "sqlanon" / "session.py")
+LIST = re.compile(r"(?<=sqlanon's statements:\n)([^.]*)\.\n")
+WIDTH = 120
 
 HEAD = """# Grammar
 
@@ -57,6 +64,22 @@ def page() -> str:
     return "\n".join(parts)
 
 
+def files() -> dict[Path, str]:
+    """The texts of the files that name all statements."""
+    texts = {path: path.read_text(encoding="utf-8") for path in LISTED}
+    return {PAGE: page()} | {path: LIST.sub(_list, text, count=1) for path, text in texts.items()}
+
+
+def _list(former: re.Match[str]) -> str:
+    """The keywords of all statements, by their first one, indented like the list before."""
+    by_verb: dict[str, list[str]] = {}
+    for verb, _, others in (keyword.partition(" ") for keyword in sorted(keywords())):
+        by_verb.setdefault(verb, []).append(others)
+    listed = ", ".join(f"{verb} {' | '.join(others)}".strip() for verb, others in by_verb.items())
+    indent = former[1][: len(former[1]) - len(former[1].lstrip())]
+    return fill(f"{listed}.", WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) + "\n"
+
+
 def _subject(statement: type[Statement]) -> str:
     return statement.__module__.rpartition(".")[0]
 
@@ -70,19 +93,20 @@ def _section(statement: type[Statement]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the page, or compares it."""
+    """Writes the files, or compares them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--write", action="store_true", help="write the page")
-    what.add_argument("--check", action="store_true", help="fail where it is not as it would be written")
+    what.add_argument("--write", action="store_true", help="write the files")
+    what.add_argument("--check", action="store_true", help="fail where one is not as it would be written")
     chosen = parser.parse_args(arguments)
     if chosen.write:
-        PAGE.write_text(page(), encoding="utf-8")
+        for path, text in files().items():
+            path.write_text(text, encoding="utf-8")
         return 0
-    if PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    print("docs/grammar.md is not up to date: python -m tools.grammar --write", file=sys.stderr)
-    return 1
+    stale = [path for path, text in files().items() if path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        print(f"{path.relative_to(ROOT)} is not up to date: python -m tools.grammar --write", file=sys.stderr)
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

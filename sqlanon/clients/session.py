@@ -73,11 +73,13 @@ def connect(
 ) -> Connection:
     """Opens a DuckDB database, or wraps a DuckDB connection that is already open.
 
-    The result has DuckDB's own methods and also understands CREATE HIERARCHY, CREATE
-    POLICY, CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE | STREAM and their DROPs, REFRESH ANONYMIZED, ADVANCE,
-    ALTER and DESCRIBE POLICY, CREATE SERIES, SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES |
-    STREAMS, EXPLAIN ANONYMIZED, PROFILE, CHECK, ATTACK, ESTIMATE, MEASURE, FRONTIER, ADVISE and EXPORT. Nothing is
-    written to the database before the first of them that has to. Each thread needs a `cursor()` of its own.
+    The result has DuckDB's own methods and also understands sqlanon's statements:
+    ADVANCE, ADVISE, ALTER POLICY, ATTACK, CHECK, CREATE ANONYMIZED STREAM | ANONYMIZED TABLE | ANONYMIZED VIEW |
+    HIERARCHY | POLICY | SERIES | WORKLOAD, DESCRIBE POLICY, DROP ANONYMIZED STREAM | ANONYMIZED TABLE | ANONYMIZED VIEW
+    | FRONTIER | HIERARCHY | POLICY | SERIES | WORKLOAD, ESTIMATE, EXPLAIN ANONYMIZED TABLE | ANONYMIZED VIEW, EXPORT,
+    FRONTIER, MEASURE, PROFILE, REFRESH ANONYMIZED TABLE, SHOW FRONTIERS | HIERARCHIES | POLICIES | RELEASES | SERIES |
+    STREAMS | WORKLOADS.
+    Nothing is written to the database before the first of them that has to. Each thread needs a `cursor()` of its own.
 
     With `engine` 'spark' sources are tables and views of a Spark session or Parquet files, and releases are folders of
     Parquet files below `releases`; the database then has the catalog. `session` is one of PySpark's, by default one of

@@ -83,21 +83,21 @@ class DropNamed(Statement, abstract=True):
         return f"DROP {self.KIND.upper()} {self.name}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        catalog_module = self.catalog_module()
+        objects = self.objects()
         with engine.transaction():
-            is_there = catalog_module.exists(engine, self.name)
+            is_there = objects.exists(engine, self.name)
             if is_there:
                 self.require_unused(engine)
-                catalog_module.delete(engine, self.name)
+                objects.delete(engine, self.name)
             elif not self.if_exists:
                 raise self.ABSENT(
                     f"there is no {self.KIND} {self.name}",
-                    hint=nearest(self.name, catalog_module.listing(engine)),
+                    hint=nearest(self.name, objects.listing(engine)),
                     part=("name",),
                 )
         return done(f"DROP {self.KIND.upper()}", self.name, "dropped" if is_there else "absent")
 
-    def catalog_module(self) -> KeptByName:
+    def objects(self) -> KeptByName:
         """The module of the catalog that keeps objects of this kind."""
         raise NotImplementedError
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlanon import Connection, StatementError, UserError, connect
+from sqlanon.clients.terminal import completion
 from sqlanon.statements import parser, registry, releases
 from sqlanon.statements.parser import parse_script
 from tools.grammar import page
@@ -75,4 +76,8 @@ def test_its_guards_are_those_that_it_says(added: str) -> None:
 
 def test_it_is_offered_and_published(added: str) -> None:
     assert "LEVELS" in registry.keywords()
+    assert dict(completion._forms_of_others()) == {
+        "LEVELS": "LEVELS hospital_2026;\n"
+        "    -- Lists the columns of a release, each with the level at which it is shown."
+    }
     assert "levels = LEVELS qualified_name ;" in page()

@@ -23,7 +23,7 @@ from sqlanon.errors import may_have_password, without_passwords
 from sqlanon.sources.column_types import without_enums
 from sqlanon.sources.kept_queries import require_no_password
 from sqlanon.statements.parser import hint_for, parse_script
-from sqlanon.statements.registry import keywords
+from sqlanon.statements.registry import keywords, label_of, statements
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processor time is limited by a signal")
 
@@ -100,6 +100,13 @@ STATEMENTS = [
     "SHOW {N}",
     "INSERT INTO nope VALUES ({L})",
     "CREATE ANONYMISED TABLE {N}",
+]
+# And the examples of statements that have no line above, about a release of such a name.
+STATEMENTS += [
+    cls.EXAMPLES[0].replace("hospital_2026", "{N}")
+    for cls in statements()
+    for label in map(label_of, cls.OPENINGS)
+    if not any(text.startswith(label) for text in STATEMENTS) and not label.startswith("SHOW ")
 ]
 # Texts that patterns may stumble over.
 FILLINGS = (

@@ -16,6 +16,7 @@ from sqlanon.clients.terminal.model_help import MODELS
 from sqlanon.methods.registry import METHODS
 from sqlanon.sql.questions.attacks import all_shapes, attack_names
 from sqlanon.sql.questions.statistics import load_statistic
+from sqlanon.statements.registry import label_of, statements
 
 __all__ = ["RELATED", "STATEMENTS", "StatementCompleter", "database_names", "quoted"]
 
@@ -172,6 +173,19 @@ STATEMENTS: dict[str, str] = {
         "EXPORT release TO 'postgresql://host/database?schema=name' [(REPLACE true)];"
     ),
 }
+
+
+def _forms_of_others() -> Iterator[tuple[str, str]]:
+    """The openings of statements that have no form above, each with examples and the meaning of the statement."""
+    for statement in statements():
+        for opening in map(label_of, statement.OPENINGS):
+            if not any(name.startswith(opening) or opening.startswith(name) for name in STATEMENTS):
+                meaning = " ".join((statement.__doc__ or "").partition("\n\n")[0].split())
+                examples = "\n".join(f"{example};" for example in statement.EXAMPLES)
+                yield opening, f"{examples}\n{_wrapped(meaning)}"
+
+
+STATEMENTS |= dict(_forms_of_others())
 
 # Statements whose forms are shown together.
 RELATED: dict[str, tuple[str, ...]] = {"FRONTIER": ("ADVISE",), "ADVISE": ("FRONTIER",)}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from secrets import token_hex
+from typing import Any
 
 from sqlanon.catalog import frontiers, policies, workloads
 from sqlanon.catalog.fingerprint import fingerprint
@@ -16,23 +18,24 @@ from sqlanon.domain.numbers import levelled
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.requests import ReleaseRequest
-from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
+from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError, about
 from sqlanon.methods.registry import BASELINES, default_method
-from sqlanon.release.pipeline.run import candidate
+from sqlanon.release.pipeline.encode import keep_cells
+from sqlanon.release.pipeline.run import candidate, encoded
 from sqlanon.release.pipeline.stages import KeptCells
-from sqlanon.sources.bind_policy import hierarchies_of
+from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.sources.item_lists import asks_of_items
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import qualified
+from sqlanon.sources.source_identity import rows_identity, source_identity
+from sqlanon.sql.build.names import column
 from sqlanon.sql.questions.sole_parameter import always_satisfied
 from sqlanon.statements.base import Answer
-from sqlanon.statements.frontiers._cells import cells_of_candidates
 from sqlanon.statements.frontiers._figures import Figure, figure_of, workload_figure
-from sqlanon.statements.frontiers._source import require_same_rows, rows_of_source
 from sqlanon.statements.frontiers._sweep import Candidate, is_same_release, swept
 from sqlanon.statements.frontiers.frontier import Frontier
 from sqlanon.statements.policies.alter_policy import AlterPolicy
@@ -261,3 +264,76 @@ def _measure(
         if isinstance(reached, str):
             why[figure.name] = reached
     return lacking_text(values, why)
+
+
+def cells_of_candidates(
+    engine: Engine, candidates: Sequence[Candidate], name: QualifiedName, scratch: Scratch
+) -> KeptCells:
+    """The cells of candidates that differ in numbers alone, in tables that live as long as `scratch`.
+
+    `name` is what a candidate would be called. What cannot be encoded is left out: why is said of the candidate.
+    """
+    shared_cells: KeptCells = {}
+    alike: dict[object, list[Candidate]] = defaultdict(list)
+    for each in candidates:
+        alike[_shape(each)].append(each)
+    for first, *others in alike.values():
+        if not others:
+            continue
+        create = ReleaseRequest("table", name, first.policy.name, first.method)
+        with suppress(PolicyError, PrivacyViolation), engine.transaction():
+            keep_cells(encoded(engine, create, first.policy, scratch, shared_cells))
+    return shared_cells
+
+
+def _shape(each: Candidate) -> object:
+    """What candidates have in common that are chosen from the same cells, as far as their statements tell.
+
+    Whether they are is found out when a candidate is made: this only says for which of them it is worth while.
+    """
+    method, policy = each.method, each.policy
+    requirements = tuple((r.model, _without_numbers(r.arguments)) for r in policy.requirements)
+    of_method = (method.name, _without_numbers(method.arguments), method.sets, method.columns, method.each_apart)
+    return policy.attributes, requirements, of_method
+
+
+def _without_numbers(arguments: Iterable[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
+    return tuple((name, "" if isinstance(value, int | float | Decimal) else value) for name, value in arguments)
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """What tells the rows that a policy reads from others; `is_table` if they are read without being copied.
+
+    Nothing is known of a source that cannot be read: why is said of each candidate.
+    """
+
+    identity: Sequence[Any] | None
+    is_table: bool = False
+
+
+def rows_of_source(engine: Engine, policy: Policy) -> SourceRows:
+    """The rows of the policy's source, and of its public table if it has one, as they are now."""
+    try:
+        with engine.transaction(), Scratch(engine) as scratch:
+            hierarchies = hierarchies_of(engine, policy)
+            source = policy_source(engine, policy, scratch)
+            bound = bind(replace(policy, requirements=(), against=None), source, hierarchies, fingerprint="")
+            identity = source_identity(engine, bound, bound.attributes, hierarchies)
+            public = public_source(engine, policy, scratch)
+            if public is not None:
+                columns = [column(name) for name, _ in public.columns]
+                identity = (*identity, *rows_identity(engine, public.relation, columns))
+            return SourceRows(identity, bound.live)
+    except (DataError, PolicyError):
+        return SourceRows(None)
+
+
+def require_same_rows(engine: Engine, policy: Policy, before: SourceRows) -> None:
+    """Raises UserError if the rows are not those that they were before."""
+    if rows_of_source(engine, policy).identity != before.identity:
+        raise UserError(
+            f"the rows of {policy} changed while its candidates were made, which can then not be compared",
+            hint="run it again while nobody writes to them; of rows that change all the time, or at each reading as a "
+            "random sample does, make a table first, CREATE TABLE name AS FROM ..., and a policy on that",
+        )

@@ -21,7 +21,7 @@ class DropFrontier(DropNamed):
     COLUMNS = DONE
     KIND = "frontier"
 
-    def catalog_module(self) -> KeptByName:
+    def objects(self) -> KeptByName:
         from sqlanon.catalog import frontiers
 
         return frontiers

@@ -27,7 +27,7 @@ class DropHierarchy(DropNamed):
     KIND = "hierarchy"
     ABSENT = PolicyError
 
-    def catalog_module(self) -> KeptByName:
+    def objects(self) -> KeptByName:
         from sqlanon.catalog import hierarchies
 
         return hierarchies

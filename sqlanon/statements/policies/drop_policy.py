@@ -23,7 +23,7 @@ class DropPolicy(DropNamed):
     KIND = "policy"
     ABSENT = PolicyError
 
-    def catalog_module(self) -> KeptByName:
+    def objects(self) -> KeptByName:
         from sqlanon.catalog import policies
 
         return policies

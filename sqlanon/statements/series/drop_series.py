@@ -21,7 +21,7 @@ class DropSeries(DropNamed):
     COLUMNS = DONE
     KIND = "series"
 
-    def catalog_module(self) -> KeptByName:
+    def objects(self) -> KeptByName:
         from sqlanon.catalog import series
 
         return series

@@ -21,7 +21,7 @@ class DropWorkload(DropNamed):
     COLUMNS = DONE
     KIND = "workload"
 
-    def catalog_module(self) -> KeptByName:
+    def objects(self) -> KeptByName:
         from sqlanon.catalog import workloads
 
         return workloads
