@@ -150,9 +150,18 @@ def typed(json_value: object, kind: type[T], what: str) -> T:
         value = msgspec.convert(json_value, kind, builtin_types=(Decimal,))
     except msgspec.ValidationError as error:
         raise BadJson(f"{what}: {error}") from None
-    if canonical(msgspec.to_builtins(value, builtin_types=(Decimal,))) != canonical(json_value):
+    if not _is_written(msgspec.to_builtins(value, builtin_types=(Decimal,)), json_value):
         raise BadJson(f"{what}: a member without a value is not left out")
     return value
+
+
+def _is_written(value: object, json_value: object) -> bool:
+    """Whether a value, whose types were compared, has the members and the items of a parsed one."""
+    if isinstance(value, dict) and isinstance(json_value, dict):
+        return value.keys() == json_value.keys() and all(_is_written(value[key], json_value[key]) for key in value)
+    if isinstance(value, list | tuple) and isinstance(json_value, list):
+        return len(value) == len(json_value) and all(map(_is_written, value, json_value))
+    return value == json_value
 
 
 def json_of(value: JsonObject) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 
 from sqlanon.catalog._domain_json import DefinitionObject, PolicyObject
 from sqlanon.catalog._json import BadJson, JsonObject, Text, dumps, json_of, loads, typed
@@ -56,13 +57,15 @@ def policy_of(release: Release) -> Policy:
     Raises CatalogError if the release's row was changed so that it cannot be read.
     """
     with _reading(release):
-        return _copy(release).policy.as_domain
+        return _copy(release.policy_json).policy.as_domain
 
 
 def hierarchies_of(release: Release) -> tuple[StoredHierarchy, ...]:
     """The hierarchies that a release was made with; raises CatalogError as `policy_of` does."""
     with _reading(release):
-        return tuple(StoredHierarchy(h.definition.as_domain, h.height, h.digest) for h in _copy(release).hierarchies)
+        return tuple(
+            StoredHierarchy(h.definition.as_domain, h.height, h.digest) for h in _copy(release.policy_json).hierarchies
+        )
 
 
 def types_of(release: Release) -> dict[str, str]:
@@ -71,7 +74,7 @@ def types_of(release: Release) -> dict[str, str]:
     Raises CatalogError as `policy_of` does.
     """
     with _reading(release):
-        return _copy(release).types
+        return dict(_copy(release.policy_json).types)
 
 
 def joined_with(release: Release) -> str | None:
@@ -80,7 +83,7 @@ def joined_with(release: Release) -> str | None:
     Raises CatalogError as `policy_of` does.
     """
     with _reading(release):
-        return _copy(release).joined
+        return _copy(release.policy_json).joined
 
 
 def series_name_of(release: Release) -> str | None:
@@ -89,11 +92,13 @@ def series_name_of(release: Release) -> str | None:
     Raises CatalogError as `policy_of` does.
     """
     with _reading(release):
-        return _copy(release).series
+        return _copy(release.policy_json).series
 
 
-def _copy(release: Release) -> _Copy:
-    return typed(loads(release.policy_json), _Copy, "the copy")
+@lru_cache(maxsize=32)
+def _copy(text: str) -> _Copy:
+    """The copy that a text has; a statement asks for several of its parts."""
+    return typed(loads(text), _Copy, "the copy")
 
 
 @contextmanager
