@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sqlglot import exp
 
@@ -28,6 +28,9 @@ from sqlanon.sql.classes.buckets import BucketValues
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.recode import Recoding
 from sqlanon.sql.release.region_rows import Placed
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ class Wording:
     tables: Sequence[Collection[Reading]] = (OF_ROWS,)
 
 
-_Options = TypeVar("_Options")
+_Options = TypeVar("_Options", bound="DataclassInstance")
 _Choice = TypeVar("_Choice", bound=Choice)
 
 

@@ -10,11 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError, about
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = [
     "Argument",
@@ -29,7 +32,7 @@ __all__ = [
     "with_names",
 ]
 
-_Options = TypeVar("_Options")
+_Options = TypeVar("_Options", bound="DataclassInstance")
 _KEY = "argument"
 
 
@@ -65,7 +68,7 @@ class Argument:
     choices: tuple[str, ...] = ()
     example: Value | None = None
     needs: tuple[str, str] | None = None
-    alternatives: tuple[Any, ...] = ()
+    alternatives: tuple[Decimal | str, ...] = ()
     finds_columns: bool = False
 
     @property
@@ -86,7 +89,7 @@ def argument(help: str, kind: Kind, *, default: Any = MISSING, **about: Any) -> 
     return field(default=default, metadata={_KEY: Argument(help, kind, **about)})
 
 
-def arguments_of(options: type[Any]) -> dict[str, Argument]:
+def arguments_of(options: type[DataclassInstance]) -> dict[str, Argument]:
     """The arguments that a method takes, by name and in the order of its help."""
     return {option.name: option.metadata[_KEY] for option in fields(options)}
 
@@ -105,7 +108,7 @@ def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, 
             )
     if missing := [name for name in required(options) if name not in values]:
         raise PolicyError(f"{method} lacks its argument {missing[0]!r}", hint=f"write {_example(method, options)}")
-    checked: dict[str, Any] = {}
+    checked: dict[str, Value] = {}
     for name, value in values.items():
         with about("method", method, name):
             checked[name] = _checked(method, name, known[name], value)
@@ -117,7 +120,7 @@ def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, 
 
 
 def with_names(
-    method: str, options: type[Any], arguments: Sequence[tuple[str, Value]]
+    method: str, options: type[DataclassInstance], arguments: Sequence[tuple[str, Value]]
 ) -> tuple[tuple[str, Value], ...]:
     """The arguments with the name of the one that was written without, as in anatomy(3).
 
@@ -137,12 +140,12 @@ def with_names(
     return tuple((missing[0] if name == UNNAMED else name, value) for name, value in arguments)
 
 
-def required(options: type[Any]) -> list[str]:
+def required(options: type[DataclassInstance]) -> list[str]:
     """The arguments that have to be given."""
     return [option.name for option in fields(options) if option.default is MISSING]
 
 
-def given_or_default(options: Any) -> dict[str, Value]:
+def given_or_default(options: DataclassInstance) -> dict[str, Value]:
     """Every argument that has a value and that says something beside the others, whether given or by default."""
     known = arguments_of(type(options))
     values = {name: getattr(options, name) for name, argument in known.items() if _is_needed(argument, options)}
@@ -161,7 +164,7 @@ def _instead(method: str, name: str, known: Mapping[str, Argument]) -> str:
     return nearest(name, list(known)) or f"it has: {', '.join(known)}"
 
 
-def _example(method: str, options: type[Any]) -> str:
+def _example(method: str, options: type[DataclassInstance]) -> str:
     known = arguments_of(options)
     return called(method, {name: example_of(known[name]) for name in required(options)})
 
@@ -181,7 +184,7 @@ def example_of(argument: Argument) -> Value:
     return values.get(argument.kind, number)
 
 
-def _checked(method: str, name: str, argument: Argument, value: Value) -> Any:
+def _checked(method: str, name: str, argument: Argument, value: Value) -> Value:
     taken = _TAKEN[argument.kind](argument, value)
     if taken is not None:
         return taken
@@ -194,7 +197,7 @@ def _checked(method: str, name: str, argument: Argument, value: Value) -> Any:
     )
 
 
-def _require_needed(method: str, name: str, argument: Argument, options: Any) -> None:
+def _require_needed(method: str, name: str, argument: Argument, options: DataclassInstance) -> None:
     if argument.needs and not _is_needed(argument, options):
         other, value = argument.needs
         raise PolicyError(
@@ -203,7 +206,7 @@ def _require_needed(method: str, name: str, argument: Argument, options: Any) ->
         )
 
 
-def _is_needed(argument: Argument, options: Any) -> bool:
+def _is_needed(argument: Argument, options: DataclassInstance) -> bool:
     return argument.needs is None or getattr(options, argument.needs[0]) == argument.needs[1]
 
 
@@ -256,7 +259,7 @@ def _span(argument: Argument, value: Value) -> int | str | None:
     return value if isinstance(value, str) and value.strip() else _whole(argument, value)
 
 
-_TAKEN: Mapping[Kind, Callable[[Argument, Value], Any]] = {
+_TAKEN: Mapping[Kind, Callable[[Argument, Value], Value | None]] = {
     Kind.WHOLE: _whole,
     Kind.NUMBER: _number,
     Kind.FRACTION: _fraction,
