@@ -22,7 +22,7 @@ from sqlanon.syntax.grammar import SHARED
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "grammar.md"
 # The docstrings of the package and of `connect()`, which editors show.
-LISTED = (ROOT / "sqlanon" / "__init__.py", ROOT / "sqlanon" / "session.py")
+LISTED = (ROOT / "sqlanon" / "__init__.py", ROOT / "sqlanon" / "clients" / "session.py")
 LIST = re.compile(r"(?<=sqlanon's statements:\n)([^.]*)\.\n")
 WIDTH = 120
 
