@@ -9,8 +9,6 @@ from pathlib import Path
 
 from sqlanon.errors import InternalError
 
-__all__ = ["folder", "listing", "read"]
-
 
 def folder(kind: str) -> Traversable:
     """The folder `sql` or `udfs`.

@@ -11,24 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = [
-    "CatalogError",
-    "DataError",
-    "EngineError",
-    "InUseError",
-    "InternalError",
-    "PolicyError",
-    "Position",
-    "PrivacyViolation",
-    "SqlanonError",
-    "StatementError",
-    "UserError",
-    "about",
-    "may_have_password",
-    "not_encodable",
-    "without_passwords",
-]
-
 
 @dataclass(frozen=True)
 class Position:

@@ -15,7 +15,6 @@ from sqlanon.errors import InternalError, SqlanonError, UserError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["incomplete", "installed", "installed_plugin", "named_module", "names", "plugin", "plugin_versions"]
 
 # The groups of entry points are sqlanon.formats and so on; this is what a member of each is called.
 _CALLED = {"formats": "format", "hierarchies": "hierarchy kind", "methods": "method", "models": "privacy model"}

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from sqlanon.engines.connection_methods import DuckDBConnection, DuckDBRelation, DuckDBStatement, SparkSession
     from sqlanon.statements.base import Answer
 
-__all__ = ["Connection", "Observer", "StatementEvent", "connect"]
 
 # Methods of DuckDB's that return the connection, and those that another thread may call while a statement runs.
 _RETURN_CONNECTION = frozenset(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.hierarchies import stored
+from sqlanon.sql.hierarchies.base import stored
 from tests.oracles import hierarchies as oracle
 from tests.support.hierarchies import assert_levels_nest, connection, quick
 

@@ -19,7 +19,7 @@ import typer.main
 
 import sqlanon
 from sqlanon.clients.terminal.cli import app
-from sqlanon.clients.terminal.presentation import Output
+from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.scripts import ScriptRun
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,8 +17,8 @@ from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.methods.shared.lattice import losses
-from sqlanon.methods.shared.lattice.losses import LOSSES, AddsUp, Loss, Setting
-from sqlanon.methods.shared.lattice.losses.base import additive, losses_by_name
+from sqlanon.methods.shared.lattice.losses import LOSSES
+from sqlanon.methods.shared.lattice.losses.base import AddsUp, Loss, Setting, additive, losses_by_name
 from sqlanon.methods.shared.lattice.losses.height import Height
 from sqlanon.methods.shared.lattice.losses.loss_sql import withheld_of
 

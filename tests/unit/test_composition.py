@@ -15,7 +15,7 @@ import pytest
 
 import sqlanon
 from sqlanon import UserError
-from sqlanon.clients.terminal.presentation import Output
+from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.scripts import ScriptRun
 from tests.support.database import template
 

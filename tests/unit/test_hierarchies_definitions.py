@@ -12,7 +12,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import InternalError, PolicyError, UserError
 from sqlanon.sql.build.names import column
-from sqlanon.sql.hierarchies import builder, functional, stored
+from sqlanon.sql.hierarchies.base import builder, functional, stored
 
 HOSTILE = 'no "name"; DROP TABLE x --\N{SNOWMAN}'
 

@@ -13,7 +13,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.errors import PolicyError
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.hierarchies import stored
+from sqlanon.sql.hierarchies.base import stored
 
 Row = Sequence[str | None]
 HOSTILE = 'a "b". select' + "\N{SNOWMAN}" * 190

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from sqlanon import connect
 from sqlanon.clients.terminal import progress
-from sqlanon.clients.terminal.presentation import Output, Rows, cell_text, json_value, one_line
+from sqlanon.clients.terminal.presentation.output import Output
+from sqlanon.clients.terminal.presentation.rows import Rows, cell_text, json_value, one_line
 from sqlanon.clients.terminal.scripts import ScriptRun
 from sqlanon.errors import Position, PrivacyViolation, StatementError
 

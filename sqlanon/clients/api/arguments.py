@@ -13,24 +13,6 @@ from sqlanon.errors import UserError
 from sqlanon.sources.parameters import plain_scalar
 from sqlanon.syntax.query_text import query_text
 
-__all__ = [
-    "Argument",
-    "Name",
-    "Names",
-    "Number",
-    "Query",
-    "SourceName",
-    "ValueKind",
-    "column_names",
-    "described",
-    "one_name",
-    "python_value",
-    "qualified_name",
-    "source_of",
-    "text_argument",
-    "values",
-]
-
 Number = int | float | Decimal
 # The name of a table, or its parts, as in ("main", "patients").
 Name = str | tuple[str, ...]

@@ -11,8 +11,6 @@ from sqlanon.clients.api.reading import requirement_of
 from sqlanon.domain.policy import Attribute, JoinedRelease, Policy, RelatedTable, Role
 from sqlanon.domain.values import QualifiedName, Source
 
-__all__ = ["joined_call", "policy_call", "related_call"]
-
 
 def policy_call(policy: Policy) -> str:
     """The call of `Policy` that makes this one."""

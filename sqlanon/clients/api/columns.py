@@ -12,8 +12,6 @@ from sqlanon.domain.policy import Attribute, Pseudonym, Role
 from sqlanon.errors import UserError
 from sqlanon.sources.parameters import plain_scalar
 
-__all__ = ["ROLES", "Entity", "Identifiers", "QuasiIdentifier", "QuasiIdentifiers", "Sensitive", "attributes"]
-
 # The order of the arguments.
 ROLES = (Role.IDENTIFIER, Role.ENTITY, Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Generic, Self, TypeVar
 
-__all__ = ["Defined"]
-
 Definition = TypeVar("Definition")
 
 

@@ -11,8 +11,6 @@ from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.arguments import Kind, arguments_of
 from sqlanon.syntax.texts import call_text
 
-__all__ = ["Method"]
-
 
 class Method(Defined[MethodCall]):
     """A method and its arguments, as after METHOD: `Method("mondrian", mode="relaxed")`.

@@ -19,8 +19,6 @@ from sqlanon.errors import UserError
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.statements.policies.create_policy import CreatePolicy
 
-__all__ = ["Policy", "exclusive"]
-
 _Part = TypeVar("_Part")
 _HINTS = {
     "require": "write require=[sqlanon.KAnonymity(k=5)], or sqlanon.Requirement for the model of another package",

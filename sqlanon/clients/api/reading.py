@@ -6,8 +6,6 @@ from sqlanon.clients.api import models, models_of_values
 from sqlanon.clients.api.requirements import Requirement
 from sqlanon.domain.policy import Requirement as Definition
 
-__all__ = ["requirement_of"]
-
 _CLASSES: dict[str, type[Requirement]] = {
     made.MODEL: made for module in (models, models_of_values) for made in map(vars(module).get, module.__all__) if made
 }

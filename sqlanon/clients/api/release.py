@@ -15,8 +15,6 @@ from sqlanon.domain.calls import MethodCall
 from sqlanon.errors import UserError
 from sqlanon.statements.releases.create_release import CreateRelease
 
-__all__ = ["AnonymizedTable", "AnonymizedView"]
-
 Sets = Iterable[Iterable[str]]
 
 

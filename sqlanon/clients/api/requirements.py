@@ -13,8 +13,6 @@ from sqlanon.sql.questions.ask import require_parameters
 from sqlanon.sql.questions.load import questions_of
 from sqlanon.syntax.texts import call_text
 
-__all__ = ["Requirement"]
-
 _KINDS = {"COLUMN": ValueKind.COLUMN, "RELATION": ValueKind.RELATION}
 _OF_VALUES = {"attribute": ValueKind.COLUMN, "on": ValueKind.COLUMNS}
 _OF_JOIN = {"x": ValueKind.COLUMNS, "y": ValueKind.COLUMN}

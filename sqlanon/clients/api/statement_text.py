@@ -6,8 +6,6 @@ from sqlanon.errors import InternalError
 from sqlanon.statements.base import Statement
 from sqlanon.statements.parser import parse_script
 
-__all__ = ["statement_text"]
-
 
 def statement_text(statement: Statement) -> str:
     """The statement as text, without a semicolon, every name in quotes and every value a literal.

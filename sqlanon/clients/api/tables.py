@@ -11,8 +11,6 @@ from sqlanon.clients.api.defined import Defined
 from sqlanon.domain import policy as domain
 from sqlanon.errors import UserError
 
-__all__ = ["JoinedRelease", "RelatedTable"]
-
 
 class RelatedTable(Defined[domain.RelatedTable]):
     """A table each of whose rows is about one respondent of a policy's source, as after WITH TABLE.

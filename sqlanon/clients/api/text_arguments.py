@@ -19,8 +19,6 @@ from sqlanon.statements.parser import statement_ending
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.releases.create_release import CreateRelease
 
-__all__ = ["hierarchy_argument", "method_argument", "requirement_arguments", "requirements_of_text"]
-
 _POLICY = "CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE"
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from sqlanon.clients.session import Connection, connect
 
-__all__ = ["ONE_AT_A_TIME", "connection_of", "run"]
-
 # Releases that two models make at once would not see each other: neither what they tell together, nor their rows in
 # the catalog.
 ONE_AT_A_TIME = Lock()

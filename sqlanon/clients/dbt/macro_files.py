@@ -11,8 +11,6 @@ from sqlanon.errors import UserError
 from sqlanon.sql.questions.load import Question, questions_of
 from sqlanon.sql.questions.macros import violating_classes
 
-__all__ = ["install_macros", "macro_files"]
-
 # The models that generic tests ask; questions that read more than the table itself are left to CHECK.
 _MODELS = ("k_anonymity", "l_diversity", "t_closeness")
 _FOLDER = ("macros", "sqlanon")

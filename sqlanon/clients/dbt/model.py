@@ -30,8 +30,6 @@ from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.statements.run import run_statement
 from sqlanon.syntax.query_text import query_text
 
-__all__ = ["publish"]
-
 _LOG = AdapterLogger("sqlanon")
 _DEFAULT_METHOD = "generalization"
 

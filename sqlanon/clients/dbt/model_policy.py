@@ -19,8 +19,6 @@ from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.parser import statement_ending
 from sqlanon.statements.policies.create_policy import CreatePolicy
 
-__all__ = ["hierarchies_of_model", "policy_of_model", "require_known_keys"]
-
 # The keys of a config that list columns, and the words of a policy for their role.
 _ROLES = {
     "identifiers": "IDENTIFIER",

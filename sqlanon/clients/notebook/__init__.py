@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["load"]
-
 
 def load(shell: Any) -> None:
     """Makes the magics known to a shell of IPython's."""

@@ -26,8 +26,6 @@ from sqlanon.statements.base import Statement
 from sqlanon.statements.checks.check_release import CheckRelease
 from sqlanon.statements.listings.describe_policy import DescribePolicy
 
-__all__ = ["SqlanonMagics"]
-
 _T = TypeVar("_T")
 
 # The packages whose errors are about the statement.

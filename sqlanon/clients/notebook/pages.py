@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from html import escape
 
-__all__ = ["Page"]
-
 _STYLE = "width: 100%; height: 40rem; border: 0"
 
 

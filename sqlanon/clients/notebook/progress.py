@@ -9,8 +9,6 @@ from IPython.display import HTML, display
 
 from sqlanon.export.report.markup import paragraph
 
-__all__ = ["Progress"]
-
 _SECONDS_BEFORE_LINE = 1.0
 _SECONDS_BETWEEN = 0.25
 

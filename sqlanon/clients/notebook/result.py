@@ -10,7 +10,6 @@ from sqlanon.export.report.markup import InPlaceOfNumber, Markup, paragraph, tab
 if TYPE_CHECKING:
     from sqlanon.engines.connection_methods import DuckDBRelation
 
-__all__ = ["Result"]
 
 # So many rows are displayed; the relation has all of them.
 _ROWS = 50

@@ -34,8 +34,6 @@ from sqlanon.clients.terminal.options import (
 )
 from sqlanon.clients.terminal.page_commands import policy, report
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="sqlanon",
     help="Anonymization for SQL workflows on DuckDB: hierarchies, policies and releases as SQL statements.",
@@ -108,7 +106,7 @@ def run(
     A CHECK that is not satisfied does not end it; the exit code is then 1.
     """
     from sqlanon.clients.terminal.command_arguments import read_script, set_variables
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.clients.terminal.scripts import ScriptRun
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
@@ -140,7 +138,7 @@ def shell(
     limit: Limit = 40,
 ) -> None:
     """Type statements, with history, completion and .help; or read them from a pipe."""
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.clients.terminal.shell import run_shell
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
@@ -165,7 +163,7 @@ def verify(
 
     Exit code 0 if all of it holds, 1 if not.
     """
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.clients.terminal.scripts import ScriptRun
     from sqlanon.statements.checks.check_export import CheckExport
 
@@ -192,7 +190,7 @@ def adult(
     It is then kept in the folder SQLANON_CACHE, else in sqlanon below XDG_CACHE_HOME.
     """
     from sqlanon.clients.terminal.datasets import load_adult
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
@@ -214,7 +212,7 @@ def demo(
 ) -> None:
     """Anonymize UCI Adult from script to exported file, and say what came out."""
     from sqlanon.clients.terminal.demo import run_demo
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
@@ -256,7 +254,7 @@ def keygen(
 
     It needs the extra sign.
     """
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.export.signature import new_key_pair
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
@@ -276,7 +274,7 @@ def migrate(
     verbose: Verbose = 0,
 ) -> None:
     """Bring the catalog of a database, its schema anon, up to this version of sqlanon."""
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output), connected(path := existing(either(file, database))) as connection:

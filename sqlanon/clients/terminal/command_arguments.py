@@ -12,8 +12,6 @@ from typing import Any
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 
-__all__ = ["read_script", "release_name", "set_variables"]
-
 # The marks at the beginning of a text in UTF-16; without one, half of the bytes of what is written in ASCII are zero.
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _PART = re.compile(r'"(?:[^"]|"")+"|[^".]+')

@@ -11,8 +11,6 @@ from sqlanon.clients.terminal.databases import connected, existing
 from sqlanon.clients.terminal.exit_codes import answering
 from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
 
-__all__ = ["compile_"]
-
 
 def compile_(
     name: Annotated[str, typer.Argument(metavar="RELEASE", help="The release; schema.name works too.")],
@@ -44,7 +42,7 @@ def compile_(
     new file. Nothing is written to the database.
     """
     from sqlanon.clients.terminal.command_arguments import release_name
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.clients.terminal.report_file import new_for_its_owner, require_other_file
     from sqlanon.engines.duckdb import DuckDBEngine
     from sqlanon.export.warehouses.compiled import compiled

@@ -18,8 +18,6 @@ from sqlanon.sql.questions.attacks import all_shapes, attack_names
 from sqlanon.sql.questions.statistics import load_statistic
 from sqlanon.statements.registry import label_of, statements
 
-__all__ = ["RELATED", "STATEMENTS", "StatementCompleter", "database_names", "quoted"]
-
 _ATTACKS = attack_names()
 
 

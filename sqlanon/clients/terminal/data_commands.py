@@ -10,8 +10,6 @@ from sqlanon.clients.terminal.databases import connected, existing
 from sqlanon.clients.terminal.exit_codes import answering
 from sqlanon.clients.terminal.options import AsJson, Quiet, ReadOnly, Verbose
 
-__all__ = ["FORMATS", "export", "import_table"]
-
 _Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")]
 
 # The formats of sqlanon itself, without those of plug-ins: neither help nor completion imports any.
@@ -69,7 +67,7 @@ def export(
     With --read-only the database does not remember the export, so that later releases do not warn of it.
     """
     from sqlanon.clients.terminal.command_arguments import release_name
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.clients.terminal.scripts import ScriptRun
     from sqlanon.statements.releases.export_release import ExportRelease
 
@@ -114,7 +112,7 @@ def import_table(
     The password is that of PGPASSWORD, PGSERVICE or ~/.pgpass.
     """
     from sqlanon.clients.terminal.command_arguments import release_name
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.domain.values import QualifiedName
     from sqlanon.engines.duckdb import DuckDBEngine
     from sqlanon.sources.imports import imported

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["connected", "either", "existing", "migrated"]
-
 
 @contextmanager
 def connected(database: str, *, read_only: bool = False, **engine: Any) -> Iterator[Any]:

@@ -24,8 +24,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import to_sql
 
-__all__ = ["ADULT_COMPLETE_ROWS", "ADULT_ROWS", "adult_wheel", "cache_folder", "load_adult"]
-
 # What the published table holds, before and after dropping rows with a missing value.
 ADULT_ROWS = 48_842
 ADULT_COMPLETE_ROWS = 45_222

@@ -11,8 +11,6 @@ from sqlanon.clients.terminal.exit_codes import answering
 from sqlanon.clients.terminal.help_texts import Commands, examples
 from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
 
-__all__ = ["dbt"]
-
 dbt = typer.Typer(cls=Commands, no_args_is_help=True, help="Models of dbt that are releases, and tests of dbt.")
 
 
@@ -35,7 +33,7 @@ def install(
     Those that an earlier version has written are replaced.
     """
     from sqlanon.clients.dbt.macro_files import install_macros
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):

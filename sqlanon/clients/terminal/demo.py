@@ -15,15 +15,14 @@ from typing import Any
 from sqlanon import assets
 from sqlanon.clients.session import connect
 from sqlanon.clients.terminal.datasets import adult_wheel, load_adult
-from sqlanon.clients.terminal.presentation import Output, Rows, json_value
+from sqlanon.clients.terminal.presentation.output import Output
+from sqlanon.clients.terminal.presentation.rows import Rows, json_value
 from sqlanon.clients.terminal.scripts import ScriptRun
 from sqlanon.errors import InternalError, UserError
 from sqlanon.statements.base import Statement
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.statements.releases.export_release import ExportRelease
-
-__all__ = ["Summary", "run_demo"]
 
 _DATABASE = "sqlanon-demo.duckdb"
 _SCRIPTS = ("adult_hierarchies.sql", "adult.sql")

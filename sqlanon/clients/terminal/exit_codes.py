@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
 
-__all__ = ["answering", "open_streams", "require_arguments"]
 
 # What a shell reports for a program that SIGPIPE ended.
 _PIPE_CLOSED = 141

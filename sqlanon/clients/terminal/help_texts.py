@@ -11,8 +11,6 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-__all__ = ["Commands", "examples"]
-
 # More letters than the first sentence of any command's help has.
 _WHOLE = 500
 
@@ -75,7 +73,7 @@ _USAGE_ERROR: Any = typer.BadParameter.__base__
 
 def _report(error: Any) -> int:
     """Prints what is wrong with a call as a JSON object on standard error, and returns the exit code."""
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.errors import UserError
 
     command = error.ctx.command_path if error.ctx else "sqlanon"

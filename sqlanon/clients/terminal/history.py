@@ -10,8 +10,6 @@ from prompt_toolkit.history import FileHistory
 
 from sqlanon.errors import without_passwords
 
-__all__ = ["StatementHistory", "history_file", "may_hold_secret"]
-
 # Words of statements and connection strings beside which DuckDB and its extensions read a secret.
 _SECRET = re.compile(
     r"secret|passw|passphrase|pwd|token|credential|authorization|bearer|signature|\bsig=|connection_?string"

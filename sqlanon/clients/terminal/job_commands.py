@@ -11,8 +11,6 @@ from sqlanon.clients.terminal.exit_codes import answering
 from sqlanon.clients.terminal.help_texts import Commands, examples
 from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
 
-__all__ = ["job"]
-
 # Another process has the database: try again.
 _IN_USE = 4
 
@@ -58,7 +56,7 @@ def run(
     from sqlanon.clients.terminal.databases import existing
     from sqlanon.clients.terminal.job_log import JobLog, LoggedOutput
     from sqlanon.clients.terminal.job_run import Jobs, connected_in_time
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.errors import InUseError, UserError
 
     output = LoggedOutput(json=as_json, quiet=quiet, verbose=verbose, log=JobLog(log, as_json))

@@ -9,11 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlanon.clients.terminal.presentation import Output
+from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.report_file import new_for_its_owner
 from sqlanon.errors import SqlanonError, UserError
-
-__all__ = ["JobLog", "LoggedOutput"]
 
 
 @dataclass(frozen=True)

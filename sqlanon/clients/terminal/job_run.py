@@ -33,9 +33,8 @@ from sqlanon.statements.releases.refresh_release import RefreshRelease
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlanon.clients.terminal.presentation import Rows
+    from sqlanon.clients.terminal.presentation.rows import Rows
 
-__all__ = ["Jobs", "connected_in_time"]
 
 # Statements whose answers have figures of releases, and no values.
 _OF_RELEASES = (CreateRelease, RefreshRelease, CheckRelease, CheckExport, CheckSeries, ExportRelease)

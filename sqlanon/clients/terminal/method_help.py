@@ -16,8 +16,6 @@ from sqlanon.domain.values import written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Argument, Kind, arguments_of
 
-__all__ = ["argument_completions", "method_completions", "method_described", "methods_described"]
-
 _NAMED = re.compile(r"\bMETHOD\s+(\w*)$", re.IGNORECASE)
 _OF_STREAM = re.compile(r"\bANONYMIZED\s+STREAM\b", re.IGNORECASE)
 _OPENED = re.compile(r"\bMETHOD\s+(\w+)\s*\((.*)$", re.IGNORECASE | re.DOTALL)

@@ -8,8 +8,6 @@ from sqlanon.domain.values import written
 from sqlanon.sql.questions.header import Parameter
 from sqlanon.sql.questions.load import Question, model_names, questions_of
 
-__all__ = ["MODELS", "model_described"]
-
 MODELS = (*model_names(), *model_names("itemsets"))
 
 

@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "Database", "Engine", "Limit", "Quiet", "ReadOnly", "Releases", "SameFile", "Verbose"]
-
 Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file; created if missing.")]
 SameFile = Annotated[
     str | None, typer.Option("--database", "-d", metavar="FILE", help="The same, as the other commands call it.")

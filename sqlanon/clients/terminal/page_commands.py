@@ -12,9 +12,8 @@ from sqlanon.clients.terminal.exit_codes import answering
 from sqlanon.clients.terminal.options import AsJson, Quiet, ReadOnly, Verbose
 
 if TYPE_CHECKING:
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
 
-__all__ = ["policy", "report"]
 
 _File = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; replaced.")]
 _Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")]
@@ -34,7 +33,7 @@ def report(
     Its plots need the extra report. The page loads nothing from a network.
     """
     from sqlanon.clients.terminal.command_arguments import release_name
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.clients.terminal.report_file import write_report
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
@@ -56,7 +55,7 @@ def policy(
 
     The database is opened for reading only.
     """
-    from sqlanon.clients.terminal.presentation import Output
+    from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.clients.terminal.report_file import write_policy
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from threading import RLock, Timer
 from typing import TYPE_CHECKING
 
-from sqlanon.clients.terminal.presentation import Output
+from sqlanon.clients.terminal.presentation.output import Output
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Watch"]
 
 _SECONDS_BEFORE_LIVE_LINE = 1.0
 

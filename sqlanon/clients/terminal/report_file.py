@@ -9,8 +9,6 @@ from typing import Any
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 
-__all__ = ["new_for_its_owner", "require_other_file", "write_policy", "write_report"]
-
 # What DuckDB writes beside a database: a log that is replaced holds all that was committed since the last checkpoint.
 _BESIDE = ("", ".wal", ".tmp")
 

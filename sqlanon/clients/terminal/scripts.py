@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sqlanon.clients.terminal.presentation import Output, Rows
+from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.presentation.proposals import show_advice, show_definitions, show_profile
+from sqlanon.clients.terminal.presentation.rows import Rows
 from sqlanon.clients.terminal.progress import Watch
 from sqlanon.clients.terminal.signals import interrupting, stop_of
 from sqlanon.domain.identifiers import fold
@@ -33,8 +34,6 @@ from sqlanon.statements.releases.explain_release import ExplainRelease
 from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.statements.releases.refresh_release import RefreshRelease
 from sqlanon.syntax.wording import UNPAIRED
-
-__all__ = ["Answered", "ScriptRun", "as_sqlanon_error", "report"]
 
 Answered = Callable[[Statement, Rows], None]
 

@@ -16,7 +16,7 @@ from sqlanon.clients.terminal.completion import RELATED, STATEMENTS, StatementCo
 from sqlanon.clients.terminal.history import StatementHistory, history_file
 from sqlanon.clients.terminal.method_help import method_described, methods_described
 from sqlanon.clients.terminal.model_help import MODELS, model_described
-from sqlanon.clients.terminal.presentation import MODES, Output
+from sqlanon.clients.terminal.presentation.output import MODES, Output
 from sqlanon.clients.terminal.scripts import ScriptRun
 from sqlanon.clients.terminal.signals import stop_of
 from sqlanon.domain.identifiers import nearest
@@ -28,7 +28,6 @@ from sqlanon.syntax.script import is_complete
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
-__all__ = ["Shell", "interact", "read_piped", "run_shell"]
 
 _PROMPT, _CONTINUED = "sqlanon> ", "    ...> "
 # The catalog's own tables, views and macros stand in the schema anon.

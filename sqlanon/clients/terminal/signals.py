@@ -14,8 +14,6 @@ from threading import Thread
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["Stopped", "interrupting", "stop_of", "stopping"]
-
 _WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
 
 

@@ -36,20 +36,6 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.labels import published_value
 
-__all__ = [
-    "drawn_rows",
-    "groups",
-    "is_of_value",
-    "numbers_of",
-    "rows_in_slots",
-    "slot_of",
-    "sorted_rows",
-    "starts",
-    "value_codes",
-    "value_counts",
-    "value_counts_of_all",
-]
-
 
 def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
     """value, n, code: the values of a sensitive attribute, NULL among them, with their rows, numbered from 1."""

@@ -33,8 +33,6 @@ from sqlanon.sql.classes.requirement import by_attribute
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.ask import BoundRequirement, bind_requirement, least_rows
 
-__all__ = ["Dealing"]
-
 
 class Dealing:
     """The rows of a policy's source, with the values of their sensitive attributes numbered.

@@ -19,8 +19,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, cast, descending, infix, order_by, up_to_here, window
 from sqlanon.sql.build.names import alias, column, relation
 
-__all__ = ["Shortfall", "shortfall"]
-
 # Logarithms are rounded, as in the model's own text.
 _TOLERANCE = 1e-12
 

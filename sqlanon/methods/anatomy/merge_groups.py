@@ -22,19 +22,6 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.classes.rows import Rows
 
-__all__ = [
-    "all_numbers",
-    "bucket_numbers",
-    "class_rows",
-    "merged",
-    "rows_in_buckets",
-    "sizes",
-    "sizes_of_groups",
-    "slots",
-    "tally",
-    "whole_rows",
-]
-
 
 def slots(groups: str) -> exp.Select:
     """slot, base, chunk, chunks, first: every slot, a chunk and a bucket by itself; `first` is the bucket's first slot.

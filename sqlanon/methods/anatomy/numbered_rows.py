@@ -18,14 +18,6 @@ from sqlanon.sql.build.expressions import ascending, big, infix, order_by, same,
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.classes.rows import Rows
 
-__all__ = [
-    "class_values",
-    "drawn_buckets",
-    "rows_in_slots",
-    "slots",
-    "value_counts",
-]
-
 
 def value_counts(drawn_rows: str, draw: str) -> exp.Select:
     """region, code, n, draw: how many rows of each region have each value of the first attribute, each with a draw."""

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from sqlanon.domain.counts import counted
 from sqlanon.methods.anatomy.choice import Bucketization
 
-__all__ = ["dealt_out"]
-
 
 def dealt_out(bucketization: Bucketization) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): into how many buckets the rows are dealt out."""

@@ -25,15 +25,6 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery
 
-__all__ = [
-    "bucketized",
-    "differing",
-    "misplaced",
-    "out_of_order",
-    "out_of_place",
-    "unequal",
-]
-
 Relation = exp.Table | exp.Subquery
 
 

@@ -14,8 +14,6 @@ from sqlanon.methods.anatomy.tables import (
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS
 from sqlanon.sql.classes.buckets import BucketValues
 
-__all__ = ["out_of_order", "unequal_buckets"]
-
 # The tables of a release by the part of their names that follows the release's.
 Sources = Mapping[str, exp.Table | exp.Subquery]
 

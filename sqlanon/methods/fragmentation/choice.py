@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Fragmented"]
-
 
 @dataclass(frozen=True)
 class Fragmented:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["EXACT_UNITS", "Colouring", "coloured"]
-
 # With at most this many units, every colouring that could be better is examined.
 EXACT_UNITS = 16
 

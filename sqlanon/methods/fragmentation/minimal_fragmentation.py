@@ -15,9 +15,7 @@ from dataclasses import dataclass
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.errors import PolicyError
-from sqlanon.methods.fragmentation.colouring import EXACT_UNITS, Colouring, coloured
-
-__all__ = ["EXACT_UNITS", "Fragmentation", "broken", "fragmentation", "require_correct"]
+from sqlanon.methods.fragmentation.colouring import Colouring, coloured
 
 _Sets = Sequence[Sequence[str]]
 

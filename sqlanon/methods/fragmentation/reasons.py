@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 from sqlanon.methods.fragmentation.choice import Fragmented
 
-__all__ = ["kept_apart"]
-
 
 def kept_apart(choice: Fragmented) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): which columns are published together, and how loosely fragments are associated."""

@@ -26,20 +26,6 @@ from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
-__all__ = [
-    "ASSOCIATION",
-    "GROUP",
-    "apart",
-    "association_columns",
-    "group_column",
-    "hides_numbers",
-    "numbered_rows",
-    "published_names",
-    "require_free_tables",
-    "source_rows",
-    "values_of",
-]
-
 # The names of the column and of the table that a loose association adds.
 GROUP = "group_id"
 ASSOCIATION = "association"

@@ -20,8 +20,6 @@ from sqlanon.methods.fragmentation.minimal_fragmentation import broken
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP
 from sqlanon.sql.build import functions as f
 
-__all__ = ["FIGURES", "FRAGMENTATION", "K_LOOSENESS", "LEFT_OUT", "kept_apart", "loosely_associated"]
-
 FRAGMENTATION = "fragmentation"
 K_LOOSENESS = "k_looseness"
 LEFT_OUT = "left_out"

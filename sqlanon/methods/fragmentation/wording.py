@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sqlanon.domain.reading import Reading
 
-__all__ = ["FRAGMENT_TABLES", "LOOSE_TABLES", "PUBLISHED"]
-
 # How the columns of each table are read: those of a fragment, of one with groups, and of the association.
 FRAGMENT_TABLES = ((Reading.BUCKET_VALUE,),)
 LOOSE_TABLES = ((Reading.BUCKET_VALUE, Reading.GROUP), (Reading.LINK,))

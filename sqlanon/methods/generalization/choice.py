@@ -7,8 +7,6 @@ from fractions import Fraction
 
 from sqlanon.domain.choice import Searched
 
-__all__ = ["Generalization", "Round"]
-
 
 @dataclass(frozen=True)
 class Round:

@@ -28,7 +28,6 @@ from sqlanon.sql.classes.requirement import projections
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["why"]
 
 # How many nodes that could lose less are named; how many nodes of a lattice are ranked for that; how many times, and
 # how many at once, the first of these are looked at, until enough are found that may not be published.

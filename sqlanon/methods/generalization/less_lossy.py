@@ -13,8 +13,6 @@ from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
 
-__all__ = ["less_lossy"]
-
 _TOGETHER = 64
 
 

@@ -14,8 +14,6 @@ from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task
 from sqlanon.sql.classes.guard import needs_rounds
 
-__all__ = ["Look", "Seen"]
-
 # A node that was looked at, and the smallest class of each requirement that it violates.
 Seen = tuple[ExaminedNode, tuple[Key, ...]]
 

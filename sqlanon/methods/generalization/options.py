@@ -8,8 +8,6 @@ from decimal import Decimal
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.lattice.losses import LOSSES
 
-__all__ = ["Options"]
-
 RECODINGS = ("global", "local")
 
 

@@ -12,8 +12,6 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.classes.requirement import relation_names
 
-__all__ = ["common_values"]
-
 
 def common_values(task: Task, nodes: Nodes, node: Node) -> tuple[CommonValue, ...]:
     """How frequent a value is among the rows left out, for each sensitive attribute that a requirement is about."""

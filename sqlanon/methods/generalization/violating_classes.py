@@ -18,8 +18,6 @@ from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.requirement import relation_names
 from sqlanon.sql.questions.ask import BoundRequirement
 
-__all__ = ["Key", "Label", "labels", "violated"]
-
 # A class as the words of its key.
 Key = tuple[int, ...]
 

@@ -15,8 +15,6 @@ from sqlanon.errors import InternalError
 from sqlanon.methods.itemsets.item_tree import ItemTree
 from sqlanon.methods.itemsets.supports import Labelled, Reached
 
-__all__ = ["apriori", "least_lossy"]
-
 
 def apriori(
     tree: ItemTree, labelled: Labelled, least: Sequence[int], watching: Watching | None = None

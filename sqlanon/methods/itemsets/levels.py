@@ -8,8 +8,6 @@ from sqlanon.errors import InternalError
 from sqlanon.methods.itemsets.item_tree import ItemTree
 from sqlanon.methods.itemsets.supports import Labelled
 
-__all__ = ["least_level"]
-
 
 def least_level(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[frozenset[int], int]:
     """The cut of the least level under which no set is rare, and the level; `labelled` then has its labels.

@@ -20,8 +20,6 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
 
-__all__ = ["CodedLists", "coded_lists", "column_name", "list_attribute", "required_lists"]
-
 
 @dataclass(frozen=True)
 class CodedLists:

@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterator
 from sqlanon.domain.counts import counted
 from sqlanon.methods.itemsets.item_tree import ItemTree
 
-__all__ = ["of_one_label"]
-
 _LESS_REQUIRED = "give a hierarchy with labels between items and *, or require a smaller m or k"
 
 

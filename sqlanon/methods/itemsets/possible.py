@@ -13,8 +13,6 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build.names import literal
 from sqlanon.sql.build.sql_files import query_file, reading
 
-__all__ = ["require_enough", "require_told_apart"]
-
 
 def require_enough(task: Task, rows: str, labelled: str, enough: int) -> None:
     """Raises PrivacyViolation for classes that have too few rows, or too few lists with items among them."""

@@ -15,8 +15,6 @@ from sqlanon.sql.build.names import alias, column, literal, parameter, relation
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.itemsets import counted_sets
 
-__all__ = ["Labelled", "Reached", "code_table"]
-
 # The heights at which lists first lie below nodes, NULL for none of those that are told apart, and how many lists do.
 Reached = Sequence[tuple[tuple[int | None, ...], int]]
 

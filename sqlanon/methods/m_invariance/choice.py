@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Invariant"]
-
 
 @dataclass(frozen=True)
 class Invariant:

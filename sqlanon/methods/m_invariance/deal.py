@@ -45,8 +45,6 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import published_value
 
-__all__ = ["Deal"]
-
 
 @dataclass(frozen=True)
 class Deal:

@@ -33,8 +33,6 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-__all__ = ["NearClasses", "position_name"]
-
 # Variances that differ by less, in proportion, are taken for one: in another order the same numbers add up to another.
 _ALIKE = 1e-9
 

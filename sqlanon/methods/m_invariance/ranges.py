@@ -25,8 +25,6 @@ from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
 from sqlanon.sql.release.region_rows import high_name, label_name, low_name
 
-__all__ = ["RANGE_ROWS", "ROWS", "Ranges", "ranges_of", "ranges_table"]
-
 # The name of the table.
 ROWS = "rows"
 # How its columns are read.

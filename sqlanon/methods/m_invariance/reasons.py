@@ -8,8 +8,6 @@ from sqlanon.domain.counts import counted
 from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.shared.wording import loss_text
 
-__all__ = ["dealt_out"]
-
 
 def dealt_out(choice: Invariant) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): whose values to choose from stay, and how many counterfeits that takes."""

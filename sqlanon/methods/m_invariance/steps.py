@@ -9,8 +9,6 @@ from sqlglot import exp
 from sqlanon.sql.build.names import literal
 from sqlanon.sql.build.sql_files import query_file, reading
 
-__all__ = ["step"]
-
 
 def step(name: str, tables: Mapping[str, str | exp.Query], m: int | None = None) -> exp.Query:
     """One of the queries under sql/m_invariance/ that reads these tables."""

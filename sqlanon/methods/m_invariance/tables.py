@@ -18,8 +18,6 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
-__all__ = ["COUNTERFEITS", "COUNTERFEIT_TABLE", "invariant_tables"]
-
 # How the columns of the table of counterfeits are read.
 COUNTERFEIT_TABLE = (Reading.BUCKET, Reading.COUNTERFEITS)
 

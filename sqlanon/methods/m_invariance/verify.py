@@ -17,8 +17,6 @@ from sqlanon.sql.build.expressions import big, entry, is_null
 from sqlanon.sql.build.names import alias, column, literal
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 
-__all__ = ["UNIQUE", "verified_buckets", "verified_ranges"]
-
 UNIQUE = "m_uniqueness"
 _MISFIT = "some buckets have other numbers of counterfeits than are stated"
 

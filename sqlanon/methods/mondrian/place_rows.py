@@ -15,8 +15,6 @@ from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.region_rows import ENDS, Placed
 
-__all__ = ["place_rows", "readings_of"]
-
 
 def place_rows(engine: Engine, policy: BoundPolicy, partition: Partition, scratch: Scratch, *, live: bool) -> Placed:
     """What the release reads of the regions, in temporary tables.

@@ -8,8 +8,6 @@ from sqlanon.domain.counts import counted
 from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.wording import loss_text
 
-__all__ = ["cut_up"]
-
 
 def cut_up(partition: Partition) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): into how many regions the rows are cut, and at what loss."""

@@ -24,7 +24,6 @@ from sqlanon.sql.cells.key_layout import KeyLayout
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DEFINITION", "NAME", "RelatedLoss"]
 
 NAME = "granularity_loss_of_tables"
 DEFINITION = (

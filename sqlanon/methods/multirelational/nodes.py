@@ -23,8 +23,6 @@ from sqlanon.sql.classes.requirement import relation_names, subjects
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.questions.known import Known, by_known
 
-__all__ = ["RelatedNodes"]
-
 
 class RelatedNodes:
     """The nodes from the lowest levels up, at each of which at most `limit` people may be left out."""

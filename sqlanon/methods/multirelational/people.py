@@ -29,8 +29,6 @@ from sqlanon.sql.classes.related import PeopleTable, known_profile, rows_of_peop
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.known import Known
 
-__all__ = ["PERSON", "CodedTable", "People"]
-
 PERSON = "person"
 # With this many combinations a person has a million sets of them.
 # The column of tables of one attribute.

@@ -27,8 +27,6 @@ from sqlanon.sql.cells.label_codes import label_at, shown_at
 from sqlanon.sql.cells.labels import generalized, published_value, stored_labels
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
-__all__ = ["published_names", "tables_of"]
-
 # Types of which no two values that are equal are written in two ways.
 _ONE_SPELLING = (
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),

@@ -16,8 +16,6 @@ from sqlanon.sql.build.expressions import named
 from sqlanon.sql.build.names import column
 from sqlanon.sql.build.queries import anti_join, select
 
-__all__ = ["structure_of"]
-
 
 def structure_of(published: PublishedTables) -> Structure:
     """How the tables do not fit together, if they do not; their rows are counted while they are made."""

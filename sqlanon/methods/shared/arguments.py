@@ -19,18 +19,6 @@ from sqlanon.errors import PolicyError, about
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = [
-    "Argument",
-    "Kind",
-    "argument",
-    "arguments_of",
-    "called",
-    "example_of",
-    "given_or_default",
-    "parsed",
-    "required",
-    "with_names",
-]
 
 _Options = TypeVar("_Options", bound="DataclassInstance")
 _KEY = "argument"

@@ -23,20 +23,6 @@ from sqlanon.sql.cells.labels import passed
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
 
-__all__ = [
-    "BUCKETS",
-    "BUCKET_TABLES",
-    "QUASI_IDENTIFIERS",
-    "bucket_names",
-    "carried",
-    "carried_name",
-    "code_name",
-    "require_names",
-    "rows_table",
-    "sensitive_names",
-    "values_table",
-]
-
 # The names of the tables.
 QUASI_IDENTIFIERS = "qi"
 _SENSITIVE = "sensitive"

@@ -8,8 +8,6 @@ from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import Codes
 from sqlanon.sql.cells.key_layout import KeyLayout
 
-__all__ = ["Cells"]
-
 
 @dataclass(frozen=True)
 class Cells:

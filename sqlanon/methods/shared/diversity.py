@@ -9,8 +9,6 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import Value
 from sqlanon.methods.shared.arguments import Kind, argument
 
-__all__ = ["VARIANTS", "Diversity", "promised_diversity"]
-
 VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
 
 

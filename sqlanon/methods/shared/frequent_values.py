@@ -11,8 +11,6 @@ from sqlanon.methods.shared.frequent_values_sql import most_frequent
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.questions.ask import BoundRequirement
 
-__all__ = ["NAMED_FROM", "Frequent", "frequent", "shortened", "too_frequent_in"]
-
 _LONGEST = 60
 # A value that fewer rows have would tell of a single row.
 NAMED_FROM = 2

@@ -12,8 +12,6 @@ from sqlanon.sql.build.expressions import as_text, ascending, descending, window
 from sqlanon.sql.build.names import alias, column
 from sqlanon.sql.cells.labels import published_value
 
-__all__ = ["most_frequent"]
-
 
 def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Select:
     """n, rows, text_0, ...: the rows of the most frequent value, or of several columns' together, and of all; its text.

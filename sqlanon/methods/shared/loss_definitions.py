@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["DEFINITIONS", "GRANULARITY_LOSS"]
-
 GRANULARITY_LOSS = (
     "granularity loss: a value that is shown by a label costs (n - 1) / (N - 1), where n of the N values of its "
     "column, the leaves of its hierarchy, lie below the label, a suppressed row 1 in each quasi-identifier; the mean "

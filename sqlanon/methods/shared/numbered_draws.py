@@ -15,8 +15,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, big, infix, order_by, same, up_to_here, window
 from sqlanon.sql.build.names import alias, column, relation
 
-__all__ = ["beginning", "draws_alike", "numbered", "numbers_before"]
-
 # A draw is a text of hexadecimal digits: there are 4096 beginnings.
 _DIGITS = 3
 

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from sqlanon.domain.report import Assumption
 
-__all__ = ["of_buckets", "of_groups"]
-
 
 def of_buckets(sensitive: Sequence[str]) -> Assumption:
     """What is assumed where the values of these columns are dealt out in buckets."""

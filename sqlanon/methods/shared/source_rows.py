@@ -9,8 +9,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import relation
 
-__all__ = ["rows_of_source"]
-
 
 def rows_of_source(engine: Engine, policy: BoundPolicy) -> int:
     """The rows of the source as it was bound, counted for themselves."""

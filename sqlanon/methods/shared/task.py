@@ -17,8 +17,6 @@ from sqlanon.sources.joins.join import Join
 from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sql.questions.ask import BoundRequirement
 
-__all__ = ["Task"]
-
 
 @dataclass(frozen=True)
 class Task:

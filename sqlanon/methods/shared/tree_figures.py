@@ -9,8 +9,6 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.sql.cells.cells import tree_summaries
 
-__all__ = ["TreeFigures", "figures_of"]
-
 
 @dataclass(frozen=True)
 class TreeFigures:

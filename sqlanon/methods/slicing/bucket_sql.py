@@ -23,17 +23,6 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.cells import row_number
 
-__all__ = [
-    "bucket_numbers",
-    "dealt_at_random",
-    "in_slots",
-    "merged",
-    "points_by_number",
-    "rows_at_random",
-    "sizes",
-    "slots",
-]
-
 
 def bucket_numbers(points: str, draw: str) -> exp.Select:
     """region, bucket, rows: the regions of the points, with numbers from 1 in an order that was drawn."""

@@ -8,8 +8,6 @@ from fractions import Fraction
 
 from sqlanon.methods.slicing.column_regions import ColumnRegions
 
-__all__ = ["Sliced"]
-
 
 @dataclass(frozen=True)
 class Sliced:

@@ -28,8 +28,6 @@ from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.region_rows import label_name
 
-__all__ = ["ColumnRegions", "column_regions", "least_repeated"]
-
 
 @dataclass(frozen=True)
 class ColumnRegions:

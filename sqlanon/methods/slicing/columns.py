@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from sqlanon.methods.slicing.correlation import Correlations
 from sqlanon.methods.slicing.medoids import Clustering, medoids, nearest
 
-__all__ = ["INFEASIBLE", "FoundColumns", "correlation_with", "found_columns"]
-
 INFEASIBLE = "with it in the sensitive column the whole table as one bucket does not meet the requirements"
 # Correlations that are equal to so many digits are taken for equal.
 _DIGITS = 9

@@ -22,8 +22,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import case, cast, infix, is_not_null, named, total, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-__all__ = ["Correlations", "mean_square_contingency"]
-
 # Sums of doubles depend on the order of their parts, which threads decide: so many digits do not.
 _DIGITS = 12
 

@@ -25,8 +25,6 @@ from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.questions.ask import bind_requirement
 
-__all__ = ["Slice", "column_names", "joined_tuples", "with_fakes"]
-
 # The rows of one column, the column with the bucket, and those with the values.
 Slice = tuple[exp.Table | exp.Subquery, str, Sequence[str]]
 

@@ -24,8 +24,6 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
-__all__ = ["BUCKETS", "beside", "is_feasible", "require_feasible"]
-
 # How Mondrian cuts buckets: values are published as they are.
 BUCKETS = Options(publish="none")
 

@@ -19,8 +19,6 @@ from sqlanon.sql.build.names import alias, column, literal
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.cells.value_ranks import is_number
 
-__all__ = ["Code", "code_of"]
-
 # The type of codes is that of hashes. The intervals' are numbered from _FIRST.
 _TYPE = "UBIGINT"
 _NULL, _INFINITE, _MINUS_INFINITE, _NAN, _FIRST = range(5)

@@ -17,17 +17,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, infix, paren, same, total, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-__all__ = [
-    "TOLERANCE",
-    "MatchingColumns",
-    "candidates",
-    "greatest",
-    "matched_regions",
-    "matches",
-    "tuples",
-    "violating",
-]
-
 # Shares are sums of quotients of whole numbers, in floating point.
 TOLERANCE = 1e-9
 

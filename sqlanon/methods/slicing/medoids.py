@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from sqlanon.methods.slicing.sizes import sizes
 
-__all__ = ["Clustering", "medoids", "nearest"]
-
 # Distances are added up as whole numbers of the 12th digit. They are compared to the 9th: what makes sums equal that
 # are equal in fractions, such as three thirds and two halves.
 _UNITS = 10**12

@@ -9,8 +9,6 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Role
 from sqlanon.errors import PolicyError
 
-__all__ = ["each_apart", "named_columns", "require_apart"]
-
 Columns = tuple[tuple[str, ...], ...]
 
 

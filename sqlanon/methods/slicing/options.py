@@ -11,16 +11,6 @@ from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.diversity import Diversity
 from sqlanon.methods.slicing.sizes import sizes
 
-__all__ = [
-    "DEFAULT_COLUMNS",
-    "DEFAULT_INTERVALS",
-    "Options",
-    "is_matched",
-    "is_wide",
-    "require_fitting",
-    "require_together",
-]
-
 DEFAULT_COLUMNS = 2
 DEFAULT_INTERVALS = 10
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from sqlanon.domain.counts import counted
 from sqlanon.methods.slicing.choice import Sliced
 
-__all__ = ["sliced_up"]
-
 
 def sliced_up(choice: Sliced) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): the columns and why, and into how many buckets the rows are put."""

@@ -24,8 +24,6 @@ from sqlanon.sql.classes.requirement import relation_names
 from sqlanon.sql.classes.rows import Rows, class_label
 from sqlanon.sql.questions.ask import BoundRequirement
 
-__all__ = ["BucketedRows", "Parts", "violating_buckets"]
-
 Parts = Mapping[str, Sequence[str]]
 
 

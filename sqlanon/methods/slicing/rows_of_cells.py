@@ -14,8 +14,6 @@ from sqlanon.sql.build.names import relation
 from sqlanon.sql.cells.cells import codes
 from sqlanon.sql.cells.decoded_cells import CodedColumn, decoded_cells
 
-__all__ = ["rows_of_cells"]
-
 
 def rows_of_cells(task: Task) -> tuple[exp.Table, list[BoundAttribute]]:
     """A temporary table of the published attributes by cell, with its rows in `n`, and the attributes as it has them.

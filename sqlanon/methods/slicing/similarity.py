@@ -29,8 +29,6 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, relation
 
-__all__ = ["equal_ratings"]
-
 
 def equal_ratings(
     engine: Engine, scratch: Scratch, long_table: LongTable, bounds: Sequence[BoundAttribute]

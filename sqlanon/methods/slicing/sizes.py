@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from sqlanon.domain.adjustable import Adjustable
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES
 
-__all__ = ["Sizes", "sizes"]
-
 
 @dataclass(frozen=True)
 class Sizes:

@@ -14,8 +14,6 @@ from sqlanon.sql.build.expressions import big, identical, infix, paren, same
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.labels import published_value
 
-__all__ = ["drawn_regions", "drawn_rows", "rows_in_regions", "rows_in_slots", "rows_of_slots", "value_name"]
-
 
 def value_name(index: int) -> str:
     """The column with a row's value of the published attribute at this index."""

@@ -26,8 +26,6 @@ from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sql.release.region_rows import label_name
 
-__all__ = ["carried_columns", "coded_columns", "require_names", "sliced", "table_names", "unequal"]
-
 _BUCKET_COLUMN = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
 
 

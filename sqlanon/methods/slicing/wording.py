@@ -9,8 +9,6 @@ from sqlanon.methods.base import Figure, Wording
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.slicing.options import Options
 
-__all__ = ["FAKES", "FIGURES", "MATCHING", "REPEATED", "certificate_wording"]
-
 # A table for each column, with its rows' buckets.
 _TABLES = ((Reading.BUCKET, Reading.BUCKET_VALUE, Reading.BUCKET_RANGE),)
 _PUBLISHED = (

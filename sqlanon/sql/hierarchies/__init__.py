@@ -6,7 +6,3 @@ between; `*` is added where they are used.
 """
 
 from __future__ import annotations
-
-from sqlanon.sql.hierarchies.base import Builder, Check, Functional, Stored, builder, functional, stored
-
-__all__ = ["Builder", "Check", "Functional", "Stored", "builder", "functional", "stored"]

@@ -5,8 +5,3 @@ carries results only. Colours appear on a terminal and nowhere else; NO_COLOR tu
 """
 
 from __future__ import annotations
-
-from sqlanon.clients.terminal.presentation.output import MODES, Output
-from sqlanon.clients.terminal.presentation.rows import Rows, cell_text, json_value, one_line
-
-__all__ = ["MODES", "Output", "Rows", "cell_text", "json_value", "one_line"]

@@ -16,7 +16,6 @@ from sqlanon.errors import InternalError, Position, SqlanonError
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["MODES", "Output"]
 
 MODES = ("table", "markdown", "json")
 

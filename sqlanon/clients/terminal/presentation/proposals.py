@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.presentation.rows import Rows
 
-__all__ = ["show_advice", "show_definitions", "show_profile"]
-
 # Lines of comments are as wide as a terminal is at least.
 _COMMENT_WIDTH = 76
 # What a statement's reason says of all of them.

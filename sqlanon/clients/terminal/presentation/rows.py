@@ -8,8 +8,6 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-__all__ = ["Rows", "cell_text", "json_value", "one_line"]
-
 
 @dataclass(frozen=True)
 class Rows:

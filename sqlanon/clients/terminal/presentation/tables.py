@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["draw_folded", "draw_table", "fits", "markdown_table"]
 
 _MAX_CELL_WIDTH = 48
 _MIN_COLUMNS = 2

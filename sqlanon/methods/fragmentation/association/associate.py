@@ -32,8 +32,6 @@ from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import relation
 
-__all__ = ["Association", "Grouping", "associate", "covered", "keys_of", "promised"]
-
 
 @dataclass(frozen=True)
 class Grouping:

@@ -37,8 +37,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import column, relation
 
-__all__ = ["associate_drawn"]
-
 # Numbers that are drawn here are below this one.
 _TURN_LIMIT = 2**62
 

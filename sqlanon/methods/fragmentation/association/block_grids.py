@@ -24,29 +24,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import added, ascending, infix, order_by, paren, same, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-__all__ = [
-    "ROW_NUMBER",
-    "Grid",
-    "association_rows",
-    "block_numbers",
-    "differing",
-    "draws",
-    "exchanged",
-    "fragment_rows",
-    "grid",
-    "group_columns",
-    "group_name",
-    "grouped",
-    "in_order",
-    "key_name",
-    "located",
-    "numbered_rows",
-    "own_rows",
-    "renumbered",
-    "row_index",
-    "value_name",
-]
-
 # The column that every stored table has, with the number of the row.
 ROW_NUMBER = "rowid"
 

@@ -17,8 +17,6 @@ from sqlanon.sql.build.ddl import drop
 from sqlanon.sql.build.expressions import is_not_null, is_null
 from sqlanon.sql.build.names import column, relation
 
-__all__ = ["Blocks"]
-
 # Near rows are looked for in a chunk: the rows of a few blocks at first, of several times more each time that fails.
 _FIRST_CHUNK_BLOCKS = 4
 _CHUNK_GROWTH = 4

@@ -15,8 +15,6 @@ from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-__all__ = ["Dealt", "Wanted", "deal"]
-
 # Dealing again ends once at most one row in a thousand is left out beyond those that must be.
 _ROWS_PER_LEFT_ROW = 1_000
 # More rows than these are not dealt again.

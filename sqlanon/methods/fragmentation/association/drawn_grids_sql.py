@@ -15,17 +15,6 @@ from sqlanon.methods.shared.numbered_draws import beginning
 from sqlanon.sql.build.expressions import big, is_not_null, is_null, same, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-__all__ = [
-    "Round",
-    "block_numbers",
-    "draw_name",
-    "drawn_blocks",
-    "grouped_rows",
-    "in_blocks",
-    "in_no_block",
-    "moved_rows",
-]
-
 
 @dataclass(frozen=True)
 class Round:

@@ -37,30 +37,6 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-__all__ = [
-    "DRAW_LIMIT",
-    "alike_blocks",
-    "all_blocks",
-    "beginnings",
-    "blocks_of",
-    "candidates",
-    "counts_of",
-    "dealt_rows",
-    "divided",
-    "drawn_rows",
-    "key_counts",
-    "keyed",
-    "no_beginnings",
-    "no_candidates",
-    "numbered_tuples",
-    "remaining",
-    "rows_dealt_again",
-    "starts_of",
-    "tuples",
-    "with_others",
-    "without_names",
-]
-
 # A draw is a text of hexadecimal digits, the first eight of which are a number below this.
 _NUMBER_DIGITS = 8
 DRAW_LIMIT = 16**_NUMBER_DIGITS

@@ -37,23 +37,6 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step, with_steps
 
-__all__ = [
-    "ALONE",
-    "all_keys",
-    "counts",
-    "dissolved",
-    "filled_blocks",
-    "no_blocks",
-    "pooled",
-    "possible",
-    "possible_of",
-    "row_columns",
-    "rows_of_blocks",
-    "some_blocks",
-    "sorted_rows",
-    "starts",
-]
-
 # The value under which rows that share their value with no other are counted together; they differ all the same.
 ALONE = 0
 

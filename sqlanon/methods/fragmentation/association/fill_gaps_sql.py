@@ -12,8 +12,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, is_not_null, paren, same, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-__all__ = ["clashing", "emptiest", "filled", "full", "open_blocks", "proposed"]
-
 
 def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Select:
     """row, block: the rows of blocks that are like another one in one of these keys; one of each such set stays."""

@@ -17,8 +17,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import if_, total
 from sqlanon.sql.build.names import alias, column, literal
 
-__all__ = ["alike_in_block", "groups_of", "linked_blocks", "repeated"]
-
 
 def groups_of(fragment: PublishedFragment) -> exp.Select:
     """How many rows of a fragment have a group, and how many there are; the least group and the greatest, and the rows

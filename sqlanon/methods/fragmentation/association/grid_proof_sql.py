@@ -22,8 +22,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import digest, if_, infix, window
 from sqlanon.sql.build.names import alias, column
 
-__all__ = ["association_bounds", "broken_grids", "broken_groups"]
-
 
 def association_bounds(published: PublishedAssociation) -> exp.Select:
     """How many rows there are, and of each fragment's groups the rows with a number, the least and the greatest."""

@@ -13,8 +13,6 @@ from sqlanon.methods.fragmentation.association import left_out_sql
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 
-__all__ = ["Lacking", "lacking", "preferred"]
-
 
 @dataclass(frozen=True)
 class Lacking:

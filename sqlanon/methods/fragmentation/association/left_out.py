@@ -18,8 +18,6 @@ from sqlanon.methods.fragmentation.association.lacking_values import lacking, pr
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 
-__all__ = ["Keys", "choose", "limits_of_draws", "most_alike", "set_aside", "with_dissolved"]
-
 # The numbers of blocks that the first statement tries.
 _FIRST_TRIED = 256
 # How many times more the next one tries.

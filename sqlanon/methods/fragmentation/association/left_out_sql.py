@@ -35,22 +35,6 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.steps import Step, with_steps
 
-__all__ = [
-    "alike",
-    "allowed",
-    "candidates",
-    "enough",
-    "excess",
-    "first_blocks",
-    "frequencies",
-    "full_values",
-    "holding",
-    "most_alike",
-    "nothing",
-    "picked",
-    "preferred",
-]
-
 
 def frequencies(counts: str) -> exp.Select:
     """n, values: how many values of a key have n rows, from the rows of each; rows alone have a value each."""

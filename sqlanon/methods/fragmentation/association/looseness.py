@@ -17,8 +17,6 @@ from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAss
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column
 
-__all__ = ["Looseness", "PairLooseness", "looseness"]
-
 
 @dataclass(frozen=True)
 class PairLooseness:

@@ -16,17 +16,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import identical
 from sqlanon.sql.build.names import alias, column, literal
 
-__all__ = [
-    "PublishedAssociation",
-    "PublishedFragment",
-    "alike_in_group",
-    "alike_in_linked",
-    "linked_values",
-    "repeated_pairs",
-    "smallest_group",
-    "unmatched",
-]
-
 
 @dataclass(frozen=True)
 class PublishedFragment:

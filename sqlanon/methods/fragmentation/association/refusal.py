@@ -12,8 +12,6 @@ from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.fragmentation.association.associate import Association
 from sqlanon.methods.fragmentation.association.block_grids import grid
 
-__all__ = ["refusal"]
-
 # How many smaller k are tried, from the largest on that each key by itself could have.
 _MAX_TRIED_K = 256
 

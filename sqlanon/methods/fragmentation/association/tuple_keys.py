@@ -11,8 +11,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import added, big, digest, identical, paren, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 
-__all__ = ["MOST_NEAR", "keyed", "numbered", "repeated", "spread"]
-
 # The bits that a column has at most along a curve through several columns.
 _MOST_BITS = 20
 # The bits that all these columns have together: with more columns than bits, the last ones have none.

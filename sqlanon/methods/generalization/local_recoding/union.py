@@ -23,7 +23,8 @@ from sqlanon.methods.generalization.local_recoding.union_sql import (
     withheld_classes,
 )
 from sqlanon.methods.shared.cells import Cells
-from sqlanon.methods.shared.lattice.losses import LOSSES, AddsUp
+from sqlanon.methods.shared.lattice.losses import LOSSES
+from sqlanon.methods.shared.lattice.losses.base import AddsUp
 from sqlanon.methods.shared.lattice.node_evaluator import batch_of, loss_of
 from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.task import Task

@@ -26,8 +26,6 @@ from sqlanon.sql.cells.cells import cells_beside, key_name
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
 from sqlanon.sql.classes.joined import counted_columns
 
-__all__ = ["JoinedNodes"]
-
 
 class JoinedNodes:
     """Asks nodes what their join with another release tells."""

@@ -13,7 +13,8 @@ from sqlanon.engines.base import RAISE_BOUND, TooManyRows
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.lattice.batch_sql import Batch
 from sqlanon.methods.shared.lattice.joined_nodes import JoinedNodes
-from sqlanon.methods.shared.lattice.losses import LOSSES, Loss, Setting
+from sqlanon.methods.shared.lattice.losses import LOSSES
+from sqlanon.methods.shared.lattice.losses.base import Loss, Setting
 from sqlanon.methods.shared.lattice.losses.loss_sql import with_node_tables
 from sqlanon.methods.shared.lattice.node_rows_sql import withheld, withheld_at_once
 from sqlanon.methods.shared.lattice.remaining import Node, Rank
@@ -27,8 +28,6 @@ from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.classes.guard import needs_rounds
 from sqlanon.sql.classes.requirement import projections
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
-
-__all__ = ["Nodes", "batch_of", "loss_of"]
 
 # Every excess is at most the rows of its class, but for what withholding cannot cure; each is rounded.
 _ROUNDING = 1.0

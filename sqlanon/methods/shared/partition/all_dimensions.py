@@ -17,8 +17,6 @@ from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.work_tables import Done, inserted, remade, rows_of
 from sqlanon.sql.build.names import parameter
 
-__all__ = ["AtOnce"]
-
 
 class AtOnce:
     """The statements of an attempt, each written once. The labels of the points are the regions, 0 to `labels` - 1."""

@@ -17,8 +17,6 @@ from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.requirement import relation_names, subjects
 
-__all__ = ["failing", "failing_candidates", "only_rows_count", "root_violations", "violating_regions"]
-
 
 def failing(cuts: Cuts, points: str, children: str) -> list[Step]:
     """Steps that end in `failing`, region: the regions of which a half violates a requirement."""

@@ -17,8 +17,6 @@ from sqlanon.sql.build.names import column, parameter, relation
 from sqlanon.sql.build.repeated import repeated
 from sqlanon.sql.build.steps import with_steps
 
-__all__ = ["InTurn"]
-
 
 class InTurn:
     """The statements of an attempt, each written once: the tables they read and make keep their names."""

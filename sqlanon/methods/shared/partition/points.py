@@ -20,8 +20,6 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.cells.cells import carried_code, key_name
 from sqlanon.sql.cells.key_layout import Field, KeyLayout
 
-__all__ = ["Points", "guard_name", "other_name", "part_name", "rank_of", "subject_name"]
-
 # The bits of a code that stands behind the number of a half in one BIGINT.
 _PART_BITS = 31
 

@@ -25,8 +25,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import or_zero
 from sqlanon.sql.build.names import column, relation
 
-__all__ = ["Partitioned", "partition"]
-
 
 @dataclass(frozen=True)
 class Partitioned:

@@ -38,8 +38,6 @@ from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 from sqlanon.sql.cells.value_ranks import by_value, first_name, is_numeric
 from sqlanon.sql.release.region_rows import box_name, high_name, label_name, low_name
 
-__all__ = ["labels_of_levels", "region_labels", "region_loss", "region_map"]
-
 # As many rows as BIGINT counts, each the greatest DOUBLE, add up to less than 2 ** _SCALE times it.
 _SCALE = 64
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sqlanon.domain.adjustable import Adjustable
 
-__all__ = ["Sizes", "sizes"]
-
 
 @dataclass(frozen=True)
 class Sizes:

@@ -38,8 +38,6 @@ from sqlanon.sql.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sql.classes.requirement import subjects
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
-__all__ = ["MOST_ATTRIBUTES", "Options", "Parts", "cuts_of", "fields_of", "points_of", "solve", "target_of"]
-
 # By a sensitive attribute, the columns that tell the classes of a region apart.
 Parts = Mapping[str, Sequence[str]]
 

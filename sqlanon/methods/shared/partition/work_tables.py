@@ -10,8 +10,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.repeated import RepeatedQuery, repeated
 
-__all__ = ["Done", "inserted", "remade", "rows_of"]
-
 
 @dataclass(frozen=True)
 class Done:

@@ -17,8 +17,6 @@ from sqlanon.methods.shared.lattice.types import Classes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["AverageClassSize"]
-
 
 class AverageClassSize:
     """(rows of the source / published classes) / k, where k is the least rows of a class that the policy's requirements

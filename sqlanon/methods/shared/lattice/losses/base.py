@@ -21,7 +21,6 @@ from sqlanon.methods.shared.lattice.types import Classes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["AddsUp", "Loss", "Setting", "additive", "losses_by_name"]
 
 # The least and the greatest integer that a NumPy int64 may hold with room for sums.
 _INT64 = (1 << 62) - 1

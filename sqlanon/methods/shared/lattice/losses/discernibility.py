@@ -17,8 +17,6 @@ from sqlanon.methods.shared.lattice.types import Classes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Discernibility"]
-
 
 class Discernibility:
     """A published row costs the rows of its class, a suppressed row those of the source.

@@ -31,8 +31,6 @@ from sqlanon.sql.cells.key_layout import Field
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["GranularityLoss"]
-
 
 class GranularityLoss:
     """A generalized value costs (leaves below it - 1) / (leaves - 1), a cell of a suppressed row 1.

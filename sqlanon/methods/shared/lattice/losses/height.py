@@ -16,8 +16,6 @@ from sqlanon.methods.shared.lattice.types import Classes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Height"]
-
 
 class Height:
     """The sum of the levels, whatever the rows: suppression costs nothing, and the policy's weights do not count.

@@ -12,17 +12,6 @@ from sqlanon.sql.build.expressions import cast, huge, if_, or_zero
 from sqlanon.sql.build.names import alias, column, parameter, relation
 from sqlanon.sql.cells.cells import rank_name
 
-__all__ = [
-    "huge_total",
-    "node_rows",
-    "occurring",
-    "published_of",
-    "rank_path",
-    "same_node",
-    "with_node_tables",
-    "withheld_of",
-]
-
 _NODE = "node"
 
 

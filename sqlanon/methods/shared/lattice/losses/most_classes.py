@@ -17,8 +17,6 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Labels"]
-
 
 class Labels:
     """For each attribute and level the labels that occur, and the sum of the squares of their rows.

@@ -48,7 +48,6 @@ from sqlanon.sql.cells.key_layout import Field, KeyLayout
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NonUniformEntropy"]
 
 # Logarithms to the base 2 are whole numbers of 2 ** -52, as exact as a DOUBLE holds those of counts: so their sums do
 # not depend on the order of the rows.

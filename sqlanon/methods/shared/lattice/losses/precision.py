@@ -17,8 +17,6 @@ from sqlanon.methods.shared.lattice.types import Classes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Precision"]
-
 
 class Precision:
     """A cell costs level / height, a cell of a suppressed row 1; the mean over all cells, weighted by attribute.
