@@ -17,11 +17,13 @@ from sqlglot import exp
 
 from sqlanon.catalog import exports, releases
 from sqlanon.catalog.snapshot import types_of
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.requests import ExportRequest
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import PrivacyViolation, SqlanonError, UserError, about
 from sqlanon.export.certificate import Evidence, Proof, certificate
 from sqlanon.export.certificate_format import Certificate, to_json
@@ -30,7 +32,6 @@ from sqlanon.export.destinations.choice import csv_fields, destination_of, requi
 from sqlanon.export.destinations.partition import published_partition
 from sqlanon.export.formats.base import ExportFile, Format, skipped_formats
 from sqlanon.export.layout import format_of
-from sqlanon.export.quasi_text import as_text, changed_types
 from sqlanon.export.signature import signed, signing_key
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, reopened, require_together, verify_file
@@ -39,6 +40,7 @@ from sqlanon.methods.registry import require_kept
 from sqlanon.release.existing.composition import others_of, warning
 from sqlanon.release.existing.content import fingerprint_of, has_fingerprint
 from sqlanon.release.existing.joined import of_recorded
+from sqlanon.sources.item_lists import is_list
 from sqlanon.sources.joins.requirements import bind_joined, of_join
 from sqlanon.sources.session_settings import is_writable, moments_in_utc
 from sqlanon.sql.build import functions as f
@@ -364,3 +366,46 @@ def _copy_files(engine: Engine, release: Release, folders: Sequence[Path]) -> No
             f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
             hint="create it again",
         )
+
+
+# EXPORT ... (TEXT true): quasi-identifiers as text, whatever their levels, so that files keep their types.
+
+# Their values are of the source's type at every level.
+_ENDS = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
+_TEXT, _TEXTS = "VARCHAR", "VARCHAR[]"
+
+
+def as_text(
+    file: ExportFile, rows: exp.Select, release: Release, policy: Policy, fragment: str | None
+) -> tuple[tuple[Column, ...], exp.Select]:
+    """Returns the columns of a file and its rows with every quasi-identifier as text, and lists as lists of texts."""
+    quasi = {fold(a.name) for a in policy.all_attributes if a.role is Role.QUASI_IDENTIFIER}
+    named = {
+        a.name for a in release.attributes_of(fragment) if fold(a.source or a.name) in quasi and a.reading not in _ENDS
+    }
+    columns = tuple(
+        (name, (_TEXTS if is_list(kind) else _TEXT) if name in named else kind) for name, kind in file.columns
+    )
+    outputs = [
+        alias(column(name) if kind == former else cast(column(name), kind), name)
+        for (name, kind), (_, former) in zip(columns, file.columns, strict=True)
+    ]
+    return columns, exp.select(*outputs).from_(rows.subquery("as_released"))
+
+
+def changed_types(former: Certificate | None, files: Sequence[ExportFile], *, fixed: bool) -> Iterator[str]:
+    """Says which columns have another type than in the export that is replaced, by its certificate.
+
+    `fixed` says that TEXT is asked for.
+    """
+    tables = former.all_tables if former else ()
+    types = {(table.name, column.name): column.type for table in tables for column in table.columns}
+    changed = [
+        f"{name} is {kind} and was {types[file.table, name]}"
+        for file in files
+        for name, kind in file.columns
+        if types.get((file.table, name), kind) != kind
+    ]
+    if changed:
+        advice = "" if fixed else "; EXPORT ... (TEXT true) writes quasi-identifiers as text each time"
+        yield f"columns have other types than in the export that this one replaces: {', '.join(changed)}{advice}"

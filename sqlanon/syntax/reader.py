@@ -2,17 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise, takewhile
+from typing import NamedTuple
 
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax.cursor import Cursor
-from sqlanon.syntax.lexer import Kind, Positions, Token, keyword_of
+from sqlanon.syntax.lexer import Kind, Positions, Token, keyword_of, tokens
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder, Placeholders
 from sqlanon.syntax.reserved import BEGIN, RESERVED
-from sqlanon.syntax.unquoted import begins_with_digit, goes_on
 from sqlanon.syntax.wording import UNPAIRED, described, either, literal, nearest_phrase, shortened
+
+
+class Cursor:
+    """Stands before a token of a text; behind the last one there are END tokens only."""
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self._text = text
+        self._tokens = [*tokens(text, start, end), Token(Kind.END, "", end, end)]
+        self._next = 0
+
+    def peek(self, ahead: int = 0) -> Token:
+        return self._tokens[min(self._next + ahead, len(self._tokens) - 1)]
+
+    def take(self) -> Token:
+        token = self.peek()
+        self._next += 1
+        return token
+
+    def sees(self, *keywords: str) -> bool:
+        """Whether these keywords stand next. A quoted name is never a keyword."""
+        return all(keyword_of(self.peek(ahead)) == keyword for ahead, keyword in enumerate(keywords))
+
+    def accept(self, *keywords: str) -> bool:
+        """Takes these keywords if all of them stand next."""
+        is_next = self.sees(*keywords)
+        if is_next:
+            self._next += len(keywords)
+        return is_next
+
+    def sees_symbol(self, symbol: str, ahead: int = 0) -> bool:
+        return self.peek(ahead)[:2] == (Kind.SYMBOL, symbol)
+
+    def accept_symbol(self, symbol: str) -> bool:
+        is_next = self.sees_symbol(symbol)
+        if is_next:
+            self._next += 1
+        return is_next
+
+    def call_ends(self) -> int | None:
+        """How many tokens ahead the parenthesis that opens next is closed; None where none opens or it stays open."""
+        depth = 0
+        for ahead in range(len(self._tokens) - self._next):
+            depth += {"(": 1, ")": -1}.get(self.peek(ahead).text, 0) if self.peek(ahead).kind is Kind.SYMBOL else 0
+            if not depth:
+                return ahead or None
+        return None
+
+    def sees_placeholder(self) -> bool:
+        """Whether ?, $1, $name or getvariable('name') stands next."""
+        token, behind = self.peek(), self.peek(1)
+        if token.kind is Kind.SYMBOL:
+            is_named = behind.kind in (Kind.WORD, Kind.NUMBER) and behind.start == token.end
+            is_numbered = behind.kind is Kind.NUMBER and behind.start == token.end
+            return (token.text == "?" and not is_numbered) or (token.text == "$" and is_named)
+        is_call = keyword_of(token) == "GETVARIABLE" and self.sees_symbol("(", 1) and self.sees_symbol(")", 3)
+        return is_call and self.peek(2).kind is Kind.STRING and self.peek(2).text.startswith("'")
+
 
 QUERY_WORDS = ("SELECT", "FROM", "WITH", "VALUES", "TABLE", "PIVOT", "UNPIVOT")
 SEPARATORS = ('","', '")"')
@@ -294,3 +351,74 @@ class Reader(Cursor):
         assert error.position is not None
         error.excerpt = self.parts.excerpt(error.position)
         return error
+
+
+# Names that people write without the quotes that they need, as in r-2026 and my policy.
+
+# What may stand in a name. A parenthesis, a comma or a dot does not: it ends the name.
+_SIGNS = frozenset("-/\\@#&+~!%:^|*")
+# They begin another part of a statement: a comma or a parenthesis is missing before them, and no quotes.
+_PARTS = frozenset(
+    "AGAINST CONFIDENTIAL ENTITY FROM IDENTIFIER INSENSITIVE METHOD QUASI REQUIRE SELECT SENSITIVE USING VISIBLE "
+    "WITH".split()
+)
+
+
+class Unquoted(NamedTuple):
+    """What was meant as a name: its offsets in the script, and a hint that shows it in quotes."""
+
+    start: int
+    end: int
+    hint: str
+
+
+def begins_with_digit(tokens: Sequence[Token]) -> Unquoted:
+    """The name of which the first token is a number."""
+    return _unquoted(_joined(tokens), "a name that begins with a digit needs quotes")
+
+
+def goes_on(tokens: Sequence[Token], ends: Collection[str], text: str) -> Unquoted | None:
+    """The name that begins with the first token and goes on in the second; None where it does not look like it.
+
+    `ends` are the keywords and signs that may stand behind the name, "" for the end of the statement.
+    """
+    name = _joined(tokens)
+    if len(name) > 1:
+        return _unquoted(name, f"a name with {described(name[1])} in it needs quotes")
+    name = _several_words(tokens, ends)
+    if len(name) == 1 or "\n" in text[name[0].start : name[-1].end]:
+        return None
+    either = f"a comma is missing behind {shortened(name[0].text)}, or it" if "," in ends else "if that is one name, it"
+    return _unquoted(name, f"{either} needs quotes", between=" ")
+
+
+def _joined(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The tokens from the first one on that stand side by side, without a space, and may be one name."""
+    length = 1
+    for token, behind in pairwise(tokens):
+        is_part = behind.kind in (Kind.WORD, Kind.NUMBER) or (behind.kind is Kind.SYMBOL and behind.text in _SIGNS)
+        if behind.start != token.end or not is_part:
+            break
+        length += 1
+    return tokens[:length]
+
+
+def _several_words(tokens: Sequence[Token], ends: Collection[str]) -> Sequence[Token]:
+    """The words from the first token on that may be one name with blanks in it; just the first where they are none."""
+    words = [tokens[0], *takewhile(lambda token: _is_word(token) and keyword_of(token) not in ends, tokens[1:])]
+    is_name = _is_word(tokens[0]) and _sign(tokens[len(words)]) in ends and keyword_of(tokens[0]) != "IF"
+    return words if is_name else tokens[:1]
+
+
+def _sign(token: Token) -> str:
+    """The token as a keyword or as it stands; empty for the end."""
+    return keyword_of(token) or token.text
+
+
+def _is_word(token: Token) -> bool:
+    return token.kind is Kind.WORD and keyword_of(token) not in _PARTS
+
+
+def _unquoted(name: Sequence[Token], hint: str, between: str = "") -> Unquoted:
+    text = shortened(between.join(token.text for token in name))
+    return Unquoted(name[0].start, name[-1].end, f'{hint}: "{text}"')

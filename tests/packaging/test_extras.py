@@ -104,7 +104,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["IPython"] == {"sqlanon/clients/notebook/magics.py", "sqlanon/clients/notebook/progress.py"}
     assert imported["cryptography"] == {"sqlanon/export/signature.py"}
     assert imported["prometheus_client"] == {"sqlanon/clients/jobs/metrics.py"}
-    assert imported["dbt"] == {"sqlanon/clients/dbt/model.py", "sqlanon/clients/dbt/model_policy.py"}
+    assert imported["dbt"] == {"sqlanon/clients/dbt/model.py"}
     assert all(path.startswith(("sqlanon/export/", "sqlanon/catalog/")) for path in imported["msgspec"])
     assert imported["pandas"] == {"sqlanon/release/existing/restored_columns.py"}
     for name in COMMAND_LINE:

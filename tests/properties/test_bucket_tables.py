@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.methods.anatomy.method import unequal_buckets
 from sqlanon.methods.anatomy.tables import differing, misplaced, out_of_order, out_of_place, unequal
-from sqlanon.methods.anatomy.verify import unequal_buckets
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.classes.buckets import BucketValues
 from tests.support.draws import draws

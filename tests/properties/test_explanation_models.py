@@ -16,7 +16,7 @@ from sqlanon import Connection, PrivacyViolation
 from sqlanon.domain.explanation import ExaminedNode
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.generalization.node_report import Look
+from sqlanon.methods.generalization.explain import Look
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.release.pipeline.encode import encode_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage

@@ -19,7 +19,7 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.methods.anatomy.verify import unequal_buckets
+from sqlanon.methods.anatomy.method import unequal_buckets
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS
 from sqlanon.methods.shared.diversity import VARIANTS
 from sqlanon.release.pipeline.check import measured, violating_classes

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon import Connection, connect
 from sqlanon.errors import InternalError
-from sqlanon.methods.generalization.options import Options
+from sqlanon.methods.generalization.method import Options
 from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.methods.shared.lattice import losses
 from sqlanon.methods.shared.lattice.losses import LOSSES

@@ -14,7 +14,7 @@ import pytest
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.errors import CatalogError, InternalError, StatementError
 from sqlanon.methods.base import Structure
-from sqlanon.methods.fragmentation import draw_association, loose
+from sqlanon.methods.fragmentation import loose
 from sqlanon.methods.fragmentation.association.associate import associate
 from sqlanon.methods.registry import verified
 from tests.oracles.left_out import largest_k
@@ -245,7 +245,7 @@ def test_what_the_rows_left_out_tell_is_what_was_found_then(con: Connection, mon
 @pytest.mark.long
 def test_rows_left_out_that_are_too_much_alike_are_noticed(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     con.execute("DELETE FROM visits WHERE visit = 'v0'")
-    monkeypatch.setattr(draw_association, "associate", lambda *a: replace(associate(*a), alike=30))
+    monkeypatch.setattr(loose, "associate", lambda *a: replace(associate(*a), alike=30))
     with pytest.raises(PrivacyViolation, match=r"would violate left_out: it reaches 0\.\d+ of 4\.0; nothing"):
         release(con, LOOSE)
     assert tables(con) == {"visits"}

@@ -15,7 +15,7 @@ from threading import Barrier, Thread
 import pytest
 
 import sqlanon
-from sqlanon.export.leftovers import remove_leftovers, working_folder
+from sqlanon.export.atomic import remove_leftovers, working_folder
 from tests.support.database import template
 from tests.support.processes import SECONDS, running
 

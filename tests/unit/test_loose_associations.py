@@ -12,7 +12,7 @@ from sqlanon import connect
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.methods.fragmentation import draw_association
+from sqlanon.methods.fragmentation import loose
 from sqlanon.methods.fragmentation.association import tuple_keys
 from sqlanon.methods.fragmentation.association.associate import associate
 from sqlanon.methods.fragmentation.association.block_search import Blocks
@@ -339,7 +339,7 @@ def test_an_unlucky_draw_is_followed_by_another(monkeypatch: pytest.MonkeyPatch)
         drawn.append(made)
         return replace(made, least=0, left_out=30) if len(drawn) == 1 else made
 
-    monkeypatch.setattr(draw_association, "associate", unlucky_at_first)
+    monkeypatch.setattr(loose, "associate", unlucky_at_first)
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD loose(k => 2, suppression => 0.5)")
     assert len(drawn) == 2
     assert con.execute("SELECT suppressed_rows FROM anon.release").fetchall() == [(drawn[1].left_out,)]
@@ -358,7 +358,7 @@ def test_draws_end(monkeypatch: pytest.MonkeyPatch, most: int, draws: int) -> No
         made.append(associate(*arguments))
         return replace(made[-1], least=0, left_out=30)
 
-    monkeypatch.setattr(draw_association, "associate", unlucky)
+    monkeypatch.setattr(loose, "associate", unlucky)
     with sizes.replaced(max_draws=most), pytest.raises(PrivacyViolation, match="would be left out"):
         con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD loose(k => 2, suppression => 0.5)")
     assert len(made) == draws

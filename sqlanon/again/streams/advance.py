@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from sqlglot import exp
 
 from sqlanon.again.streams.arrivals import read_arrivals
-from sqlanon.again.streams.axes import axes_of
+from sqlanon.again.streams.axes import Axis, Nodes, Ranges, axes_of, code_of_level, code_of_value
 from sqlanon.again.streams.checks import batch_digests, require_batch
 from sqlanon.again.streams.columns import Columns
 from sqlanon.again.streams.delays import horizon, new_watermark
-from sqlanon.again.streams.leaving import leaving_rows
 from sqlanon.again.streams.publishing import publish
 from sqlanon.catalog import streams as catalog
+from sqlanon.domain.adjustable import Adjustable
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.stream import Batch, Stream
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.expressions import (
+    ascending,
+    cast,
+    identical,
+    infix,
+    insert,
+    is_not_null,
+    numbered,
+    real,
+)
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
 
 def advanced(
@@ -57,3 +72,146 @@ def advanced(
     moment_over = arrivals.moment_over and not is_later
     catalog.append(engine, replace(stream, watermark=watermark, moment_over=moment_over), batch, arrivals.position)
     return batch, fewest
+
+
+# Which waiting rows leave now, and with whom: one class after the other, in a recursive query a slice.
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Rows leave in slices of `due_rows` that are due: each class looks at all rows of its slice that still wait."""
+
+    due_rows: int = 300
+
+
+sizes = Adjustable(Sizes())
+
+
+def leaving_rows(
+    engine: Engine,
+    stream: Stream,
+    columns: Columns,
+    axes: Sequence[Axis],
+    horizon: exp.Query,
+    scratch: Scratch,
+) -> str | None:
+    """The table of the rows that leave: position, oldest, formed, respondent, arrived, their values, codes and labels.
+
+    Rows with one `oldest` leave together, in a class if it is `formed`; else there is one, and it found none. `horizon`
+    has a row for each that waits: position, and the last position of a row that may leave with it, NULL where it is
+    not due. None if no row is due.
+    """
+    due = scratch.table("horizon", horizon)
+    [(due_rows,)] = engine.rows(exp.select(f.count(column("horizon"))).from_(relation(due)))
+    if not due_rows:
+        return None
+    coded = scratch.table("coded", _coded(stream, columns, axes, due, scratch))
+    leaving = scratch.growing_table(
+        "leaving",
+        exp.select(
+            *(alias(cast(exp.null(), "BIGINT"), name) for name in ("position", "oldest")),
+            alias(cast(exp.null(), "BOOLEAN"), "formed"),
+        ).where(literal(False)),
+    )
+    # Codes alone are read again and again.
+    names = ("position", "horizon", "respondent", *(name for axis in axes for name in axis.code_names))
+    while (last := _last_of_slice(engine, coded, leaving)) is not None:
+        rows = _remaining(coded, leaving).select(*(column(name, "c") for name in names), copy=False)
+        reach = exp.select(column("horizon")).from_(relation(coded)).where(column("position").eq(literal(last)))
+        rows.where(exp.LTE(this=column("position", "c"), expression=reach.subquery()), copy=False)
+        row_code = scratch.table("row_code", rows)
+        engine.run(_only_until(row_code, last))
+        engine.run(insert(relation(leaving), _leave(stream, axes, row_code)))
+    together = [column("position", "l"), column("oldest", "l"), column("formed", "l")]
+    others = exp.Star(except_=[column("position").this])
+    query = exp.select(*together, exp.Column(this=others, table=exp.to_identifier("c", quoted=True)))
+    query.from_(relation(leaving, as_="l"), copy=False)
+    query.join(relation(coded, as_="c"), on=column("position", "l").eq(column("position", "c")), copy=False)
+    return scratch.table("member", query)
+
+
+def _remaining(coded: str, leaving: str) -> exp.Select:
+    left = exp.select(literal(1)).from_(relation(leaving, as_="l"))
+    left.where(column("position", "l").eq(column("position", "c")), copy=False)
+    return exp.select().from_(relation(coded, as_="c"), copy=False).where(exp.not_(exp.Exists(this=left)), copy=False)
+
+
+def _last_of_slice(engine: Engine, coded: str, leaving: str) -> int | None:
+    """The position of the last due row of the next slice; None if no row is due any more."""
+    due = _remaining(coded, leaving).select(column("position", "c"), copy=False)
+    due.where(is_not_null(column("horizon", "c")), copy=False)
+    due.order_by(ascending(column("position", "c")), copy=False).limit(sizes().due_rows, copy=False)
+    [(last,)] = engine.rows(exp.select(f.max(column("position"))).from_(due.subquery("due")))
+    return None if last is None else int(last)
+
+
+def _only_until(row_code: str, last: int) -> exp.Expr:
+    """Only rows up to the last of a slice begin a class in it."""
+    return exp.update(relation(row_code), {"horizon": exp.null()}, where=column("position") > literal(last))
+
+
+def _leave(stream: Stream, axes: Sequence[Axis], row_code: str) -> exp.Query:
+    query = query_file("streams", "leave")
+    selected: Mapping[str, Callable[[Axis], list[exp.Expr]]] = {
+        "candidate": lambda axis: axis.candidate(),
+        "span": lambda axis: axis.span(),
+        "bounds": lambda axis: axis.bounds(),
+    }
+    for step in list(query.find_all(exp.CTE)):
+        if step.alias in selected:
+            step.this.select(*(part for axis in axes for part in selected[step.alias](axis)), copy=False)
+    expressions = {
+        "distance": _added([infix(real(float(a.bound.attribute.weight)), "*", _paren(a.distance())) for a in axes]),
+        "formed": exp.and_(*(axis.formed() for axis in axes)),
+        "inside": exp.and_(*(axis.inside() for axis in axes)),
+    }
+    for call in list(query.find_all(exp.Anonymous)):
+        if call.name in expressions:
+            call.replace(_paren(expressions[call.name].copy()))
+    for placeholder in list(query.find_all(exp.Parameter, exp.Placeholder)):
+        placeholder.replace(literal(stream.k - 1))
+    return reading(query, {"row_code": row_code})
+
+
+def _paren(tree: exp.Expr) -> exp.Expr:
+    return exp.Paren(this=tree)
+
+
+def _added(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """The sum from the left, so that everybody who adds up in this order comes to the same DOUBLE."""
+    return reduce(lambda total, part: infix(total, "+", part), parts)
+
+
+def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, scratch: Scratch) -> exp.Select:
+    """The waiting rows with their horizon, the number of their respondent, their codes and labels."""
+    query = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("w", quoted=True)), column("horizon", "h"))
+    query.from_(relation(stream.table("waiting"), as_="w"), copy=False)
+    query.join(relation(due, as_="h"), on=column("position", "w").eq(column("position", "h")), copy=False)
+    entity = columns.policy.entity
+    number = column("position", "w") if entity is None else numbered([column(columns.value(entity), "w")])
+    query.select(alias(number, "respondent"), copy=False)
+    for index, axis in enumerate(axes):
+        value = column(columns.value(axis.bound), "w")
+        if isinstance(axis, Ranges):
+            query.select(alias(code_of_value(axis.bound, value), axis.code_names[0]), copy=False)
+            continue
+        assert isinstance(axis, Nodes)
+        tree = scratch.table("tree", _tree(stream, axis.bound, axis, index, columns.value(axis.bound)))
+        name = f"tree_{index}"
+        query.select(*(column(part, name) for part in (*axis.code_names, *axis.text_names)), copy=False)
+        query.join(relation(tree, as_=name), on=identical(value, column("value", name)), copy=False)
+    return query
+
+
+def _tree(stream: Stream, bound: BoundAttribute, axis: Nodes, index: int, value: str) -> exp.Select:
+    """value, its label at each level above it, and the number of its ancestor at each level."""
+    occurring = exp.select(alias(column(value), "value")).from_(relation(stream.table("waiting"))).distinct()
+    labelled = generalized(bound, occurring, stored_labels(bound), counted=False)
+    codes = [column("value"), *(column(level_name(level)) for level in range(1, bound.height))]
+    query = exp.select(column("value")).from_(labelled.subquery("labelled"), copy=False)
+    query.select(
+        *(alias(numbered([code]), code_of_level(index, level)) for level, code in enumerate(codes)),
+        *(alias(column(level_name(level)), name) for level, name in enumerate(axis.text_names, start=1)),
+        copy=False,
+    )
+    return query

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sqlglot import exp
@@ -15,12 +15,12 @@ from sqlanon.engines.arrow_streams import batches, created_from
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.postgres_url import LONGEST_NAME
 from sqlanon.errors import DataError, PrivacyViolation, UserError
-from sqlanon.export.destinations.rows_digest import rows_sha256
 from sqlanon.export.formats._copy import copied_to_memory, first_column, reading
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import is_not_null, is_null
-from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.expressions import as_text, in_utc, is_not_null, is_null
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.sql_files import query_file
 
 CERTIFICATE = "certificate"
 
@@ -149,3 +149,23 @@ class PostgresTables:
 
     def certificate(self, engine: Engine, file: ExportFile) -> Sequence[str]:
         return []
+
+
+def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> str:
+    """The SHA-256 of the rows of a query with these columns, each value as DuckDB writes it as a text, moments in UTC.
+
+    A row is the text of its values in their order, each as its number of characters, a colon and the value itself; a
+    minus sign stands for NULL.
+    """
+    line = f.call("concat", *_parts(columns))
+    lines = exp.select(alias(line, "line")).from_(rows.copy().subquery("published"))
+    digest = query_file("statements", "rows_sha256").with_(identifier("snapshot"), as_=lines)
+    return str(engine.rows(digest)[0][0])
+
+
+def _parts(columns: Sequence[Column]) -> Iterator[exp.Expr]:
+    for name, kind in columns:
+        # Whoever reads it may be in another time zone than who wrote it.
+        text = as_text(in_utc(name, kind))
+        present = f.call("concat", f.call("length", text), literal(":"), text.copy())
+        yield exp.Case(ifs=[exp.If(this=column(name).is_(exp.null()), true=literal("-"))], default=present)

@@ -13,19 +13,22 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from sqlanon.domain.counts import counted
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
+from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.methods.anatomy.bucketize import Dealing
 from sqlanon.methods.anatomy.choice import Bucketization
-from sqlanon.methods.anatomy.reasons import dealt_out
-from sqlanon.methods.anatomy.tables import bucketized
-from sqlanon.methods.anatomy.verify import out_of_order, unequal_buckets
+from sqlanon.methods.anatomy.tables import bucketized, differing, misplaced, out_of_place, unequal
+from sqlanon.methods.anatomy.tables import (
+    out_of_order as not_ascending,
+)
 from sqlanon.methods.base import Encoding, Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.bucket_tables import BUCKET_TABLES, bucket_names, carried, require_names
+from sqlanon.methods.shared.bucket_tables import BUCKET_TABLES, QUASI_IDENTIFIERS, bucket_names, carried, require_names
 from sqlanon.methods.shared.diversity import Diversity, promised_diversity
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
@@ -36,6 +39,7 @@ from sqlanon.sources.dictionary_columns import words_of
 from sqlanon.sources.source import qualified
 from sqlanon.sources.taxonomies import listed_taxonomy
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.classes.buckets import BucketValues
 from sqlanon.sql.classes.normal_relations import Background
 from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
@@ -190,3 +194,51 @@ def _background(task: Task) -> Background:
         taxonomies={b.column: listed_taxonomy(engine, policy, b, requirements, task.scratch) for b in policy.sensitive},
         ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges},
     )
+
+
+def dealt_out(bucketization: Bucketization) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): into how many buckets the rows are dealt out."""
+    mean = f", {bucketization.rows / bucketization.count:.1f} rows each in the mean" if bucketization.count else ""
+    where = f", within {bucketization.regions} regions" if bucketization.regions > 1 else ""
+    sizes = f"the largest has {counted(bucketization.largest, 'row')}, the smallest {bucketization.smallest}"
+    yield "buckets", f"{bucketization.count}{where}{mean}; {sizes}"
+    yield "suppressed rows", f"0 of {bucketization.rows}"
+
+
+# What has to hold of Anatomy's tables: their buckets fit together.
+
+# The tables of a release by the part of their names that follows the release's.
+Sources = Mapping[str, exp.Table | exp.Subquery]
+
+
+def unequal_buckets(
+    engine: Engine, sources: Sources, values: Mapping[str, BucketValues], *, as_stored: bool = False
+) -> int:
+    """How many buckets have another number of rows in one table than in that of an attribute's values, or lack there.
+
+    With `as_stored`, for DuckDB only, the order in which rows are read saves groupings: values that are in order
+    need none to see that each occurs once, and rows in the order of values that count once none to see that there are
+    as many.
+    """
+    exact = sources[QUASI_IDENTIFIERS]
+    count = 0
+    for where in values.values():
+        sensitive = sources[where.table]
+        in_order = as_stored and _none(engine, not_ascending(sensitive.copy()))
+        if in_order and _none(engine, misplaced(exact.copy(), sensitive.copy())):
+            continue
+        count += _number(engine, (differing if in_order else unequal)(exact.copy(), sensitive.copy()))
+    return count
+
+
+def out_of_order(engine: Engine, sources: Sources) -> int:
+    """How many rows of the quasi-identifiers, as they are read, have a lesser bucket than the row before."""
+    return _number(engine, out_of_place(sources[QUASI_IDENTIFIERS].copy()))
+
+
+def _none(engine: Engine, query: exp.Select) -> bool:
+    return _number(engine, query) == 0
+
+
+def _number(engine: Engine, query: exp.Select) -> int:
+    return int(engine.rows(query)[0][0])

@@ -11,8 +11,7 @@ from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError
 from sqlanon.methods.anatomy import assign_groups, merge_groups, numbered_rows
 from sqlanon.methods.anatomy.bucketize import Dealing
-from sqlanon.methods.anatomy.method import AnatomyMethod, Options
-from sqlanon.methods.anatomy.verify import unequal_buckets
+from sqlanon.methods.anatomy.method import AnatomyMethod, Options, unequal_buckets
 from sqlanon.methods.base import PublishedTables, Structure
 from sqlanon.methods.shared.numbered_draws import numbered
 from sqlanon.methods.shared.task import Task

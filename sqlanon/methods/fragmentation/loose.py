@@ -8,12 +8,14 @@ to k different ones of another at least.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from math import isqrt, prod
+
+from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.explanation import Explanation
@@ -21,10 +23,14 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
-from sqlanon.methods.fragmentation.association.associate import Association, Grouping, promised
+from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate, promised
+from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
+from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.fragmentation.constraints import (
     OF_FRAGMENTS,
@@ -33,12 +39,14 @@ from sqlanon.methods.fragmentation.constraints import (
     fragments_of,
     loss_of,
 )
-from sqlanon.methods.fragmentation.draw_association import drawn_association
 from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import (
     GROUP,
     apart,
+    hides_numbers,
+    numbered_rows,
     require_free_tables,
+    values_of,
 )
 from sqlanon.methods.fragmentation.verify import FIGURES, Promise, loosely_associated
 from sqlanon.methods.fragmentation.wording import LOOSE_TABLES, PUBLISHED
@@ -48,6 +56,7 @@ from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.methods.shared.task import Task
+from sqlanon.sql.build.names import alias, relation
 from sqlanon.sql.release.multi_table_query import TablesQuery
 
 _MOST_K = 1_000_000
@@ -252,3 +261,40 @@ def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
         "loose: near => true puts rows together that are alike in quasi-identifiers, and no fragment has one",
         hint="leave near out, or call a column QUASI IDENTIFIER",
     )
+
+
+# The association of a policy's source: drawn where the rows are, and again where it leaves out too many of them.
+
+
+def drawn_association(task: Task, grouping: Grouping, rows: int, most: int) -> tuple[Association, str]:
+    """The association of the source's `rows`, of which `most` may be left out, and the copy that they are numbered in.
+
+    Without a copy, which is '''', they have the numbers of the source.
+    """
+    engine, policy, scratch = task.engine, task.policy, task.scratch
+    columns = [name for fragment in grouping.fragments for name in fragment]
+    with registered(engine, "random_draw") as draw:
+        copied = _copied(policy, columns, scratch) if hides_numbers(policy) else ""
+        numbered = numbered_rows(policy, columns, grouping.near, copied)
+        return best_of_draws(partial(associate, engine, numbered, grouping, draw, scratch), rows, most), copied
+
+
+def best_of_draws(drawing: Callable[[], Association], rows: int, most: int) -> Association:
+    """An association of `rows`; where one leaves out more than `most`, another is drawn, a few times."""
+    made = drawing()
+    for _ in range(_more_draws(rows)):
+        # What each key by itself forbids, no draw allows.
+        if made.least is None or made.least > most or (made.placed and made.left_out <= most):
+            break
+        made = drawing()
+    return made
+
+
+def _more_draws(rows: int) -> int:
+    """How often a draw that leaves out too many rows may be followed by another."""
+    return sizes().max_draws - 1 if rows <= sizes().max_rows_drawn_again else 0
+
+
+def _copied(policy: BoundPolicy, columns: Sequence[str], scratch: Scratch) -> str:
+    values = [alias(value, value_name(index)) for index, value in enumerate(values_of(policy, columns))]
+    return scratch.table("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))

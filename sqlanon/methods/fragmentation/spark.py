@@ -10,8 +10,7 @@ from sqlanon.methods.fragmentation.association.associate import Association, Gro
 from sqlanon.methods.fragmentation.association.associate_drawn import associate_drawn
 from sqlanon.methods.fragmentation.association.drawn_rows_sql import drawn_rows
 from sqlanon.methods.fragmentation.association.grid_proof import are_grids_by_groups
-from sqlanon.methods.fragmentation.draw_association import best_of_draws
-from sqlanon.methods.fragmentation.loose import LooseMethod, Options, promised_sizes
+from sqlanon.methods.fragmentation.loose import LooseMethod, Options, best_of_draws, promised_sizes
 from sqlanon.methods.fragmentation.tables import values_of
 from sqlanon.methods.fragmentation.verify import loosely_associated
 from sqlanon.methods.shared.task import Task

@@ -9,30 +9,73 @@ further instead.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
+from itertools import product
+from math import prod
 
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import RAISE_BOUND
+from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, Method, Recoded, Wording
 from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible, infeasible_join
-from sqlanon.methods.generalization.less_lossy import less_lossy
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
-from sqlanon.methods.generalization.options import Options
 from sqlanon.methods.generalization.reasons import decision
 from sqlanon.methods.generalization.reasons import reasons as around
 from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
+from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
+from sqlanon.methods.shared.lattice.remaining import Node
 from sqlanon.methods.shared.lattice.timed_search import Count, TimedSearches
 from sqlanon.methods.shared.lattice.types import Found, Settle
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import nodes_checked
 from sqlanon.sql.release.recode import Recoding
+
+RECODINGS = ("global", "local")
+
+
+@dataclass(frozen=True)
+class Options:
+    """METHOD generalization(suppression => fraction, recoding => name, loss => name, time_limit => seconds).
+
+    `suppression` is the share of rows, in [0, 1], that may be left out, `loss` the
+    measure that is to be least, `time_limit` the seconds after which the best node so
+    far is taken, None for as long as it takes to prove the best. `recoding` is 'global',
+    one node for all rows, or 'local'.
+    """
+
+    suppression: Decimal = argument(
+        "the share of rows that may be left out",
+        Kind.FRACTION,
+        default=Decimal("0.02"),
+        example=Decimal("0.05"),
+        alternatives=(Decimal("0.02"), Decimal("0.05"), Decimal("0.1")),
+    )
+    loss: str = argument(
+        "the measure that is to be least", Kind.CHOICE, default="granularity_loss", choices=tuple(LOSSES)
+    )
+    time_limit: Decimal | None = argument(
+        "how long the search may take before the best levels so far are published",
+        Kind.NUMBER,
+        default=None,
+        above=0,
+        unit="of seconds",
+        example=60,
+    )
+    recoding: str = argument(
+        "whether all rows have the same levels, or those that would be suppressed have coarser ones",
+        Kind.CHOICE,
+        default=RECODINGS[0],
+        choices=RECODINGS,
+    )
+
 
 _LIMITS = Limits(
     without_related=CAN,
@@ -186,3 +229,34 @@ class _Searches:
     def expired(self) -> bool:
         """Whether time is up."""
         return self._timed.expired()
+
+
+_TOGETHER = 64
+
+
+def less_lossy(task: Task, options: Options, levels: Node, most: int) -> Sequence[Node]:
+    """The nodes with strictly less loss than that with these levels, where no row is left out.
+
+    `task` requires what each class satisfies. Raises PolicyError where the choice depends on more than losses: for
+    local recoding and rows that may be left out; and for lattices of more than `most` nodes.
+    """
+    if options.recoding != "global":
+        raise PolicyError("rows are recoded to several nodes", hint="METHOD ... (recoding => 'global') has one")
+    limit = int(Fraction(options.suppression) * task.encoded.rows)
+    if limit:
+        raise PolicyError(
+            f"{limit} rows could have been left out, and which depends on the values that nobody is to know",
+            hint="a release with (suppression => 0) can be attacked",
+        )
+    low = tuple(b.min_level for b in task.policy.quasi_identifiers)
+    nodes = Nodes(task, task.encoded, low, limit, options.loss)
+    ranges = [range(a, b + 1) for a, b in zip(nodes.lattice.low, nodes.lattice.high, strict=True)]
+    if (size := prod(map(len, ranges))) > most:
+        hint = "MIN LEVEL and MAX LEVEL make them fewer"
+        raise PolicyError(f"there are {size:,} nodes, more than {most:,}", hint=hint)
+    lattice_nodes = list(product(*ranges))
+    losses: dict[Node, int] = {}
+    for first in range(0, len(lattice_nodes), _TOGETHER):
+        part = lattice_nodes[first : first + _TOGETHER]
+        losses |= {node: loss for node, (loss, _) in zip(part, nodes.withheld_at_once(part), strict=True)}
+    return [node for node in lattice_nodes if losses[node] < losses[levels]]

@@ -5,7 +5,8 @@ Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -18,15 +19,12 @@ from sqlanon.domain.counts import counted
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.reading import Reading
-from sqlanon.errors import PolicyError
+from sqlanon.errors import DataError, InternalError, PolicyError, PrivacyViolation
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.itemsets.apriori import apriori
 from sqlanon.methods.itemsets.item_tree import ItemTree
-from sqlanon.methods.itemsets.levels import least_level
 from sqlanon.methods.itemsets.lists import coded_lists, column_name, list_attribute, required_lists
-from sqlanon.methods.itemsets.one_label import of_one_label
 from sqlanon.methods.itemsets.optimal import optimal
-from sqlanon.methods.itemsets.possible import require_enough, require_told_apart
 from sqlanon.methods.itemsets.supports import Labelled, code_table
 from sqlanon.methods.limits import CAN, Limits, Refusal
 from sqlanon.methods.shared.arguments import Kind, argument
@@ -36,7 +34,7 @@ from sqlanon.methods.shared.wording import loss_text
 from sqlanon.sources.item_lists import is_list
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
-from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
@@ -222,3 +220,89 @@ class ItemsetsMethod(Method[Options, Itemsets]):
 def _published(bound: BoundAttribute, attribute: BoundAttribute) -> PublishedColumn:
     is_listed = bound.column == attribute.column
     return PublishedColumn(bound.column, bound.role, Reading.ITEM_LABELS if is_listed else Reading.EXACT, bound)
+
+
+_LESS_REQUIRED = "give a hierarchy with labels between items and *, or require a smaller m or k"
+
+
+def of_one_label(tree: ItemTree, cut: Collection[int], enough: int, classes: bool) -> Iterator[str]:
+    """A sentence where all items are published as the root, with how many of them are in fewer than enough lists.
+
+    Where only one item occurs it is the root, and is published as it is. `classes` says whether there are
+    quasi-identifiers beside the list, in whose classes an item may be in fewer lists than in all.
+    """
+    if not any(tree.nodes[code].above is None and not tree.nodes[code].is_item for code in cut):
+        return
+    rare = sum(tree.nodes[code].occurrences < enough for code in tree.items)
+    if rare:
+        why = (
+            f"{rare} of {len(tree.items)} items {'is' if rare == 1 else 'are'} in fewer than {counted(enough, 'list')}"
+        )
+        helps = f"leave NULLs and very rare items out of the lists in a query, ON (SELECT ...), or {_LESS_REQUIRED}"
+    else:
+        within = ", or items within classes of the other columns, are" if classes else " are"
+        why = f"each item is in at least {counted(enough, 'list')}, but sets of items{within} in fewer"
+        helps = _LESS_REQUIRED
+    yield f"all items are published as one label, and the lists say nothing: {why}; {helps}"
+
+
+def least_level(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[frozenset[int], int]:
+    """The cut of the least level under which no set is rare, and the level; `labelled` then has its labels.
+
+    `least` is the number of lists that a set has to have, by its number of items less one. Levels above have no rarer
+    sets, and lose more.
+    """
+    cut: frozenset[int] | None = None
+    for level in range(max((node.level for node in tree.nodes), default=0) + 1):
+        labels = tree.at_level(level)
+        if frozenset(labels.values()) == cut:
+            continue
+        cut = frozenset(labels.values())
+        labelled.label_anew(labels)
+        if not _has_rare(labelled, least):
+            return cut, level
+    raise InternalError("a class has fewer lists than are enough; nothing was published")
+
+
+def _has_rare(labelled: Labelled, least: Sequence[int]) -> bool:
+    for items, enough in enumerate(least, start=1):
+        labelled.count_rare(items, enough)
+        if labelled.first_rare() is not None:
+            return True
+    return False
+
+
+# What a cut of the items cannot do: too few lists, and labels of several nodes.
+
+
+def require_enough(task: Task, rows: str, labelled: str, enough: int) -> None:
+    """Raises PrivacyViolation for classes that have too few rows, or too few lists with items among them."""
+    query = reading(query_file("lists", "least_lists"), {"listed": rows, "labelled": labelled})
+    for mark in list(query.find_all(exp.Placeholder)):
+        mark.replace(literal(enough))
+    ((classes, number, empty),) = task.engine.rows(query)
+    if not classes:
+        return
+    if len(task.policy.quasi_identifiers) == 1:
+        lists = f"{counted(int(number), 'list')} {'without' if empty else 'with'} items"
+        raise PrivacyViolation(
+            f"{task.name} would have {lists}, and at least {enough} are required; nothing was published",
+            hint="require a smaller k, or publish no lists",
+        )
+    raise PrivacyViolation(
+        f"{counted(int(classes), 'class', 'classes')} of the quasi-identifiers beside the list "
+        f"{'has' if classes == 1 else 'have'} fewer than {enough} rows, or fewer lists with items "
+        f"({counted(int(number), 'row')} in all); nothing was published",
+        hint="make these columns coarser in a query, ON (SELECT ...), leave them out, or require a smaller k",
+    )
+
+
+def require_told_apart(tree: ItemTree, cut: frozenset[int]) -> None:
+    """Raises DataError where two nodes that would be published have one label: nobody could tell which one is meant."""
+    labels = Counter(tree.nodes[code].label for code in cut)
+    several = [label for label, number in labels.items() if number > 1]
+    if several:
+        raise DataError(
+            f"{counted(len(several), 'label')} would stand for several nodes of the hierarchy, such as {several[0]!r}",
+            hint="give the nodes of the hierarchy different labels, none of them that of an item",
+        )

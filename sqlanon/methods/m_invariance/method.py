@@ -10,29 +10,45 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from sqlglot import exp
+
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.counts import counted
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Requirement, Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.base import Encoding, Figure, Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
 from sqlanon.methods.m_invariance.choice import Invariant
 from sqlanon.methods.m_invariance.deal import Deal
-from sqlanon.methods.m_invariance.ranges import RANGE_ROWS, ROWS
-from sqlanon.methods.m_invariance.reasons import dealt_out
-from sqlanon.methods.m_invariance.tables import COUNTERFEIT_TABLE, COUNTERFEITS, invariant_tables
-from sqlanon.methods.m_invariance.verify import UNIQUE, verified_buckets, verified_ranges
+from sqlanon.methods.m_invariance.ranges import RANGE_ROWS, ROWS, ranges_table
+from sqlanon.methods.m_invariance.steps import step
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.bucket_tables import BUCKET_TABLES, bucket_names, require_names
+from sqlanon.methods.shared.bucket_tables import (
+    BUCKET_TABLES,
+    BUCKETS,
+    QUASI_IDENTIFIERS,
+    bucket_names,
+    require_names,
+    rows_table,
+    sensitive_names,
+    values_table,
+)
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, cuts_of, points_of
 from sqlanon.methods.shared.partition.solve import Options as Mondrian
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.task import Task
+from sqlanon.methods.shared.wording import loss_text
 from sqlanon.sources.source import qualified
-from sqlanon.sql.release.multi_table_query import TablesQuery
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import ascending, big, entry, is_null
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 _CHANGED = "changed_values"
 _RESPONDENT = "__sqlanon_respondent"
@@ -220,3 +236,106 @@ def _changed(published: PublishedTables) -> Measurement:
         return Measurement(_CHANGED, None, None, float(published.choice.changed), True)
     known = [reached for reached in published.recorded if reached.question == _CHANGED]
     return Measurement(_CHANGED, None, None, known[0].achieved if known else None, bool(known))
+
+
+def dealt_out(choice: Invariant) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): whose values to choose from stay, and how many counterfeits that takes."""
+    yield "respondents", f"{choice.staying} keep the values to choose from, {choice.newcomers} are newcomers"
+    if choice.changed:
+        who = "1 has" if choice.changed == 1 else f"{choice.changed} have"
+        yield (
+            "changed values",
+            f"{who} another value than any to choose from before: nothing is promised of them, nor of those who were "
+            "in a bucket with them",
+        )
+    yield "buckets", f"{choice.buckets}, with {counted(choice.counterfeits, 'counterfeit')}"
+    yield "suppressed rows", f"0 of {choice.rows}"
+    if choice.ranges is not None:
+        yield "granularity loss", f"{loss_text(choice.loss)}, not proven to be the least"
+
+
+# What the tables of an m-invariant release come to: values of buckets, and counterfeits, recomputed from them.
+
+UNIQUE = "m_uniqueness"
+_MISFIT = "some buckets have other numbers of counterfeits than are stated"
+
+
+def verified_buckets(published: PublishedTables, m: int) -> Structure:
+    """Whether each bucket has m values or more, each once, and as many as rows and counterfeits together."""
+    [values] = published.values.values()
+    tables = {
+        "row_of_bucket": _all(published.tables[QUASI_IDENTIFIERS]),
+        "values_of_bucket": _all(published.tables[values.table]),
+        "counterfeits_of_bucket": _all(published.tables[COUNTERFEITS]),
+    }
+    stated, counterfeits, misfits = map(int, published.engine.rows(step("fit", tables))[0])
+    of_buckets = Measurement(COUNTERFEITS, None, float(stated), float(counterfeits), stated == counterfeits)
+    return Structure((_unique(published, tables, m), of_buckets), _MISFIT if misfits else None)
+
+
+def verified_ranges(published: PublishedTables, m: int) -> Structure:
+    """Whether each bucket has m rows or more, each with another value, the same ranges, and somebody among them.
+
+    Which rows are nobody's is known while the release is made only: then they have to be as many as are stated.
+    """
+    [values] = published.values.values()
+    rows, choice = published.tables[ROWS], published.choice
+    respondent = choice.respondent if isinstance(choice, Invariant) else None
+    named = (values.value, BUCKET, respondent)
+    names = [name for name, _ in published.engine.columns(exp.select(exp.Star()).from_(rows.copy()))]
+    ranges = exp.Struct(expressions=[entry(name, column(name)) for name in names if name not in named])
+    nobody = exp.Null() if respondent is None else big(is_null(column(respondent)))
+    rows_shown = exp.select(column(BUCKET), alias(ranges, "ranges"), alias(nobody, "nobody")).from_(rows.copy())
+    value = exp.select(column(BUCKET), alias(column(values.value), VALUE), alias(big(literal(1)), COUNT))
+    tables = {
+        "row_of_bucket": rows_shown,
+        "values_of_bucket": value.from_(rows.copy()),
+        "counterfeits_of_bucket": _all(published.tables[COUNTERFEITS]),
+    }
+    stated, misfits = map(int, published.engine.rows(step("rows_fit", tables))[0])
+    known = [reached.achieved for reached in published.recorded if reached.question == COUNTERFEITS]
+    required = known[0] if known else float(stated)
+    of_buckets = Measurement(COUNTERFEITS, None, required, float(stated), required == stated)
+    return Structure((_unique(published, tables, m), of_buckets), _MISFIT if misfits else None)
+
+
+def _unique(published: PublishedTables, tables: Mapping[str, exp.Query], m: int) -> Measurement:
+    least, once = published.engine.rows(step("unique", tables))[0]
+    achieved = None if least is None else float(least) if once else 1.0
+    return Measurement(UNIQUE, None, float(m), achieved, achieved is None or achieved >= m)
+
+
+def _all(table: exp.Table | exp.Subquery) -> exp.Select:
+    return exp.select(exp.Star()).from_(table.copy())
+
+
+# How the columns of the table of counterfeits are read.
+COUNTERFEIT_TABLE = (Reading.BUCKET, Reading.COUNTERFEITS)
+
+# The name of the table, and of its column.
+COUNTERFEITS = "counterfeits"
+
+
+def invariant_tables(policy: BoundPolicy, choice: Invariant, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+    """The rows, the values of each bucket, and how many of these are counterfeits: which ones is said nowhere.
+
+    Where buckets have ranges, rows and counterfeits stand in one table, each with its value.
+    """
+    if choice.ranges is not None:
+        tables = (ranges_table(policy, choice), _counterfeits(choice))
+        return TablesQuery(policy, release_id, tables, tokens, choice.respondent)
+    [sensitive] = policy.sensitive
+    rows = rows_table(policy, choice.rows_in_buckets, tokens, None, choice.respondent)
+    once = exp.select(column("bucket"), column("code"), alias(big(literal(1)), "n")).from_(relation(choice.in_bucket))
+    name = sensitive_names([sensitive.column])[sensitive.column]
+    values = values_table(sensitive, name, once, choice.codes, ordered=True)
+    return TablesQuery(policy, release_id, (rows, values, _counterfeits(choice)), tokens, choice.respondent)
+
+
+def _counterfeits(choice: Invariant) -> PublishedTable:
+    count = alias(f.count(), COUNTERFEITS)
+    query = exp.select(alias(column("bucket"), BUCKET), count).from_(relation(choice.in_bucket))
+    query.where(is_null(column("row_no")), copy=False).group_by(column("bucket"), copy=False)
+    query.order_by(ascending(column("bucket")), copy=False)
+    columns = (BUCKETS, PublishedColumn(COUNTERFEITS, Role.INSENSITIVE, Reading.COUNTERFEITS))
+    return PublishedTable(COUNTERFEITS, columns, query, ordered=True)

@@ -10,19 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import partial
+from functools import partial, reduce
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.counts import counted
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
-from sqlanon.methods.base import Encoding, Method, PublishedTables, Structure, Wording
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PrivacyViolation
+from sqlanon.methods.base import Encoding, Figure, Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
 from sqlanon.methods.shared.diversity import promised_diversity
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition.solve import points_of
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.methods.shared.source_rows import rows_of_source
@@ -40,18 +45,17 @@ from sqlanon.methods.slicing.choice import Sliced
 from sqlanon.methods.slicing.choose_columns import choose_columns, contingency_of_source
 from sqlanon.methods.slicing.column_regions import ColumnRegions, column_regions, least_repeated
 from sqlanon.methods.slicing.correlation import Correlations
-from sqlanon.methods.slicing.fakes import column_names, joined_tuples, with_fakes
 from sqlanon.methods.slicing.feasibility import BUCKETS, beside, require_feasible
 from sqlanon.methods.slicing.matching import Matching
 from sqlanon.methods.slicing.matching_sql import TOLERANCE
 from sqlanon.methods.slicing.named_columns import named_columns, require_apart
 from sqlanon.methods.slicing.options import Options, is_matched, is_wide, require_fitting, require_together
-from sqlanon.methods.slicing.reasons import sliced_up
 from sqlanon.methods.slicing.tables import carried_columns, require_names, sliced, table_names, unequal
-from sqlanon.methods.slicing.wording import FAKES, MATCHING, REPEATED, certificate_wording
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import cast, or_zero, same
+from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
@@ -257,3 +261,128 @@ def _repeated(published: PublishedTables, k: int) -> Measurement:
     }
     least = least_repeated(published.engine, published.tables, names)
     return Measurement(REPEATED, None, float(k), None if least is None else float(least), least is None or least >= k)
+
+
+def sliced_up(choice: Sliced) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): the columns and why, and into how many buckets the rows are put."""
+    yield "columns", ", ".join(f"({', '.join(names)})" for names in choice.columns)
+    yield from choice.reasons
+    mean = f", {choice.rows / choice.count:.1f} rows each in the mean" if choice.count else ""
+    sizes = f"the largest has {counted(choice.largest, 'row')}, the smallest {choice.smallest}"
+    whole = (
+        "; all rows are in it, for no two buckets meet what is required"
+        if choice.count == 1 and choice.rows > 1
+        else ""
+    )
+    yield "buckets", f"{choice.count}{mean}; {sizes}{whole}"
+    yield "suppressed rows", f"0 of {choice.rows}"
+
+
+# A table for each column, with its rows' buckets.
+_TABLES = ((Reading.BUCKET, Reading.BUCKET_VALUE, Reading.BUCKET_RANGE),)
+_PUBLISHED = (
+    "Values are the source's own, and those of one column of attributes stand together as they do in the source; which "
+    "rows of two columns belong together is known by bucket only. The requirements hold of the rows of a bucket that "
+    "agree on what stands beside the sensitive value. The operating system drew the numbers and orders of the buckets."
+)
+
+_MATCHING_PUBLISHED = (
+    "Values are the source's own, and those of one column of attributes stand together as they do in the source; which "
+    "rows of two columns belong together is known by bucket only. Of somebody whose quasi-identifiers are known, but "
+    "not the bucket, no sensitive value is likelier than what is stated. The operating system drew the numbers and "
+    "orders of the buckets."
+)
+_RANGES_PUBLISHED = (
+    "Quasi-identifiers are published as ranges of the values of rows near each other, those of one column of "
+    "attributes together; all other values are the source's own. Which rows of two columns belong together is known "
+    "by bucket only. The requirements hold of the rows of a bucket that agree on what stands beside the sensitive "
+    "value. The operating system drew the numbers and orders of the buckets."
+)
+MATCHING = "matching_l_diversity"
+FAKES = "fake_tuples"
+REPEATED = "column_k_anonymity"
+FIGURES: Mapping[str, Figure] = {
+    MATCHING: Figure(
+        "Of somebody whose quasi-identifiers are known, no sensitive value is likelier than one in so many, over all "
+        "buckets that have these quasi-identifiers in each column.",
+        "Li, Li, Zhang and Molloy 2012, definition 7; a bucket counts with its rows",
+        # The published tables do not say which combinations of values are rows of the source.
+        "source's rows, when it was made",
+        parameter="l",
+    ),
+    FAKES: Figure(
+        "For each row so many tuples that are not in the source, at least, can be joined from the columns of the "
+        "buckets: a reader who tells that somebody's values match a bucket cannot be sure that they are in the table.",
+        "Li, Li, Zhang and Molloy 2012, section 5",
+        parameter="ratio",
+    ),
+    REPEATED: Figure(
+        "Each combination of quasi-identifiers that a table shows is that of so many of its rows, at least: nobody is "
+        "seen to be in the table by being the only one with such values.",
+        "Li, Li, Zhang and Molloy 2012, section 4.2",
+        parameter="k",
+    ),
+}
+
+
+def certificate_wording(options: Options) -> Wording:
+    """What a certificate says of the release."""
+    if options.column_k > 1:
+        return Wording(_RANGES_PUBLISHED, DEFINITIONS, FIGURES, _TABLES)
+    return Wording(_PUBLISHED if options.diversity == "bucket" else _MATCHING_PUBLISHED, DEFINITIONS, FIGURES, _TABLES)
+
+
+# Tuples that the columns of a bucket can be joined to: more of them hide better who is in the table.
+#
+# Li, Li, Zhang and Molloy, Slicing (2012), section 5. Regions of Mondrian do not overlap, so no tuple matches two of
+# them, and those of all regions add up.
+
+# The rows of one column, the column with the bucket, and those with the values.
+Slice = tuple[exp.Table | exp.Subquery, str, Sequence[str]]
+
+
+def joined_tuples(slices: Sequence[Slice]) -> exp.Select:
+    """How many tuples the columns can be joined to, a DOUBLE: for each bucket the product of their distinct values."""
+    query = exp.select()
+    numbers: list[exp.Expr] = []
+    for index, (rows, bucket, values) in enumerate(slices):
+        distinct = exp.select(alias(column(bucket), "bucket"), *map(column, values)).distinct(copy=False)
+        distinct.from_(rows.copy(), copy=False)
+        counted = exp.select(column("bucket"), alias(cast(f.count(), "DOUBLE"), "n"))
+        counted.from_(distinct.subquery("different"), copy=False).group_by(column("bucket"), copy=False)
+        name = f"slice_{index}"
+        if index:
+            query.join(counted.subquery(name), on=same("bucket", "slice_0", name), copy=False)
+        else:
+            query.from_(counted.subquery(name), copy=False)
+        numbers.append(column("n", name))
+    product = reduce(lambda first, second: exp.Mul(this=first, expression=second), numbers)
+    return query.select(or_zero(f.sum(product)), copy=False)
+
+
+def with_fakes(task: Task, matching: Matching, ratio: Decimal) -> Bucketed:
+    """Mondrian's regions whose columns can be joined to so many fake tuples for each row at least.
+
+    Regions get more rows, twice as many at a time, until there are so many. Raises PrivacyViolation where not even all
+    rows as one region have them.
+    """
+    rows, size = task.encoded.rows, 1
+    while True:
+        least = bind_requirement(Requirement("k_anonymity", (("k", size),))) if size > 1 else ()
+        bucketed = by_regions(replace(task, requirements=(*task.requirements, *least)), matching.points)
+        made = [(relation(bucketed.points), "region", names) for names in matching.slices]
+        joined = float(task.engine.rows(joined_tuples(made))[0][0])
+        if joined >= (1 + float(ratio)) * rows:
+            return bucketed
+        if 2 * size > rows:
+            raise PrivacyViolation(
+                f"fake_tuples => {ratio} cannot be met: all rows as one bucket can be joined to {joined:.0f} tuples, "
+                f"{joined / rows - 1:.3f} fake ones for each of the {rows} rows; nothing was published",
+                hint="ask for fewer, or name more columns: fewer attributes stand together then",
+            )
+        size *= 2
+
+
+def column_names(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:
+    """The columns of a published table but the bucket."""
+    return [name for name, _ in engine.columns(exp.select(exp.Star()).from_(table.copy())) if name != BUCKET]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.policy import Role
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.base import Encoding
@@ -23,9 +24,12 @@ from sqlanon.methods.slicing.matching import Matching
 from sqlanon.methods.slicing.method import SlicingMethod
 from sqlanon.methods.slicing.options import Options, is_matched
 from sqlanon.methods.slicing.row_classes import BucketedRows, Parts, violating_buckets
-from sqlanon.methods.slicing.rows_of_cells import rows_of_cells
 from sqlanon.methods.slicing.sizes import sizes
+from sqlanon.methods.slicing.source_rows import value_name
 from sqlanon.methods.slicing.tables import coded_columns, require_names
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.cells.cells import codes
+from sqlanon.sql.cells.decoded_cells import CodedColumn, decoded_cells
 
 
 class SlicingOnSpark(SlicingMethod):
@@ -104,3 +108,27 @@ def _by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
     slots_of_regions = merged_slots(task, rows, violating)
     points = scratch.rows("points", source_rows.rows_of_slots(policy, rows, slots_of_regions))
     return Bucketed(points, single=True, by_value=True)
+
+
+def rows_of_cells(task: Task) -> tuple[exp.Table, list[BoundAttribute]]:
+    """A temporary table of the published attributes by cell, with its rows in `n`, and the attributes as it has them.
+
+    Its columns are called `value_name`, whatever those of the source are; the attributes have these names.
+    """
+    policy, cells = task.policy, task.encoded
+    quasi = {bound.column: index for index, bound in enumerate(policy.quasi_identifiers)}
+    columns: dict[str, CodedColumn] = {}
+    for index, bound in enumerate(policy.published):
+        if bound.role is Role.QUASI_IDENTIFIER:
+            at = quasi[bound.column]
+            fields, values = cells.layout.fields[at], cells.ranked[at]
+        else:
+            at = cells.carried.index(bound.column)
+            fields, values = (cells.layout.carried[at],), cells.carried_values[at]
+        columns[value_name(index)] = CodedColumn(fields, codes(relation(values), fields), values)
+    table = task.scratch.table("decoded", decoded_cells(cells.table, columns, None, "n"))
+    bounds = [
+        replace(bound, column=value_name(index), type=bound.published_type)
+        for index, bound in enumerate(policy.published)
+    ]
+    return relation(table), bounds

@@ -10,13 +10,11 @@ from math import isclose, isfinite
 
 from sqlglot import exp
 
-from sqlanon.domain.identifiers import listed, same_name
+from sqlanon.domain.identifiers import fold, listed, nearest, same_name
 from sqlanon.domain.policy import Requirement
-from sqlanon.domain.values import written
+from sqlanon.domain.values import QualifiedName, Scalar, Value, plain_number, written
 from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.sql.build.sql_files import reading
-from sqlanon.sql.questions._knowledge import DEFAULT, knowledge, meaning
-from sqlanon.sql.questions._projection import columns_on
 from sqlanon.sql.questions.arguments import Argument, bound_arguments, chosen, subjects_of_question
 from sqlanon.sql.questions.load import Question, questions_of
 
@@ -258,3 +256,191 @@ def comparable(number: Decimal) -> Fraction:
 def _beyond(before: tuple[int, int], last: tuple[int, int]) -> int:
     """How often the last fraction is to be added before a part is beyond all counts."""
     return min((_MOST - first) // step + 1 for first, step in zip(before, last, strict=True) if step)
+
+
+# The arguments `knows` and `m` of a model: what an adversary knows of a person's rows in the related tables.
+
+KNOWS, ROWS = "knows", "m"
+# Nergiz, Clifton and Nergiz (2007); each kind of adversary knows what those before it know.
+KNOWN = ("one_row", "m_rows", "rows", "values", "history")
+DEFAULT = "values"
+_SOME_ROWS = "m_rows"
+# To an adversary who knows some rows of a person, each set of them is a class, and a person is in several.
+_OVERLAPPING = ("one_row", _SOME_ROWS, "rows")
+# What a model reads besides classes and their values.
+_OF_ONE_TABLE = {
+    "public_class": "a public table",
+    "class_itemset": "the items in lists",
+    "guarded": "guarding nodes",
+    "sensitive_ancestor": "a hierarchy of sensitive values",
+    "value_range": "ranges of shares",
+}
+
+
+def knowledge(
+    question: Question,
+    arguments: dict[str, Value],
+    several: Collection[str] | None,
+    about: Sequence[tuple[str, ...]],
+) -> tuple[str | None, int | None]:
+    """What `knows` says, by default 'values', and the number of rows that `m` says; None and None without such tables.
+
+    `several` are the sensitive columns of the related tables, None where the policy has no such tables, and `about`
+    those that the model is about, each by itself or some jointly. Takes the arguments out of `arguments`. Raises
+    PolicyError for a value that means nothing, and for a model that is not defined where a person has several rows.
+    """
+    parameters = {parameter.name for parameter in question.parameters}
+    if several is None:
+        if KNOWS in arguments and KNOWS not in parameters:
+            raise _wrong(
+                question,
+                KNOWS,
+                f"{KNOWS} says what is known of a person's rows in related tables, and there are none",
+                "name them in the policy, WITH TABLE visits ON (patient) (...), or leave it out",
+            )
+        return None, None
+    known = arguments.pop(KNOWS, DEFAULT)
+    if known not in KNOWN:
+        choices = " or ".join(f"{KNOWS} => {written(value)}" for value in KNOWN)
+        raise _wrong(question, KNOWS, f"there is no {KNOWS} {written(known)}", f"write {choices}")
+    assert isinstance(known, str)
+    rows = _rows(question, known, arguments, parameters)
+    _require_of_related_tables(question, arguments, jointly=any(len(attributes) > 1 for attributes in about))
+    _require_defined(question, known, [name for attributes in about for name in attributes if name in several])
+    return known, rows
+
+
+def _require_defined(question: Question, known: str, of_related: Sequence[str]) -> None:
+    """Raises for a model that is not defined for several values of a person, or for overlapping classes."""
+    if of_related and not question.several_values:
+        raise _wrong(
+            question,
+            "attribute",
+            f"a respondent has several values of {of_related[0]}, so that their shares are no distribution",
+            "require l_diversity(l => 2, variant => 'probabilistic') of it, and this of a column of the source: "
+            "attribute => column",
+        )
+    if known in _OVERLAPPING and not question.overlapping_classes:
+        raise _wrong(
+            question,
+            KNOWS,
+            f"to an adversary with {KNOWS} => {written(known)} a person is in several classes, and it is defined "
+            "where classes do not overlap",
+            f"write {KNOWS} => 'values', or require k_anonymity or l_diversity",
+        )
+
+
+def _rows(question: Question, known: str, arguments: dict[str, Value], parameters: Collection[str]) -> int | None:
+    """The number of rows known, which goes with `knows => 'm_rows'`, and has to be given there."""
+    if known != _SOME_ROWS:
+        if ROWS in arguments and ROWS not in parameters:
+            raise _wrong(
+                question, ROWS, f"{ROWS} says how many rows are known", f"write {KNOWS} => '{_SOME_ROWS}' with it"
+            )
+        return None
+    if ROWS in parameters:
+        raise _wrong(
+            question, KNOWS, f"its argument {ROWS} is its own", f"write another {KNOWS}, which takes no {ROWS}"
+        )
+    number = arguments.pop(ROWS, None)
+    number = plain_number(number) if isinstance(number, Decimal) else number
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        said = "it says nothing" if number is None else f"{ROWS} is a whole number of 1 or more, not {written(number)}"
+        raise _wrong(
+            question, ROWS, f"of how many rows the values are known: {said}", f"write {KNOWS} => 'm_rows', {ROWS} => 2"
+        )
+    return number
+
+
+def _require_of_related_tables(question: Question, arguments: dict[str, Value], *, jointly: bool) -> None:
+    """Raises for what is defined for one table of respondents alone."""
+    if ON in arguments:
+        raise _wrong(
+            question,
+            ON,
+            f"what an adversary knows of related tables is said by {KNOWS}, and not by columns to be {ON}",
+            f"leave {ON} out",
+        )
+    if jointly:
+        raise _wrong(
+            question,
+            "jointly",
+            "jointly is about the values of one row, and a respondent has rows in several tables",
+            f"leave out jointly, and {question.model} is asked of each by itself",
+        )
+    if not question.of_related_tables:
+        raise _wrong(
+            question,
+            "",
+            f"it compares with {_OF_ONE_TABLE.get(question.of_one_table[0], 'more')}, which is defined for one table "
+            "alone",
+            "require k_anonymity or l_diversity, or join the tables in a query, ON (SELECT ...)",
+        )
+
+
+def _wrong(question: Question, argument: str, problem: str, hint: str) -> PolicyError:
+    part = ("requirement", question.model, argument) if argument else ("requirement", question.model)
+    return PolicyError(f"{question.model}: {problem}", hint=hint, part=part)
+
+
+def meaning(known: str, rows: int | None) -> str:
+    """A sentence that follows a model's title: by what its classes are told apart, and from whom nothing is hidden."""
+    told_apart = {
+        "one_row": "by one row of a related table: nothing is said to anyone who knows two of a respondent's rows",
+        "m_rows": f"by up to {rows} different rows of a related table: nothing is said to anyone who knows more",
+        "rows": "by any rows that a respondent has: nothing is said to anyone who knows which they lack",
+        "values": "by all rows that a respondent has, alike ones once: nothing is said to anyone who knows how many",
+        "history": "by all rows that a respondent has, and by how many are alike",
+    }
+    return f" Classes are by the respondent's own row and {told_apart[known]}."
+
+
+ON = "on"
+
+_OF_PUBLIC_TABLE = "public_class"
+
+
+def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> tuple[str, ...]:
+    """The quasi-identifiers that `on` names, in the order of `quasi`; none if it is not given.
+
+    Takes `on` out of `arguments`. Raises PolicyError for a column that is no quasi-identifier, for one that is named
+    twice, and for a model that compares with a public table or is about items in lists.
+    """
+    value = arguments.pop(ON, None)
+    if value is None:
+        return ()
+    if (about := _all_columns(question)) is not None:
+        raise _wrong_columns(
+            question, f" {about}, and takes no columns to be on", f"leave {ON} out of {question.model}"
+        )
+    columns: list[str] = []
+    for item in value if isinstance(value, tuple) else (value,):
+        name = _column(question, item, quasi)
+        if name in columns:
+            raise _wrong_columns(question, f": {ON} names {name} twice", "name it once")
+        columns.append(name)
+    return tuple(name for name in quasi if name in columns)
+
+
+def _all_columns(question: Question) -> str | None:
+    """Why a model is about all quasi-identifiers; None if it may be about some of them."""
+    if _OF_PUBLIC_TABLE in question.reads:
+        return "compares with a public table by all quasi-identifiers"
+    return "is about the items in lists" if question.of_itemsets else None
+
+
+def _column(question: Question, item: Scalar, quasi: Sequence[str]) -> str:
+    """The quasi-identifier that an item of `on` names."""
+    name = item.name if isinstance(item, QualifiedName) and len(item.parts) == 1 else item
+    known = {fold(column): column for column in quasi}
+    if not isinstance(name, str) or fold(name) not in known:
+        raise _wrong_columns(
+            question,
+            f": {written(item)} is no quasi-identifier, which a requirement is {ON}",
+            nearest(str(name), quasi) or f"the quasi-identifiers are: {', '.join(quasi)}",
+        )
+    return known[fold(name)]
+
+
+def _wrong_columns(question: Question, problem: str, hint: str) -> PolicyError:
+    return PolicyError(f"{question.model}{problem}", hint=hint, part=("requirement", question.model, ON))
