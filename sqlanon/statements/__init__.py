@@ -1,1 +1,1 @@
-"""One file a statement: what it does, and the rows that it answers with."""
+"""Statements: one class in one file each, found by `registry`, read by `parser`, and run by `run` behind its guards."""

@@ -1,1 +1,1 @@
-"""Text to statements and back: `script` splits, `parser` reads, `render` writes."""
+"""The parts of statements as text: tokens, a reader with errors that say where, and the text of each part."""
