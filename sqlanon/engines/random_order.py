@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from sqlanon.errors import EngineError
 
-# The name by which a query that `sqlgen.build.ddl.shuffled` has made asks for draws.
+# The name by which a query that `sql.build.ddl.shuffled` has made asks for draws.
 RANDOM_DRAW = "__sqlanon_random_draw"
 
 

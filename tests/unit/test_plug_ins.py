@@ -6,11 +6,19 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlglot.expressions import select
 
-from tests.support.methods import FILE, PAGE
+from sqlanon import connect
+from sqlanon.domain.reading import Reading
+from sqlanon.methods.shared.task import Task
+from sqlanon.sql.build.names import relation
+from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+from tests.support.methods import EXAMPLE, FILE, PAGE, with_example
 
 ROOT = Path(__file__).resolve().parents[2]
 # Those that the pages on adding one show.
@@ -43,7 +51,7 @@ mondrian = extended.nowhere
 [sqlanon.formats]
 text = extended.text
 csv = extended.nowhere
-[sqlanon.sql.hierarchies]
+[sqlanon.hierarchies]
 letters = extended.letters
 intervals = extended.nowhere
 """
@@ -57,7 +65,7 @@ missing = broken
 nowhere = broken.nowhere
 [sqlanon.formats]
 nothing = broken
-[sqlanon.sql.hierarchies]
+[sqlanon.hierarchies]
 nothing = broken
 """
 
@@ -284,3 +292,30 @@ for statement in (
         assert "cannot be loaded: ValueError: no such luck" in warning
     assert len(errors) == 7
     assert all("a plug-in of the package hostile, cannot be loaded: " in error for error in errors)
+
+
+def test_a_table_may_show_labels_under_the_name_of_a_column(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only values of the source are put in order by number: a label is no value of it, and would have none."""
+    methods = with_example(tmp_path_factory.mktemp("labels"))
+    monkeypatch.setattr("sqlanon.methods.registry.METHODS", methods)
+    module = import_module(methods[EXAMPLE])
+
+    def compile_labels(self: Any, task: Task, choice: Any, release_id: str, tokens: Any) -> TablesQuery:
+        zip_code, disease = task.policy.published
+        source = relation(task.policy.relation, as_="source")
+        label = PublishedColumn(zip_code.column, zip_code.role, Reading.LABEL, zip_code, level=1)
+        value = PublishedColumn(disease.column, disease.role, Reading.BUCKET_VALUE, disease)
+        tables = (
+            PublishedTable("1", (label,), select("'any'::VARCHAR AS zip").from_(source.copy())),
+            PublishedTable("2", (value,), select("disease").from_(source)),
+        )
+        return TablesQuery(task.policy, release_id, tables)
+
+    monkeypatch.setattr(module.ColumnsMethod, "compile", compile_labels)
+    with connect() as con:
+        con.sql("CREATE TABLE people AS SELECT 'z' || i % 5 AS zip, 'd' || i % 4 AS disease FROM range(100) AS t(i)")
+        con.sql("CREATE POLICY p ON people (zip QUASI IDENTIFIER, disease SENSITIVE) CONFIDENTIAL (zip, disease)")
+        con.sql("CREATE ANONYMIZED TABLE r AS POLICY p METHOD columns(fewest => 2)")
+        assert con.sql('SELECT zip, count(*) FROM "r_1" GROUP BY ALL').fetchall() == [("any", 100)]

@@ -157,7 +157,7 @@ def _shuffled(bound: Bound, table: PublishedTable, draw: str) -> exp.Select:
     """A table's rows in a random order, in that of `by` first; few different texts are sorted as words."""
     rows, words = table.query, table.words
     if words is None:
-        as_in_source = (part for part in table.columns if part.reading is not Reading.BUCKET_RANGE)
+        as_in_source = (part for part in table.columns if part.reading in (Reading.EXACT, Reading.BUCKET_VALUE))
         bound_columns = [part.bound for part in as_in_source if part.bound and part.bound.column == part.name]
         words_found = words_of(bound.engine, bound.scratch, relation(bound.policy.relation), bound_columns)
         rows, words = coded(rows, words_found) if words_found else rows, tuple(words_found)

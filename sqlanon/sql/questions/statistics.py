@@ -77,7 +77,7 @@ class Statistic:
 class BoundStatistic:
     """A statistic with every parameter inside its bounds; `attributes` is the sensitive column, empty if there is none.
 
-    It reads what a requirement reads (`sqlgen.classes.requirement.SqlRequirement`).
+    It reads what a requirement reads (`sql.classes.requirement.SqlRequirement`).
     """
 
     statistic: Statistic
