@@ -245,7 +245,7 @@ raises = hostile.raises
 leaves = hostile.leaves
 raises = hostile.raises
 unlisted = hostile.unlisted
-[sqlanon.sql.hierarchies]
+[sqlanon.hierarchies]
 leaves = hostile.leaves
 raises = hostile.raises
 """
