@@ -1,1 +1,1 @@
-"""What is asked of releases, exports and tables: what they guarantee, what attacks learn, what they are good for."""
+"""Answers about releases, exports and tables: guarantees, attacks, figures, estimates and learning tasks."""

@@ -1,4 +1,4 @@
-"""What an adversary learns from a release, by the attacks of the literature.
+"""Attacks of the literature on a release: the knowledge that an adversary gains.
 
 An attack publishes nothing. Its answer is the owner's: for each sensitive attribute how many targets were tried and how
 many succeeded, how sure the adversary is, what a satisfied requirement promises, and in which classes it is worst.

@@ -110,7 +110,7 @@ class PivotObject(JsonObject, frozen=True):
 
     @property
     def as_domain(self) -> Pivot:
-        """What the object stands for."""
+        """The object of the domain that this JSON describes."""
         return Pivot(self.item, self.rating)
 
 
@@ -127,7 +127,7 @@ class JoinedObject(JsonObject, frozen=True):
 
     @property
     def as_domain(self) -> JoinedRelease:
-        """What the object stands for."""
+        """The object of the domain that this JSON describes."""
         return JoinedRelease(QualifiedName(self.release), self.columns)
 
 

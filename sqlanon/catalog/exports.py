@@ -180,7 +180,7 @@ def _streams(engine: Engine) -> list[KnownRelease]:
 
 
 def _sources(text: str | None) -> tuple[SourceRead, ...] | None:
-    """What a release was made from, by its row; None if that is not known or cannot be read."""
+    """The sources of a release, by its row; None if they are not known or cannot be read."""
     try:
         return None if text is None else read_sources(text)
     except BadJson:

@@ -211,7 +211,7 @@ def _digest(definition: HierarchyDefinition, height: int, values: str | None) ->
 
 @dataclass(frozen=True)
 class Summary:
-    """What the stored values of one hierarchy come to: their SHA-256, how many rows, and the height they imply."""
+    """The SHA-256 of the stored values of one hierarchy, the number of their rows, and the height they imply."""
 
     digest: str
     rows: int

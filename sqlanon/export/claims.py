@@ -78,7 +78,7 @@ class _Claims:
     sources: frozenset[str]
 
     def unlike_columns(self, table: RecordedTable) -> str | None:
-        """What speaks against the source and the reading of a column of the table; None if nothing."""
+        """The objection to the source and the reading of a column of the table; None if there is none."""
         for part in table.columns:
             if why := self._unlike(part, table):
                 return f"the column {part.name} {why}"
@@ -125,7 +125,7 @@ class _Claims:
 
 
 def _shown_beside(table: RecordedTable, policy: Policy) -> str | None:
-    """What speaks against a table with buckets: a row of its own shows both who it is about and a sensitive value."""
+    """The objection to a table with buckets: a row of its own shows both its respondent and a sensitive value."""
     if not table.having(Reading.BUCKET):
         return None
     sensitive = {fold(a.name) for a in policy.all_having(Role.SENSITIVE)}

@@ -122,7 +122,7 @@ class ReceivedExport:
 
     @cached_property
     def recorded(self) -> Recorded:
-        """What the certificate records of the release, whose rows are in the files.
+        """The certificate's record of the release whose rows are in the files.
 
         It has no labels of stored hierarchies, which may list values that the release does not show.
         """
@@ -314,7 +314,7 @@ class ExportedTables:
 
     @cached_property
     def values(self) -> dict[str, BucketValues]:
-        """Where the values of each sensitive attribute are, if they are in tables of their own, by bucket."""
+        """The tables of the values of each sensitive attribute, if they are apart, by bucket."""
         values: dict[str, BucketValues] = {}
         if len(self.tables) == 1:
             return values

@@ -53,7 +53,7 @@ class Encoding:
 
 @dataclass(frozen=True)
 class Recoded:
-    """What the rows of a release that is one table or view show: labels of levels, or of regions that they lie in.
+    """The content of the rows of a release that is one table or view: labels of levels, or of the rows' regions.
 
     `readings` says how each column is read that the method recodes or adds; the others are as they are, or tokens.
     A quasi-identifier without one is refused. `rounds` are the levels of the quasi-identifiers in each round of a
@@ -86,7 +86,7 @@ class PublishedTables:
 
 @dataclass(frozen=True)
 class Structure:
-    """What the tables of a release come to in what its method promises besides requirements of classes.
+    """The measurements of a release's tables in the promises of its method besides requirements of classes.
 
     `misfit` says how the tables do not belong together, None where they do.
     """
@@ -105,7 +105,7 @@ OF_ROWS = frozenset(
 
 @dataclass(frozen=True)
 class Figure:
-    """How a certificate explains a measurement of a structure: what it means, where it is defined, what was read.
+    """The explanation of a measurement in a certificate: its meaning, its definition, and the rows that were read.
 
     `parameter` is what the required number is called, None where it is a count of what there is to keep.
     """
@@ -129,7 +129,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Wording:
-    """What a certificate says of a method's releases.
+    """The words of a certificate about a method's releases.
 
     `published` is what stands for values, None where columns state their levels. `losses` define what is minimized, and
     `figures` what `verify` measures, both by name. `tables` are the readings that the columns of one table may have
@@ -164,11 +164,11 @@ class Method(ABC, Generic[_Options, _Choice]):
         return parsed(self.name, self.OPTIONS, arguments)
 
     def limits(self, options: _Options) -> Limits:
-        """What the method can do, with these options, of all that a statement and its policy may ask."""
+        """The abilities of the method, with these options, among all that a statement and its policy may ask."""
         return Limits()
 
     def promises(self, options: _Options) -> tuple[Requirement, ...]:
-        """What the method promises of every class, besides what a policy requires."""
+        """The requirements that the method promises of every class, besides those of a policy."""
         return ()
 
     def assumes(self, options: _Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
@@ -193,13 +193,13 @@ class Method(ABC, Generic[_Options, _Choice]):
 
     @abstractmethod
     def compile(self, task: Task, choice: _Choice, release_id: str, tokens: Mapping[str, str]) -> Recoded | TablesQuery:
-        """How the rows of the one table or view are recoded, or the SELECT of each table.
+        """The recoding of the rows of the one table or view, or the SELECT of each table.
 
         `tokens` are the tables of the tokens of columns that are pseudonyms.
         """
 
     def verify(self, published: PublishedTables, options: _Options) -> Structure:
-        """What the tables of a release keep of what the method promises of them, recomputed from them.
+        """The promises of the method about a release's tables, recomputed from these.
 
         One table promises requirements of classes only, which the stages check. Raises InternalError for several.
         """
@@ -209,7 +209,7 @@ class Method(ABC, Generic[_Options, _Choice]):
 
     @abstractmethod
     def wording(self, options: _Options) -> Wording:
-        """What a certificate says of a release."""
+        """The words of a certificate about a release."""
 
     def on_spark(self) -> Method[_Options, _Choice]:
         """The method for rows that lie on Spark: itself, unless it takes other steps there."""

@@ -36,7 +36,7 @@ _METHODS = ("sql", "title", "run")
 
 
 class Catalog(Enum):
-    """What a statement needs of the catalog."""
+    """The need of a statement for the catalog."""
 
     NONE = "the catalog is not read"
     READS = "without a catalog there is an error"
@@ -45,7 +45,7 @@ class Catalog(Enum):
 
 
 class Elsewhere(NamedTuple):
-    """Why a statement does not run where rows are on another engine than the catalog, and its name in the error."""
+    """The name of a statement that does not run where rows are on another engine than the catalog, and the reason."""
 
     statement: str
     reason: str
@@ -170,11 +170,11 @@ class Statement:
         return None
 
     def catalog(self) -> Catalog:
-        """What this one needs of the catalog."""
+        """The need of this statement for the catalog."""
         return self.CATALOG
 
     def elsewhere(self) -> Elsewhere | None:
-        """Why this one does not run where rows are on another engine than the catalog; None if it does."""
+        """The reason why this statement does not run where rows are on another engine; None if it does."""
         return self.DISTRIBUTED
 
     def explain_lack(self, engine: Engine) -> None:

@@ -33,7 +33,7 @@ _NOT_OURS = {("EXPORT", "DATABASE")}
 
 @dataclass(frozen=True)
 class _Form:
-    """What begins with some keywords: its name in errors, and the statement, or the error where there is none."""
+    """The statement that begins with some keywords, or the error where there is none, and its name in errors."""
 
     label: str
     statement: type[Statement] | Meant
@@ -59,7 +59,7 @@ class _Forms:
         self.most_keywords = max(map(len, self._by_opening))
 
     def beginning(self, first: Sequence[Token]) -> _Form | None:
-        """Which of our statements these tokens begin; more of them than it has keywords do not matter."""
+        """The statement of ours that these tokens begin; more of them than it has keywords do not matter."""
         words = tuple(takewhile(bool, map(keyword_of, first)))
         if len(first) > 2 and (form := self._before_name.get(" ".join(words[:2]))):
             return form if first[2].kind in (Kind.WORD, Kind.QUOTED) else None
@@ -116,7 +116,7 @@ def _misread(text: str) -> str | None:
 
 
 def hint_for(error: BaseException, script: str) -> str | None:
-    """Which of our statements was meant by the one of a script that DuckDB could not read; None for other errors.
+    """A hint at our statement that was meant by one that DuckDB could not read; None for other errors.
 
     Of several statements it is the one that begins with the word that DuckDB stumbles over.
     """

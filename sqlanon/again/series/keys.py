@@ -19,5 +19,5 @@ def key_of(name: str, variable: str, of: str = "series") -> bytes:
 
 
 def key_check(key: bytes) -> str:
-    """What tells a key from others, and tells nothing of the key."""
+    """A check value that differs from key to key and reveals nothing of the key."""
     return hashlib.sha256(b"check:" + key).hexdigest()

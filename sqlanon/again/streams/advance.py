@@ -39,7 +39,7 @@ from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 def advanced(
     engine: Engine, stream: Stream, columns: Columns, scratch: Scratch, *, to_end: bool, until: str | None
 ) -> tuple[Batch, int | None]:
-    """What one ADVANCE has done, and how many respondents the class with the fewest has; None without a class.
+    """The result of one ADVANCE, with the respondents of its smallest class; None without a class.
 
     With `to_end` all waiting rows are due; with `until`, a moment, those whose delay is over by then.
     """

@@ -1,4 +1,4 @@
-"""What an adversary learns from rows that fall into classes, by the attacks under `sql/attacks/`.
+"""Attacks under `sql/attacks/` on rows that fall into classes: the knowledge that an adversary gains.
 
 For each sensitive attribute: how many targets were tried and how many succeeded, how sure the adversary is, what a
 satisfied requirement promises, and in which classes it is worst.
@@ -49,7 +49,7 @@ class AttackedClass:
 
 @dataclass(frozen=True)
 class AttackAnswer:
-    """What an attack comes to for one sensitive attribute; `worst` are the classes in which it is surest.
+    """The answer of an attack for one sensitive attribute; `worst` are the classes in which it is surest.
 
     `undefined` is why it has targets and no number of those that succeeded, or no confidence.
     """
@@ -72,7 +72,7 @@ class AttackAnswer:
 
     @property
     def remark(self) -> str:
-        """Which of the figures are not defined, and why."""
+        """The figures that are not defined, and the reason."""
         what = "its confidence is" if self.highest is None else "how often it succeeds is"
         return f"{self.attack} of {self.attribute}: {what} not defined: {self.undefined}"
 
@@ -84,7 +84,7 @@ class AttackAnswer:
 
 @dataclass(frozen=True)
 class Target:
-    """What is attacked: rows that fall into classes.
+    """The target of an attack: rows that fall into classes.
 
     `columns` are those that it shows, and `sensitive` the sensitive ones among them, each with the hierarchy that its
     policy names. `rows` gives the rows that answer statistics, `known` what they show of the columns by which people
@@ -217,7 +217,7 @@ def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float |
 
 
 def class_text(class_id: object) -> str:
-    """What a release shows of a class: its labels, each behind its column, or the number of a bucket."""
+    """The name of a class in a release: its labels, each behind its column, or the number of a bucket."""
     if isinstance(class_id, str):
         return class_id
     if isinstance(class_id, dict):
@@ -235,7 +235,7 @@ def background_of(
     statistics: Sequence[BoundStatistic],
     using: Mapping[str, str | None],
 ) -> Background:
-    """What statistics of sensitive attributes read besides the rows of a table with these columns.
+    """The relations that statistics of sensitive attributes read besides the rows of a table with these columns.
 
     `using` has the hierarchy that is named for each attribute, as it is in the catalog now: an adversary knows what
     values are alike, whoever published. Raises PolicyError for an attribute without a hierarchy where one is needed,

@@ -239,7 +239,7 @@ class SourcePopulations:
 def identity_of_populations(
     engine: Engine, bound: BoundPolicy, hierarchies: Mapping[str, StoredHierarchy]
 ) -> Sequence[Any]:
-    """What populations depend on: the columns of both roles, their hierarchies, and the rows."""
+    """The inputs of populations: the columns of both roles, their hierarchies, and the rows."""
     return source_identity(engine, bound, (*bound.quasi_identifiers, *bound.sensitive), hierarchies)
 
 
@@ -311,7 +311,7 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[
 
 
 def _one_more(rows: exp.Query, chains: str, order: Sequence[int], depth: int) -> exp.Select:
-    """How many rows there are with nodes in place of the codes of one more quasi-identifier, at this depth."""
+    """The number of rows with nodes in place of the codes of one more quasi-identifier, at this depth."""
     index = order[depth]
     names = [*map(node_name, order[:depth]), *map(code_name, order[depth + 1 :])]
     keys = [*(column(name, "cell") for name in names), column("node", "above")]

@@ -223,7 +223,7 @@ def _groups(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def _grouped_by(part: exp.Expr, outputs: Sequence[exp.Expr], named: Mapping[str, exp.Expr]) -> exp.Expr:
-    """What a part of GROUP BY means: an output of the query by its number or, of those that are `named`, its name."""
+    """The meaning of a part of GROUP BY: an output of the query by its number or, of those in `named`, its name."""
     if isinstance(part, exp.Literal) and part.is_int:
         if not 1 <= int(part.this) <= len(outputs):
             raise refused(part, "the result has no such column")

@@ -1,4 +1,4 @@
-"""What other options, and other methods, would reach: tried in a dry run, so that what is said is true."""
+"""Advice about other options and other methods: each is tried in a dry run, so that the advice is true."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _can(bound: Bound, name: str) -> bool:
 
 
 def _solved(chosen: Chosen, name: str, arguments: Arguments) -> Choice | None:
-    """What a method chooses with these arguments; None where nothing can be published."""
+    """The choice of a method with these arguments; None where nothing can be published."""
     encoded = chosen.encoded
     bound = replace(chosen.bound, resolved=_called(chosen.bound.resolved, name, arguments))
     try:

@@ -43,7 +43,7 @@ def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compile
 
 
 def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Reading]) -> Reading:
-    """How a column is read. Raises InternalError for a quasi-identifier whose reading the method does not say."""
+    """The reading of a column. Raises InternalError for a quasi-identifier whose reading the method does not say."""
     if bound is not None and bound.attribute.pseudonym:
         return Reading.TOKEN
     if name in readings:

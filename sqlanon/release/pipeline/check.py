@@ -108,7 +108,7 @@ def check_stage(made: Materialized) -> Checked:
 
 
 def _of_structure(made: Materialized) -> tuple[Measurement, ...]:
-    """What is measured of the structure that the method promises, besides the requirements of classes."""
+    """The measurements of the structure that the method promises, besides the requirements of classes."""
     bound, query, choice = made.bound, made.query, made.compiled.choice
     method = bound.create.method
     published = PublishedTables(
@@ -128,7 +128,7 @@ def _relations(made: Materialized) -> dict[str, exp.Table | exp.Subquery]:
 
 
 def _of_candidate(made: Materialized, indexes: Sequence[int]) -> dict[int, Measurement]:
-    """What is measured of the requirements at these indexes in the candidate's own rows."""
+    """The measurements of the requirements at these indexes in the candidate's own rows."""
     query = made.query
     if isinstance(query, ReleaseQuery):
         return _of_rows(made, query, indexes)
@@ -138,7 +138,7 @@ def _of_candidate(made: Materialized, indexes: Sequence[int]) -> dict[int, Measu
 
 
 def _of_rows(made: Materialized, query: ReleaseQuery, indexes: Sequence[int]) -> dict[int, Measurement]:
-    """What is measured of the requirements at these indexes in the rows of a release that is one table or view."""
+    """The measurements of the requirements at these indexes in the rows of a release that is one table or view."""
     bound, policy = made.bound, made.bound.policy
     requirements = [bound.requirements[index] for index in indexes]
     guards = {index: name for index, name in guards_of(bound.requirements).items() if index in indexes}
@@ -153,7 +153,7 @@ def _of_rows(made: Materialized, query: ReleaseQuery, indexes: Sequence[int]) ->
 
 
 def _of_lists(made: Materialized) -> dict[int, Measurement]:
-    """What is measured of the requirements in a candidate that is one table, whose rows stay rows."""
+    """The measurements of the requirements in a candidate that is one table, whose rows stay rows."""
     bound, policy, table = made.bound, made.bound.policy, relation(made.candidates[0].stands)
     types = dict(bound.engine.columns(exp.select(exp.Star()).from_(table.copy())))
     keys = [(b.column, types[b.column]) for b in policy.quasi_identifiers]
@@ -163,7 +163,7 @@ def _of_lists(made: Materialized) -> dict[int, Measurement]:
 
 
 def _of_people(made: Materialized, query: TablesQuery) -> dict[int, Measurement]:
-    """What is measured of the requirements in the candidates of people and of the rows about them."""
+    """The measurements of the requirements in the candidates of people and of the rows about them."""
     bound = made.bound
     readings = {table.name or "": [(part.name, part.reading) for part in table.columns] for table in query.tables}
     people = PeopleColumns(bound.resolved.policy, readings, tuple(b.column for b in bound.policy.all_sensitive))
@@ -174,7 +174,7 @@ def _of_people(made: Materialized, query: TablesQuery) -> dict[int, Measurement]
 
 
 def _of_tables(made: Materialized, query: TablesQuery) -> dict[int, Measurement]:
-    """What is measured of the requirements in the candidates of buckets and values."""
+    """The measurements of the requirements in the candidates of buckets and values."""
     requirements = made.bound.requirements
     if not requirements:
         return {}
@@ -184,7 +184,7 @@ def _of_tables(made: Materialized, query: TablesQuery) -> dict[int, Measurement]
 
 
 def _of_parts(made: Materialized, parts: Iterable[RowsOfRequirements]) -> dict[int, Measurement]:
-    """What is measured of the requirements, each in the rows that it is about."""
+    """The measurements of the requirements, each in the rows that it is about."""
     bound = made.bound
     measurements: dict[int, Measurement] = {}
     for part in parts:
@@ -195,7 +195,7 @@ def _of_parts(made: Materialized, parts: Iterable[RowsOfRequirements]) -> dict[i
 
 
 def _required(bound: Bound, indexes: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
-    """What is measured of the requirements at these indexes. Raises PrivacyViolation for one that is not met."""
+    """The measurements of the requirements at these indexes. Raises PrivacyViolation for one that is not met."""
     requirements = [bound.requirements[index] for index in indexes]
     measurements = measured(bound.engine, requirements, rows, background)
     for number, (index, reached) in enumerate(zip(indexes, measurements, strict=True)):

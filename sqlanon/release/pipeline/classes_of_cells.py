@@ -1,4 +1,4 @@
-"""Which classes may be published, and what each value becomes, found from the cells rather than from the rows.
+"""The classes that may be published, and the label of each value, found from the cells rather than from the rows.
 
 The guard of a snapshot does not read the rows: the cells are a summary of all that it asks about, and the methods work
 on them. The rows are then joined with what has been found, so that a row whose class is not among those that may be

@@ -70,7 +70,7 @@ def _hidden_by(bound: Bound, release_id: str) -> tuple[str, ...]:
 
 
 def _source(bound: Bound, release_id: str) -> exp.Select:
-    """What a live view reads of its source, if that is still what the view is made for.
+    """The relation that a live view reads, if the source is still the one that the view is made for.
 
     The user's own query becomes a view of its own, whose text stays as it was written.
     """

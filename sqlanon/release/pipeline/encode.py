@@ -102,7 +102,7 @@ def _kept_cells(bound: Bound, encoding: Encoding) -> Cells | None:
 
 
 def _key(bound: Bound, encoding: Encoding) -> object:
-    """What the cells depend on besides rows; None where they depend on public tables, ranges or guarding nodes, too.
+    """The inputs of cells besides rows; None where they depend on public tables, ranges or guarding nodes, too.
 
     Of a requirement they depend on the relations that it reads, and about which attributes: on none of its numbers.
     """

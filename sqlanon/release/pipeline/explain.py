@@ -68,7 +68,7 @@ def _required(bound: Bound) -> Iterator[tuple[str, str, str]]:
 
 
 def _series(series: Series) -> str:
-    """What the series requires, which is measured of a release that is made, and not of one that is planned."""
+    """The requirements of the series, measured of a release that is made, and not of one that is planned."""
     releases = f"{series.name}, {counted(len(series.releases), 'release')} so far"
     required = ", ".join(map(call_text, series.requirements))
     return f"{releases}; {required} is measured when the release is made" if required else releases
@@ -92,7 +92,7 @@ class _Place:
 
 
 def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
-    """What becomes of each column that is not generalized."""
+    """The treatment of each column that is not generalized."""
     policy, column_places = compiled.bound.policy, _column_places(compiled.query)
     shown_columns = _shown_columns(compiled, column_places)
     for attribute in shown_columns:

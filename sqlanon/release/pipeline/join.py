@@ -79,7 +79,7 @@ def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other
 
 
 def measured_join(made: Materialized) -> tuple[Measurement, ...]:
-    """What the candidate comes to in what is required of its join with the other release, counted from both.
+    """The measurements of the candidate's join with the other release, counted from both.
 
     Raises PrivacyViolation where that is too little. Nothing where nothing is required of a join.
     """

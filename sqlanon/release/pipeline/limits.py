@@ -131,7 +131,7 @@ def require_possible(create: ReleaseRequest, policy: Policy, requirements: Seque
 def _refused(
     create: ReleaseRequest, policy: Policy, requirements: Sequence[BoundRequirement]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What is not possible, each with the part of the statement that asks for it."""
+    """The refused abilities, each with the part of the statement that asks for it."""
     if create.kind == "view":
         yield ("release",), "a live view is a query of DuckDB's on its source"
     if create.series is not None:

@@ -38,7 +38,7 @@ _GUARD = "__sqlanon_guard"
 
 
 def hidden_of(compiled: Compiled) -> dict[int, str]:
-    """Why requirements, by their indexes, cannot be recomputed from the released rows alone."""
+    """The reason why requirements, by their indexes, cannot be recomputed from the released rows alone."""
     bound, query = compiled.bound, compiled.query
     if isinstance(query, TablesQuery):
         # What the tables do not show is refused before they are made.

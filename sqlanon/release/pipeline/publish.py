@@ -74,7 +74,7 @@ def publish_stage(remarked: Remarked) -> Published:
 
 
 def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:
-    """What the ledger of its series is to have of a release.
+    """The rows that the ledger of its series gets of a release.
 
     The candidate shows respondents only until it is published.
     """

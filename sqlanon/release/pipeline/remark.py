@@ -1,4 +1,4 @@
-"""What the policy's roles may have overlooked, in the source and in the classes of the release. Never a verdict."""
+"""Remarks on oversights of the policy's roles, in the source and in the classes of the release. Never a verdict."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[st
 
 
 def _of_source(compiled: Compiled, noted: Sequence[Profile], respondent: Profile | None) -> Iterator[str]:
-    """What the columns of the source are like, as far as no requirement asks about it."""
+    """Remarks on the columns of the source, as far as no requirement asks about them."""
     bound, policy = compiled.bound, compiled.bound.policy
     shown_readings = _shown_readings(compiled)
     width = len(policy.quasi_identifiers)
@@ -95,7 +95,7 @@ def _of_source(compiled: Compiled, noted: Sequence[Profile], respondent: Profile
 def _of_release(
     compiled: Compiled, query: ReleaseQuery, candidates: Sequence[Candidate], respondent: Profile | None
 ) -> Iterator[str]:
-    """What the classes of a release that is one table or view are like."""
+    """Remarks on the classes of a release that is one table or view."""
     if compiled.choice.rows <= compiled.choice.suppressed:
         return
     requirements = compiled.bound.requirements
@@ -105,7 +105,7 @@ def _of_release(
 
 
 def _of_tables(compiled: Compiled, query: TablesQuery, candidates: Sequence[Candidate]) -> Iterator[str]:
-    """What the buckets of a release of several tables are like."""
+    """Remarks on the buckets of a release of several tables."""
     if _is_one_bucket(compiled, query, candidates):
         yield ONE_BUCKET
     for index, table in enumerate(query.tables):
@@ -188,7 +188,7 @@ def _planned(table: PublishedTable, names: Sequence[str], tokens: Mapping[str, s
 
 
 def _unproven(choice: Choice) -> Iterator[str]:
-    """That the search was stopped before its end, and how much better any other choice could be."""
+    """The remark on a search that was stopped before its end, with the bound on any better choice."""
     searched = choice.searched
     if searched is not None and not searched.proven and searched.least is not None and searched.least < choice.loss:
         # That nothing loses less than nothing need not be said.
@@ -269,7 +269,7 @@ def _from_copies(bound: Bound, query: ReleaseQuery, rows: exp.Query) -> exp.Quer
 
 
 def _of_catalog(table: exp.Table) -> QualifiedName | None:
-    """Which of the catalog's copies a table is; None if it is none of them."""
+    """The catalog's copy that a table is; None if it is none of them."""
     name = QualifiedName((table.db, table.name))
     return name if name in CATALOG.names else None
 

@@ -107,5 +107,5 @@ def candidate(
 def encoded(
     engine: Engine, statement: ReleaseRequest, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
 ) -> Encoded:
-    """What a release by this policy would be chosen from: the bound policy and its cells. Raises as the stages do."""
+    """The bound policy and the cells that a release by this policy would be chosen from. Raises as the stages do."""
     return _ENCODED.run(Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells))

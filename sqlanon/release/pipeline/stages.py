@@ -172,7 +172,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class Advised:
-    """What other options and other methods would lose, in sentences."""
+    """Sentences about the loss of other options and other methods."""
 
     explained: Explained
     advice: tuple[str, ...]
