@@ -134,8 +134,8 @@ def test_a_remainder_is_read_as_duckdb_reads_it() -> None:
 
 
 def test_the_documentation_names_what_each_extra_brings() -> None:
-    """The extras that users install; `all` consists of other extras."""
-    _, _, text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("| extra |")
+    """The extras that users install; `all` names the extras that it consists of."""
+    _, _, text = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").partition("| extra |")
     text, _, _ = text.partition("\n\n")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     extras = PROJECT["optional-dependencies"]
@@ -144,6 +144,29 @@ def test_the_documentation_names_what_each_extra_brings() -> None:
     for extra in set(rows) - {"all"}:
         named = {name.strip().lower() for name in rows[extra].split(",")}
         assert named == set(lower_bounds(extras[extra])), extra
+    [brought] = extras["all"]
+    assert brought == f"sqlanon[{rows['all'].strip().replace(' ', '')}]"
+
+
+def test_all_is_what_a_first_day_needs() -> None:
+    """Whatever a hint names in its place is large, or needs a server, a Java or another database."""
+    hinted = {
+        extra
+        for path in (ROOT / "sqlanon").rglob("*.py")
+        for extra in re.findall(r"pip install 'sqlanon\[(\w+)\]'", path.read_text(encoding="utf-8"))
+    }
+    [brought] = re.findall(r"\[(.*)\]", PROJECT["optional-dependencies"]["all"][0])
+    assert {"cli", "arrow", "report", "notebook", "jobs", "sign", "tasks"} <= set(brought.split(","))
+    assert hinted - set(brought.split(",")) <= {"spark", "dbt", "postgres", "sqlite"}
+
+
+def test_the_sizes_of_the_documentation_are_of_extras_that_there_are() -> None:
+    text = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `sqlanon(?:\[(\w+)\])?` \| +(\d+) \|", text, re.MULTILINE)
+    sizes = {extra: int(size) for extra, size in rows}
+    [brought] = re.findall(r"\[(.*)\]", PROJECT["optional-dependencies"]["all"][0])
+    assert set(sizes) == {"", "all", *brought.split(",")}
+    assert all(sizes[""] <= size <= sizes["all"] for size in sizes.values())
 
 
 @pytest.mark.long

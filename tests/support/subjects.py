@@ -113,7 +113,7 @@ _FILES = {
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "
     "report_files stream_killed",
     "project": (
-        "broken_files budget changed_tests distributions docs examples extras helpers imports maintainers "
+        "broken_files budget changed_tests distributions docs docs_size examples extras helpers imports maintainers "
         "makefile paper_slicing paper_tables plug_ins pure subjects tree version words"
     ),
 }
