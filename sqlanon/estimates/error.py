@@ -44,13 +44,20 @@ def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Sel
     return exp.select(*head, *(column(name) for name in names)).from_(rows.subquery("error"))
 
 
-def summary(release_id: str, workload: str, queries: int) -> exp.Query:
-    """figure and value: the summary of the errors of a workload on a release, which has this number of queries."""
-    rows_of_release = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
-    rows_of_release.where(
-        column("release_id").eq(literal(release_id)),
-        column("workload").eq(literal(workload)),
-        copy=False,
+def stored_errors(release_id: str, workload: str) -> exp.Select:
+    """The rows of anon.query_error of a workload on a release."""
+    return (
+        exp.select(exp.Star())
+        .from_(relation(("anon", "query_error")))
+        .where(
+            column("release_id").eq(literal(release_id)),
+            column("workload").eq(literal(workload)),
+            copy=False,
+        )
     )
+
+
+def summary(errors: exp.Select, queries: int) -> exp.Query:
+    """figure and value: the summary of rows of `errors`, which are of this number of queries."""
     workload_row = exp.select(alias(literal(queries), "queries"))
-    return fixed("summary", {"query_error": rows_of_release, "workload": workload_row})
+    return fixed("summary", {"query_error": errors, "workload": workload_row})

@@ -7,12 +7,19 @@ one with many values a range.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.counts import counted
 from sqlanon.domain.workload import WorkloadOptions
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.sources.column_types import ENUM
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,
@@ -30,11 +37,15 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.cells.value_ranks import is_number
 
 # Predicates on an attribute with more values than this are ranges.
 LISTED = 100
 
 _VARCHAR = exp.DataType.build("VARCHAR")
+# Types whose values hold others.
+_NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)\b")
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,66 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
     value_of_text = try_cast(text.copy(), kind)
     known = exp.select(exp.Star()).from_(distinct.subquery("value")).where(value.eq(value_of_text))
     return exp.select(alias(big(rank), "rank"), alias(quoted, "text")).from_(known.subquery("known"))
+
+
+def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
+    """The attributes that queries may ask about: quasi-identifiers, or what else is published if there are none.
+
+    Raises PolicyError where a query would ask about more attributes than have values.
+    """
+    hidden = {id(attribute) for attribute in (*bound.quasi_identifiers, *bound.sensitive)}
+    others = [
+        attribute for attribute in bound.published if id(attribute) not in hidden and not attribute.attribute.pseudonym
+    ]
+    quasi = _with_values(engine, bound, bound.quasi_identifiers or others, scratch)
+    sensitive = _with_values(engine, bound, bound.sensitive, scratch)
+    dimensions = options.predicates(len(quasi))
+    if dimensions > len(quasi):
+        raise PolicyError(
+            f"{bound.policy} has {counted(len(quasi), 'quasi-identifier')} with a value to ask about, and a query "
+            f"would ask about {dimensions}",
+            hint=f"write dimensions => {len(quasi)}" if quasi else "leave dimensions out",
+        )
+    predicates = dimensions + bool(sensitive)
+    if not predicates:
+        raise PolicyError(
+            f"{bound.policy} has no column with a value to ask about",
+            hint="queries ask about numbers, texts, dates and the like: fill the source, or publish such a column",
+        )
+    return [
+        Queried(
+            to_sql(column(attribute.column)),
+            attribute in bound.sensitive,
+            table,
+            known,
+            options.values(known, predicates),
+            ranges,
+        )
+        for attribute, table, known, ranges in (*quasi, *sensitive)
+    ]
+
+
+def _with_values(
+    engine: Engine, bound: BoundPolicy, attributes: Sequence[BoundAttribute], scratch: Scratch
+) -> list[tuple[BoundAttribute, str, int, bool]]:
+    """The attributes with values that a query can name, each with the table of its values, their number, and
+    whether a query names ranges of them.
+    """
+    attributes_with_values: list[tuple[BoundAttribute, str, int, bool]] = []
+    for attribute in attributes:
+        if _NESTED.search(attribute.type) is None:
+            rows = relation(bound.relation)
+            if not engine.reads_in_place:
+                # Where the rows are, nobody writes values as SQL.
+                different = exp.select(column(attribute.column)).distinct(copy=False).from_(rows)
+                rows = relation(scratch.table("distinct", different))
+            values = values_of(rows, attribute.column, attribute.type, is_number(attribute))
+            table = scratch.table("values", values)
+            known = int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+            # No release shows the order of an ENUM.
+            ranges = known > LISTED and not attribute.type.startswith(ENUM)
+            attributes_with_values += [(attribute, table, known, ranges)] if known else []
+    return attributes_with_values
 
 
 def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: WorkloadOptions) -> exp.Select:

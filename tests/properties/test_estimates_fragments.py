@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection
+from sqlanon.assess.workloads import measure
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.estimates.sizes import sizes
-from sqlanon.statements.workloads import _measure as measure
 from tests.oracles import associations
 from tests.support.draws import draws
 from tests.support.estimates.figures import figures_of

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sqlanon.assess.workloads import ask_source, measure
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.estimates.batch import distinct_rows
 from sqlanon.estimates.sizes import sizes
 from sqlanon.sql.build.names import literal
-from sqlanon.statements.workloads import _ask_source, _measure
 from tests.support.estimates.figures import figures_of
 from tests.support.estimates.queries import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables
 
@@ -31,7 +31,7 @@ def one_by_one(*_: object) -> Any:
 
 def keep(patch: pytest.MonkeyPatch, how: str) -> None:
     """Reads tables as those in memory are read, as those of a file, or so that all texts have one digest."""
-    for asking in (_measure, _ask_source):
+    for asking in (measure, ask_source):
         patch.setattr(asking, "in_file", lambda *_: how != "memory")
     if how == "alike":
         patch.setattr(distinct_rows, "digest", lambda _: literal(0))
@@ -77,7 +77,7 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
                     "WHERE workload = 'drawn'"
                 ) if release != "anatomy_two" else None
             with monkeypatch.context() as patch:
-                patch.setattr(_measure, "answer_alone", one_by_one)
+                patch.setattr(measure, "answer_alone", one_by_one)
                 keep(patch, kept)
                 small = {"max_rows": most, "max_pairs": most, "max_leaves_in_one_scan": most}
                 on_buckets = 64 if most == 1 else sizes().max_queries_on_buckets
@@ -128,7 +128,7 @@ def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
             ]
             con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(queries)])
             with monkeypatch.context() as patch:
-                patch.setattr(_measure, "answer_alone", one_by_one)
+                patch.setattr(measure, "answer_alone", one_by_one)
                 keep(patch, kept)
                 con.execute("MEASURE r WITH WORKLOAD w")
             for number, sql in enumerate(queries):

@@ -85,7 +85,7 @@ _FILES = {
         "level_losses masks measure "
         "measure_figures measure_task learning_task linked_rows measure_together membership "
         "pages_in_a_browser policy_page ratings report "
-        "report_columns report_words rounding templates u_loss workloads"
+        "report_columns report_words rounding templates typical_counts u_loss workloads"
     ),
     "export": (
         "assumptions composition content export export_bytes export_certificate export_formats export_leftovers "
@@ -131,6 +131,7 @@ _PARTS = {
     "assess.figures": "measure",
     "assess.profiling": "profile",
     "assess.tasks": "measure",
+    "assess.workloads": "measure",
     "assets": "everything",
     "catalog": "catalog export",
     "catalog.exports": "export catalog",

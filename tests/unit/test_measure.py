@@ -7,11 +7,11 @@ import re
 import pytest
 
 from sqlanon import Connection, UserError
+from sqlanon.assess.workloads.measure import measure
 from sqlanon.catalog import releases
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.estimates.sizes import sizes
-from sqlanon.statements.workloads._measure import measure
 from tests.oracles.workloads import Result, figures
 from tests.support.database import rows, template
 from tests.support.estimates.figures import figures_of

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlanon.assess.measure_figures import COMPUTED, OF_POLICY, Computed, measure_figures, of_whole_release
+from sqlanon.assess.workloads.measure import measure
 from sqlanon.domain.calls import FigureCall
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.policy import Policy
@@ -16,7 +17,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import UserError
 from sqlanon.sql.questions.statistics import Statistic, load_statistic, readable_statistics, statistic_names
-from sqlanon.statements.workloads._measure import measure
 
 _ERROR, _NOT_ESTIMATED, _RESULTS = "mean_relative_error", "not_estimated", "results"
 

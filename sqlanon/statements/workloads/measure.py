@@ -76,8 +76,8 @@ measure = MEASURE release WITH WORKLOAD name ;
         return f"MEASURE {self.release}"
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
+        from sqlanon.assess.workloads.measure import measure
         from sqlanon.release.existing.loaded import load_release
-        from sqlanon.statements.workloads._measure import measure
 
         release = load_release(engine, self.release)
         figures = measure(engine, release, self.workload, progress)

@@ -56,7 +56,7 @@ measure_figures = MEASURE release
         remarks: list[str] = []
         figures = measure_figures(engine, release, self.figures, remark=remarks.append)
         if self.workload is not None:
-            from sqlanon.statements.workloads._measure import workload_figures
+            from sqlanon.assess.workloads.measure import workload_figures
 
             figures = [*workload_figures(engine, release, self.workload, progress), *figures]
         rows = tuple((str(release.name), f.name, f.attribute, f.value) for f in figures)

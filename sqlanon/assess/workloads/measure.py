@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.assess.estimate import answer_alone, readable, require_parsed, require_same_source, source_columns
 from sqlanon.assess.figures.class_figures import ClassFigure
 from sqlanon.assess.measure_results import Results, named, results_of
+from sqlanon.assess.workloads.ask_source import AskSource, NotAnswered, Note
 from sqlanon.catalog import workloads
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.release import Release
@@ -25,7 +26,7 @@ from sqlanon.estimates.batch.on_separate_tables import SeparateTableCounts
 from sqlanon.estimates.batch.one_scan import repeats
 from sqlanon.estimates.batch.satisfying_values import Constants, constants
 from sqlanon.estimates.counted_rows import CountedRelease
-from sqlanon.estimates.error import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, summary
+from sqlanon.estimates.error import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, stored_errors, summary
 from sqlanon.estimates.query.conjunctions import Conjunctions, ConjunctiveAggregate
 from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import Templates, WorkloadQuery
@@ -33,7 +34,6 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.sources.source import in_file, own_object
 from sqlanon.sql.build.expressions import insert
 from sqlanon.sql.build.names import relation
-from sqlanon.statements.workloads._ask_source import AskSource, NotAnswered, Note
 
 # Fewer queries are asked one by one.
 _FEW = 2
@@ -54,30 +54,36 @@ def measure(
     What was measured with the workload before is replaced. What the release cannot answer is a result without an
     estimate. Raises UserError, naming it, for a query that the source has no answer to.
     """
+    templates = Templates()
+    texts = workloads.load(engine, workload, templates.one_query)
     measuring = _Measuring(engine, release, workload, progress)
-    queries, refused = measuring.read()
     try:
         with engine.transaction(), Scratch(engine) as scratch:
-            compared = constants(queries, scratch)
-            estimated = Results(engine, scratch, "estimated", ESTIMATED)
-            actual = Results(engine, scratch, "actual", ACTUAL)
-            room = Results(engine, scratch, "room", ROOM)
-            without_estimate = Results(engine, scratch, "refused", REFUSED)
-            counted = CountedRelease(engine, source_columns([query.query for query in queries]), scratch)
-            refused |= measuring.ask_release(queries, compared, counted, scratch, estimated, room)
-            without_estimate.add_rows((number,) for number in sorted(refused))
-            note = measuring.note("ask the source", len(queries))
-            AskSource(engine, policy_of(release), scratch, compared, note).ask(queries, actual)
+            query, queries = measuring.errors(texts, templates, scratch)
             workloads.forget_errors(engine, workload, release.release_id)
-            tables = {"actual": actual, "estimated": estimated, "room": room, "refused": without_estimate}
-            query = errors({name: results.table for name, results in tables.items()}, release.release_id, workload)
             engine.run(insert(relation(("anon", "query_error")), query))
-            rows = engine.rows(
-                summary(release.release_id, workload, len({*refused, *(query.number for query in queries)}))
-            )
+            rows = engine.rows(summary(stored_errors(release.release_id, workload), queries))
     except NotAnswered as failed:
         raise failed.user_error(engine, workload, policy_of(release)) from None
     return [(str(figure), value) for figure, value in rows]
+
+
+def measure_unrecorded(
+    engine: Engine, release: Release, workload: str, texts: Sequence[tuple[int, str]]
+) -> dict[str, float | None]:
+    """Returns the summary of `measure` for queries by their numbers, which no workload has; the catalog stays as it is.
+
+    Raises UserError as `measure` does, and calls the queries by the name `workload`.
+    """
+    measuring = _Measuring(engine, release, workload, None)
+    try:
+        with engine.transaction(), Scratch(engine) as scratch:
+            query, queries = measuring.errors(texts, Templates(), scratch)
+            errors_table = scratch.table("query_error", query)
+            rows = engine.rows(summary(exp.select(exp.Star()).from_(relation(errors_table)), queries))
+    except NotAnswered as failed:
+        raise failed.user_error(engine, workload, policy_of(release)) from None
+    return {str(figure): value for figure, value in rows}
 
 
 @dataclass
@@ -89,14 +95,33 @@ class _Measuring:
     workload: str
     progress: Watching | None
 
-    def read(self) -> tuple[list[WorkloadQuery], set[int]]:
+    def errors(
+        self, texts: Sequence[tuple[int, str]], templates: Templates, scratch: Scratch
+    ) -> tuple[exp.Select, int]:
+        """The query of the errors of all results, in the columns of anon.query_error, and the number of queries."""
+        queries, refused = self._read(texts, templates)
+        compared = constants(queries, scratch)
+        estimated = Results(self.engine, scratch, "estimated", ESTIMATED)
+        actual = Results(self.engine, scratch, "actual", ACTUAL)
+        room = Results(self.engine, scratch, "room", ROOM)
+        without_estimate = Results(self.engine, scratch, "refused", REFUSED)
+        counted = CountedRelease(self.engine, source_columns([query.query for query in queries]), scratch)
+        refused |= self._ask_release(queries, compared, counted, scratch, estimated, room)
+        without_estimate.add_rows((number,) for number in sorted(refused))
+        note = self.note("ask the source", len(queries))
+        AskSource(self.engine, policy_of(self.release), scratch, compared, note).ask(queries, actual)
+        tables = {"actual": actual, "estimated": estimated, "room": room, "refused": without_estimate}
+        names = {name: results.table for name, results in tables.items()}
+        numbers = {*refused, *(query.number for query in queries)}
+        return errors(names, self.release.release_id, self.workload), len(numbers)
+
+    def _read(self, texts: Sequence[tuple[int, str]], templates: Templates) -> tuple[list[WorkloadQuery], set[int]]:
         """The queries, and the numbers of the workload's other queries, which no release could answer."""
-        templates = Templates()
         queries: list[WorkloadQuery] = []
         refused: set[int] = set()
         parsed_templates: set[str] = set()
         names = readable(self.engine, self.release, []).names
-        for number, text in workloads.load(self.engine, self.workload, templates.one_query):
+        for number, text in texts:
             try:
                 query = _query_of(templates, number, text)
                 if query is None or not query.template or query.template not in parsed_templates:
@@ -111,7 +136,7 @@ class _Measuring:
             queries.append(query)
         return queries, refused
 
-    def ask_release(
+    def _ask_release(
         self,
         queries: Sequence[WorkloadQuery],
         compared: Constants,
