@@ -1,0 +1,313 @@
+"""A release in eight lines: rows, requirements, method, columns, error of counts, surest guess, limits, files."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlanon.domain.counts import counted, per_cent
+from sqlanon.domain.policy import Role
+from sqlanon.domain.report import Measurement
+
+# The longest label that a line shows.
+_LONGEST = 40
+# A name with one of these words holds years; of dates a range counts days.
+_OF_YEARS = re.compile(r"(?:^|[^a-z])(?:age|ages|alter|edad|eta|leeftijd)(?:[^a-z]|$)", re.IGNORECASE)
+
+_NOT_PROMISED = (
+    "a column that others know, and that is not among those that were named as known, may identify people; other data "
+    "or other releases about the same people may tell more"
+)
+_WITHOUT_SECRET = "no column was named as secret, so nothing bounds what may be guessed of one"
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """A published column: its role, and what it became, by the rows that are published.
+
+    `kind` is 'kept', 'ranges', 'prefixes', 'labels', 'nothing' (a star in every row) or 'other', with `words` for it.
+    `labels` counts the different labels. Of ranges `narrowest`, `widest` and `median` count the values from end to end,
+    the median over the rows, and are None where the ends are texts; `unit` is 'day' where they are dates. Of prefixes
+    they count the characters that are left. `as_they_are` and `starred` are the shares of the rows that show the
+    source's own value, and a star. `most_frequent` is the share of the rows with the most frequent label, `example` a
+    label of many rows.
+    """
+
+    name: str
+    role: Role
+    kind: str
+    labels: int
+    narrowest: float | None = None
+    widest: float | None = None
+    median: float | None = None
+    unit: str | None = None
+    as_they_are: float = 0
+    starred: float = 0
+    most_frequent: float = 0
+    example: str | None = None
+    words: str = ""
+
+    @property
+    def became(self) -> str:
+        """What the column became, in words: `ranges of 2 to 9 years, median 4`."""
+        match self.kind:
+            case "kept":
+                return "as it is"
+            case "nothing":
+                return "* in every row: nothing is left of it"
+            case "ranges":
+                main = self._ranges()
+            case "prefixes":
+                main = f"the first {_span(self.narrowest or 0, self.widest or 0)} characters"
+            case "labels":
+                main = f"{counted(self.labels, 'label')}{self._such_as()}"
+            case _:
+                return self.words
+        parts = [main]
+        if self.as_they_are:
+            parts.append(f"{per_cent(self.as_they_are)} of the rows as they are")
+        if self.starred:
+            parts.append(f"* in {per_cent(self.starred)} of the rows")
+        return ", ".join(parts)
+
+    def _ranges(self) -> str:
+        if self.narrowest is None or self.widest is None or self.median is None:
+            return f"{counted(self.labels, 'range')} in the order of the texts{self._such_as()}"
+        unit = self.unit or ("year" if _OF_YEARS.search(self.name) else "")
+        plural = f" {unit}s" if unit else ""
+        if self.narrowest == self.widest:
+            return f"ranges of {_short(self.widest)}{plural}"
+        return f"ranges of {_span(self.narrowest, self.widest)}{plural}, median {_short(self.median)}"
+
+    def _such_as(self) -> str:
+        return f", such as {_printable(self.example)}" if self.example is not None else ""
+
+
+@dataclass(frozen=True)
+class CountError:
+    """How far counts estimated from a release are from those on its source.
+
+    `compared` random counts were compared, each with conditions on `columns` columns; `median` and `mean` are those of
+    their relative errors. `reason` is the reason why nothing was compared, None otherwise.
+    """
+
+    compared: int
+    columns: int
+    median: float | None
+    mean: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class SurestGuess:
+    """How sure a reader can be of a secret who knows all the known columns of somebody in the release.
+
+    `highest` is the share of the most frequent value in the class where it is most frequent, `people` the rows of the
+    classes with that share, or at least as many (`or_more`), `mean` the mean over all rows, and `before` the share of
+    the most frequent value in the whole release, None where that is not counted.
+    """
+
+    column: str
+    highest: float
+    people: int
+    or_more: bool
+    mean: float
+    before: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A release in eight lines, and in JSON.
+
+    `required` are its requirements with what they reach, `call` is its method with all arguments. `without_guess` is
+    the reason why there is no guess of a secret, where there is a secret. `unpublished` are the source's columns that
+    are not in it, `files` those that were written, `remarks` sentences that were said when it was made.
+    """
+
+    release: str
+    source: str
+    source_rows: int
+    released_rows: int
+    suppressed_rows: int
+    required: tuple[Measurement, ...]
+    method: str
+    call: str
+    loss_name: str
+    loss: float
+    columns: tuple[ShownColumn, ...]
+    count_error: CountError
+    guesses: tuple[SurestGuess, ...] = ()
+    without_guess: str | None = None
+    unpublished: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether something was required and all of it is met."""
+        return bool(self.required) and all(measurement.satisfied for measurement in self.required)
+
+    @property
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """The eight lines: what each is about, and its text."""
+        return (
+            ("rows", self._rows()),
+            ("required", self._required()),
+            ("method", f"{self.method}: {_percent(self.loss)} of the detail is lost ({_words(self.loss_name)})"),
+            ("columns", self._columns()),
+            ("counts", self._counts()),
+            ("guess", self._guess()),
+            ("no promise", self.not_promised),
+            ("files", ", ".join(map(_printable, self.files)) or "none were written"),
+        )
+
+    def text(self, width: int | None = None) -> str:
+        """The eight lines as text; with a `width`, folded below their beginnings, each column on a line of its own."""
+        margin = max(len(name) for name, _ in self.lines) + 2
+        if width is None:
+            return "\n".join(f"{name + ':':{margin}}{text}" for name, text in self.lines)
+        indent = " " * margin
+        folded = (
+            textwrap.fill(
+                part,
+                max(width, margin + 20),
+                initial_indent=f"{name + ':':{margin}}" if not at else indent,
+                subsequent_indent=indent,
+                break_on_hyphens=False,
+                break_long_words=False,
+            )
+            for name, text in self.lines
+            for at, part in enumerate(self._parts(name, text))
+        )
+        return "\n".join(folded)
+
+    def _parts(self, name: str, text: str) -> tuple[str, ...]:
+        """The text of a line in the parts that begin anew."""
+        if name != "columns":
+            return (text,)
+        return (*self._each_column(), *filter(None, [self._not_published()]))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def json(self) -> dict[str, Any]:
+        """The summary as values of JSON: what the lines say, with all digits."""
+        return {
+            "release": self.release,
+            "source": self.source,
+            "source_rows": self.source_rows,
+            "released_rows": self.released_rows,
+            "suppressed_rows": self.suppressed_rows,
+            "satisfied": self.satisfied,
+            "required": [vars_of(each) for each in self.required],
+            "method": self.method,
+            "call": self.call,
+            "loss_name": self.loss_name,
+            "loss": self.loss,
+            "columns": [{**vars_of(column), "became": column.became} for column in self.columns],
+            "not_published": list(self.unpublished),
+            "count_error": vars_of(self.count_error),
+            "guesses": [vars_of(guess) for guess in self.guesses],
+            "without_guess": self.without_guess,
+            "not_promised": self.not_promised,
+            "files": list(self.files),
+            "remarks": list(self.remarks),
+        }
+
+    def with_files(self, *files: str) -> Summary:
+        """The summary with the files that were written."""
+        return replace(self, files=files)
+
+    @property
+    def not_promised(self) -> str:
+        """What the release does not promise, in one sentence."""
+        has_secret = any(column.role is Role.SENSITIVE for column in self.columns)
+        return _NOT_PROMISED if has_secret else f"{_WITHOUT_SECRET}; {_NOT_PROMISED}"
+
+    def _rows(self) -> str:
+        left_out = "none left out" if not self.suppressed_rows else f"{self.suppressed_rows:,} left out"
+        return f"{self.source_rows:,} in, {self.released_rows:,} out, {left_out}"
+
+    def _required(self) -> str:
+        return "; ".join(map(_met, self.required)) or "nothing was required"
+
+    def _each_column(self) -> Iterator[str]:
+        for column in self.columns:
+            secret = " (secret)" if column.role is Role.SENSITIVE else ""
+            yield f"{_printable(column.name)}{secret}: {column.became}"
+
+    def _not_published(self) -> str:
+        return f"not published: {', '.join(map(_printable, self.unpublished))}" if self.unpublished else ""
+
+    def _columns(self) -> str:
+        return "; ".join((*self._each_column(), *filter(None, [self._not_published()])))
+
+    def _counts(self) -> str:
+        error = self.count_error
+        if error.median is None or error.mean is None:
+            return f"their error is not known: {error.reason}"
+        about = counted(error.columns, "column")
+        return (
+            f"a count of rows by {about} is off by {_percent(error.median)} in the median of {error.compared} random "
+            f"ones, by {_percent(error.mean)} in the mean"
+        )
+
+    def _guess(self) -> str:
+        if not self.guesses:
+            return self.without_guess or "there is no secret column to guess"
+        return "; ".join(map(_guessed, self.guesses))
+
+
+def vars_of(part: object) -> dict[str, Any]:
+    """The fields of a data class as values of JSON."""
+    fields: Mapping[str, Any] = vars(part)
+    return {name: str(value) if isinstance(value, Role) else value for name, value in fields.items()}
+
+
+def _met(measurement: Measurement) -> str:
+    about = f" of {_printable(measurement.attribute)}" if measurement.attribute else ""
+    missed = "" if measurement.satisfied else ": not met"
+    if measurement.required is None or measurement.achieved is None:
+        return f"{measurement.question}{about}{missed}"
+    required, achieved = _short(measurement.required), _short(measurement.achieved)
+    return f"{measurement.question}{about} {required}, reached {achieved}{missed}"
+
+
+def _guessed(guess: SurestGuess) -> str:
+    before = f", {per_cent(guess.before)} without it" if guess.before is not None else ""
+    people = f"{counted(guess.people, 'row')}{' or more' if guess.or_more else ''}"
+    return (
+        f"who knows the other columns guesses {_printable(guess.column)} with at most {per_cent(guess.highest)}, of "
+        f"{people}; with {per_cent(guess.mean)} in the mean{before}"
+    )
+
+
+def _percent(share: float) -> str:
+    if share > 1:
+        return f"{100 * share:,.0f} %"
+    return "under 0.1 %" if 0 < share < 0.001 else per_cent(share)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _span(low: float, high: float) -> str:
+    return _short(low) if low == high else f"{_short(low)} to {_short(high)}"
+
+
+def _short(number: float) -> str:
+    """A number with at most three digits behind the point, and thousands in groups from 10,000 on."""
+    rounded = round(number, 3) if abs(number) >= 1 else float(f"{number:.3g}")
+    if rounded == int(rounded):
+        return f"{int(rounded):,}" if abs(rounded) >= 10_000 else str(int(rounded))
+    return f"{rounded:g}"
+
+
+def _printable(text: str | None) -> str:
+    """A name or label on one line, shortened."""
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text or "")
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
