@@ -31,7 +31,7 @@ def test_the_two_fragments_of_the_paper(con: Connection) -> None:
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD fragments")
     assert Counter(rows(con, "FROM r_1")) == Counter(row[:3] for row in WHOLE)
     assert Counter(rows(con, "FROM r_2")) == Counter(row[3:] for row in WHOLE)
-    plan = con.execute("EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD fragments").fetchall()
+    plan = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE s AS POLICY p METHOD fragments").fetchall()
     assert ("solve", "fragments", "2: proven minimal") in plan
 
 

@@ -68,7 +68,7 @@ def test_both_searches_publish_the_cut_of_least_loss(con: sqlanon.Connection, se
 
 
 def test_apriori_takes_no_step_for_single_items_and_one_for_pairs(con: sqlanon.Connection) -> None:
-    explained = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY baskets METHOD itemsets").fetchall()
+    explained = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY baskets METHOD itemsets").fetchall()
     assert [detail for stage, item, detail in explained if (stage, item) == ("solve", "search")] == [
         "sets of 1 item: 0 steps",
         "sets of 2 items: 1 step",

@@ -48,7 +48,7 @@ def test_it_is_published_as_it_is_and_explained() -> None:
     with with_rows(ROWS) as con:
         con.execute(f"CREATE POLICY sets ON people ({columns}) REQUIRE {REQUIRED}")
         con.execute(f"CREATE POLICY together ON people ({columns}) REQUIRE k_anonymity(k => 2)")
-        explained = con.execute("EXPLAIN ANONYMIZED TABLE made AS POLICY sets").fetchall()
+        explained = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE made AS POLICY sets").fetchall()
         con.execute("CREATE ANONYMIZED TABLE made AS POLICY sets")
         con.execute("CREATE ANONYMIZED TABLE coarse AS POLICY together")
         made, coarse = (con.duckdb.execute(f"FROM {name}").fetchall() for name in ("made", "coarse"))

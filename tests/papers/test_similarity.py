@@ -31,7 +31,7 @@ def test_the_columns_of_a_release() -> None:
     connection = rated([*RATINGS, *((f"u{i}", "S", 1 + i % 3) for i in range(1, 7))])
     films(connection, "S")
     rows = connection.execute(
-        "EXPLAIN ANONYMIZED TABLE sliced AS POLICY films METHOD slicing(l => 2, columns => 3, "
+        "EXPLAIN VERBOSE ANONYMIZED TABLE sliced AS POLICY films METHOD slicing(l => 2, columns => 3, "
         "sensitive_attributes => 1, similarity => 'equal_ratings', grouping => 'random')"
     ).fetchall()
     details = {item: detail for _, item, detail in rows}

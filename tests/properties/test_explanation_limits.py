@@ -56,7 +56,7 @@ def explained(con: Connection, ticks: float, method: str, patch: pytest.MonkeyPa
     clock = count()
     patch.setattr(timed_search, "monotonic", lambda: float(next(clock)))
     limited = method.replace(")", f", time_limit => {ticks})")
-    rows: Rows = con.execute(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {limited}").fetchall()
+    rows: Rows = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE t AS POLICY p {limited}").fetchall()
     return rows
 
 
@@ -181,4 +181,4 @@ def test_the_first_node_that_satisfies(hospital: Connection, monkeypatch: pytest
 
 def test_no_time_at_all_is_refused(hospital: Connection) -> None:
     with pytest.raises(PolicyError, match="time_limit is a number of seconds above 0, not 0"):
-        hospital.execute("EXPLAIN ANONYMIZED TABLE t AS POLICY p METHOD generalization(time_limit => 0)")
+        hospital.execute("EXPLAIN VERBOSE ANONYMIZED TABLE t AS POLICY p METHOD generalization(time_limit => 0)")

@@ -211,7 +211,7 @@ def test_where_keys_take_several_words_and_no_rows_are_kept(case: Case) -> None:
 def test_explain_says_what_the_join_comes_to(case: Case) -> None:
     best, con = exhaustive(case), install(case)
     explain = (
-        "EXPLAIN ANONYMIZED TABLE made AS POLICY p "
+        "EXPLAIN VERBOSE ANONYMIZED TABLE made AS POLICY p "
         f"METHOD generalization(suppression => {case.suppression}, loss => '{case.loss}')"
     )
     if best is None:

@@ -95,7 +95,7 @@ def test_explain_says_what_readers_of_all_columns_get(case: Projected) -> None:
     assert best is not None
     con = install(case)
     method = f"METHOD generalization(suppression => {case.drawn.suppression})"
-    explained = con.execute(f"EXPLAIN ANONYMIZED TABLE made AS POLICY p {method}").fetchall()
+    explained = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE made AS POLICY p {method}").fetchall()
     con.close()
     found = [detail for _, item, detail in explained if item == "all columns together"]
     assert found == [f"k is {k} for readers who know all quasi-identifiers" for k in together_of(case, best)]

@@ -168,7 +168,7 @@ def test_the_files_of_an_association_are_one_release(spark: SparkEngine, connect
     known = made(own, "source", LOOSE_IN_ONE, "loose(k => 4, suppression => 0.5)")
     before = tables_in(out, "r")
     explained = own.execute(
-        "EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD loose(k => 4, suppression => 0.5)"
+        "EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p METHOD loose(k => 4, suppression => 0.5)"
     ).fetchall()
     assert ("solve", "fragments", "2: proven minimal") in explained
     own.execute("REFRESH ANONYMIZED TABLE r")

@@ -149,7 +149,7 @@ def released_alike(case: Case, connections: tuple[Connection, Connection], spark
     for connection in connections:
         connection.execute(f"CREATE POLICY {name} {case.policy}")
         method = f"METHOD {case.method}"
-        explain = f"EXPLAIN ANONYMIZED TABLE {name} AS POLICY {name} {method}"
+        explain = f"EXPLAIN VERBOSE ANONYMIZED TABLE {name} AS POLICY {name} {method}"
         explained = connection.execute(explain).fetchall() if case.explained else []
         made = connection.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY {name} {method}").fetchall()
         checked = connection.execute(f"CHECK {name}").fetchall()

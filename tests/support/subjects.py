@@ -72,7 +72,8 @@ _FILES = {
         "side_channels source_gone"
     ),
     "explain": (
-        "advice assumptions determined_columns explain explanation explanation_limits explanation_models remarks"
+        "advice assumptions determined_columns explain explain_brief explanation explanation_limits "
+        "explanation_models remarks"
     ),
     "estimates": (
         "anatomy_estimates answers counted_rows estimate estimate_anatomy estimate_fragments estimates estimates_dealt "
@@ -191,6 +192,7 @@ _PARTS = {
     "release.pipeline.check": "check",
     "release.pipeline.compile": "warehouses",
     "release.pipeline.explain": "explain",
+    "release.pipeline.summary": "explain",
     "release.remarks": "explain",
     "sources": "sources hierarchies live_views",
     "sql": "generalization models live_views",

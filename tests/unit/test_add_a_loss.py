@@ -115,7 +115,7 @@ def test_a_new_loss_goes_through_every_statement(con: Connection, recoding: str,
     stated = json.loads(certificate.read_text(encoding="utf-8"))["loss"]
     assert (stated["question"], stated["achieved"]) == ("changed_cells", loss)
     assert stated["definition"] == ChangedCells.DEFINITION
-    explained = "EXPLAIN ANONYMIZED TABLE x AS POLICY p METHOD generalization(loss => 'changed_cells')"
+    explained = "EXPLAIN VERBOSE ANONYMIZED TABLE x AS POLICY p METHOD generalization(loss => 'changed_cells')"
     assert any("changed cells" in row for row in con.execute(explained).fetchall())
 
 

@@ -24,7 +24,7 @@ def con() -> Connection:
 
 
 def advice(con: Connection, call: str, policy: str = "p") -> list[str]:
-    rows = con.execute(f"EXPLAIN ANONYMIZED TABLE other AS POLICY {policy} METHOD {call}").fetchall()
+    rows = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE other AS POLICY {policy} METHOD {call}").fetchall()
     return [detail for stage, item, detail in rows if (stage, item) == ("advise", "advice")]
 
 

@@ -134,7 +134,7 @@ def test_hierarchies_and_ranges_are_asked_of_buckets_and_of_files(con: Connectio
 def test_what_has_pseudonyms_is_explained(con: Connection) -> None:
     roles = ROLES.replace("visit IDENTIFIER", "visit IDENTIFIER PSEUDONYM")
     con.execute(f"CREATE POLICY named ON visits ({roles}) REQUIRE k_anonymity(k => 2)")
-    explained = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY named METHOD anatomy(l => 2)").fetchall()
+    explained = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY named METHOD anatomy(l => 2)").fetchall()
     assert ("bind", "visit", "identifier, published as a token") in explained
 
 
@@ -417,13 +417,15 @@ def test_files_of_names_that_a_file_system_holds_alike_are_numbered(con: Connect
 
 
 def test_explain_says_the_buckets_and_the_statements(con: Connection) -> None:
-    found = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)").fetchall()
+    found = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)").fetchall()
     said = {item: detail for _, item, detail in found}
     assert said["buckets"] == "60, 2.0 rows each in the mean; the largest has 2 rows, the smallest 2"
     assert said["disease"] == "sensitive, published by bucket in r_sensitive"
     assert [item for stage, item, _ in found if stage == "compile"] == ["sql of r_qi", "sql of r_sensitive"]
     assert tables(con) == {"visits"}
-    near = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2, grouping => 'near')").fetchall()
+    near = con.execute(
+        "EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2, grouping => 'near')"
+    ).fetchall()
     assert "within" in {item: detail for _, item, detail in near}["buckets"]
 
 

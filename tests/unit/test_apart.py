@@ -64,7 +64,7 @@ def test_the_users_own_fragments_in_their_order(con: Connection) -> None:
     plan = {
         item: detail
         for _, item, detail in con.execute(
-            "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD fragments FRAGMENTS (disease), (zip, age)"
+            "EXPLAIN VERBOSE ANONYMIZED TABLE s AS POLICY p METHOD fragments FRAGMENTS (disease), (zip, age)"
         ).fetchall()
     }
     assert plan["fragments"] == "2: those of the statement"
@@ -87,7 +87,7 @@ def test_what_is_not_published_is_lost(con: Connection) -> None:
 
 @pytest.mark.long
 def test_explain_says_the_fragments_and_that_they_are_minimal(con: Connection) -> None:
-    plan = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD {LOOSE}").fetchall()
+    plan = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p METHOD {LOOSE}").fetchall()
     details = {item: detail for _, item, detail in plan}
     assert details["fragments"] == "2: proven minimal"
     assert (details["fragment 1"], details["fragment 2"]) == ("age, zip, ward", "disease")
@@ -155,7 +155,7 @@ def test_rows_without_a_place_are_counted_and_in_no_table(con: Connection) -> No
     assert missing[7:10] == ("left_out", None, 4.0)
     if suppressed:
         assert suppressed / max(left.values()) >= missing[10] >= 4
-    plan = con.execute(f"EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD {LOOSE}").fetchall()
+    plan = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE s AS POLICY p METHOD {LOOSE}").fetchall()
     details = {item: detail for _, item, detail in plan}
     assert (
         details["suppressed rows"].startswith("0 of") or "alike in what is CONFIDENTIAL, 1 in " in details["of which"]
@@ -189,7 +189,7 @@ def test_more_rows_left_out_than_allowed_publish_nothing(con: Connection) -> Non
         assert answers[0][2:5] == (122, 116, 6)
         assert answers[2][7:12] == ("left_out", None, 4.0, 6.0, True)
     with pytest.raises(PrivacyViolation, match="have to be left out"):
-        con.execute("EXPLAIN ANONYMIZED TABLE s AS POLICY two METHOD loose(k => 4, suppression => 0)")
+        con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE s AS POLICY two METHOD loose(k => 4, suppression => 0)")
 
 
 @pytest.mark.long

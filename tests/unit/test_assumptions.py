@@ -43,7 +43,7 @@ def con() -> Connection:
 
 
 def assumptions(con: Connection, policy: str, method: str) -> list[str]:
-    explained = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY {policy} METHOD {method}").fetchall()
+    explained = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY {policy} METHOD {method}").fetchall()
     return [detail for stage, item, detail in explained if (stage, item) == ("resolve", "assumption")]
 
 

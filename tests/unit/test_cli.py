@@ -300,7 +300,7 @@ def test_verbose_shows_the_sql_of_each_stage() -> None:
 
 @pytest.mark.long
 def test_explain_keeps_its_sql_for_those_who_ask() -> None:
-    explain = PATIENTS + "EXPLAIN ANONYMIZED TABLE released AS POLICY p;"
+    explain = PATIENTS + "EXPLAIN VERBOSE ANONYMIZED TABLE released AS POLICY p;"
     assert "-v shows them" in run_script(explain).stdout
     assert "WITH" not in run_script(explain).stdout
     assert "\nWITH" in run_script(explain, "-v").stdout

@@ -228,14 +228,14 @@ def explained(con: Any, statement: str) -> list[str]:
 @pytest.mark.long
 def test_explain_says_it(con: Any, tmp_path: Path) -> None:
     declare(con, "of_first", "patients")
-    statement = "EXPLAIN CREATE OR REPLACE ANONYMIZED TABLE first AS POLICY of_first"
+    statement = "EXPLAIN VERBOSE CREATE OR REPLACE ANONYMIZED TABLE first AS POLICY of_first"
     assert explained(con, statement) == []
     make(con, "first", "patients")
     # It would replace it.
     assert explained(con, statement) == explained(con, statement.replace("first AS", "MAIN.First AS")) == []
-    [said] = explained(con, "EXPLAIN ANONYMIZED TABLE second AS POLICY of_first METHOD anatomy(l => 2)")
+    [said] = explained(con, "EXPLAIN VERBOSE ANONYMIZED TABLE second AS POLICY of_first METHOD anatomy(l => 2)")
     assert "main.first is made from the same source" in said
-    [said] = explained(con, "EXPLAIN ANONYMIZED TABLE no_schema.first AS POLICY of_first")
+    [said] = explained(con, "EXPLAIN VERBOSE ANONYMIZED TABLE no_schema.first AS POLICY of_first")
     con.sql(f"EXPORT first TO '{tmp_path}/out'")
     [said] = explained(con, statement)
     assert "main.first (exported" in said

@@ -200,7 +200,7 @@ def test_the_copy_that_a_release_carries_has_them() -> None:
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize("method", ["", "METHOD generalization(suppression => 1)", "METHOD mondrian"])
 @pytest.mark.parametrize(
-    "statement", ["CREATE ANONYMIZED TABLE", "CREATE ANONYMIZED VIEW", "EXPLAIN ANONYMIZED TABLE", "OR REPLACE"]
+    "statement", ["CREATE ANONYMIZED TABLE", "CREATE ANONYMIZED VIEW", "EXPLAIN VERBOSE ANONYMIZED TABLE", "OR REPLACE"]
 )
 def test_a_method_that_does_not_know_them_refuses(method, statement, tmp_path) -> None:
     name = method.split("(")[0].removeprefix("METHOD ") or "generalization"

@@ -87,7 +87,7 @@ def test_a_hierarchy_from_a_data_frame(con: Connection) -> None:
 def test_what_is_made_of_a_policy_on_a_data_frame(con: Connection) -> None:
     frame = people(5)
     con.sql(f"CREATE POLICY p ON frame {COLUMNS}")
-    explained = con.sql("EXPLAIN ANONYMIZED TABLE r AS POLICY p").fetchall()
+    explained = con.sql("EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p").fetchall()
     [source] = [detail for _, item, detail in explained if item == "source"]
     assert source == "data frame frame, 20 rows"
     con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
@@ -143,7 +143,7 @@ def test_a_policy_is_on_the_data_frame_that_it_was_created_on(con: Connection) -
     con.sql("CREATE ANONYMIZED TABLE r AS POLICY q")
     assert released(con) == 8
     with pytest.raises(PolicyError, match="another one"):
-        con.sql("EXPLAIN ANONYMIZED TABLE s AS POLICY p")
+        con.sql("EXPLAIN VERBOSE ANONYMIZED TABLE s AS POLICY p")
     con.sql(f"CREATE OR REPLACE POLICY p ON frame {COLUMNS}")
     con.cursor().sql("CREATE ANONYMIZED TABLE s AS POLICY p")
     assert released(con, "s") == 8

@@ -31,7 +31,7 @@ def explain(con: Connection, policy: str, method: str = "") -> dict[str, Rows]:
     """The rows (item, detail) of each stage."""
     con.execute(f"CREATE OR REPLACE POLICY p ON {policy}")
     found: dict[str, Rows] = {}
-    for stage, item, detail in con.execute(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {method}").fetchall():
+    for stage, item, detail in con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE t AS POLICY p {method}").fetchall():
         found.setdefault(stage, []).append((item, detail))
     return found
 

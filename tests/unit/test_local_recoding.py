@@ -271,7 +271,7 @@ def test_the_answer_has_the_lowest_and_the_highest_level_of_the_rows(
         ages, sexes = [level_of(age) for age, _ in rows], [int(sex == "*") for _, sex in rows]
         expected = f"age {shown(ages)}/4, sex {shown(sexes)}/1"
         assert set(answer.select("levels").fetchall()) == {(expected,)}
-    explained = con.execute(f"EXPLAIN ANONYMIZED TABLE other AS POLICY p {method}").fetchall()
+    explained = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE other AS POLICY p {method}").fetchall()
     said = {item: detail for stage, item, detail in explained if stage == "solve" or item == "binding requirement"}
     if len(rounds(con)) > 1:
         assert said["age"].startswith(f"levels {shown(ages)} of 4 of h: ")

@@ -168,7 +168,7 @@ def test_with_new_signatures_a_release_says_of_how_many_nothing_is_promised(begu
     checked = {row[1]: row[3:] for row in begun.execute("CHECK r2").fetchall()}
     assert checked["changed_values"] == (None, 1, True)
     assert {row[1]: row[3:] for row in begun.execute("CHECK r1").fetchall()}["changed_values"] == (None, 0, True)
-    explained = begun.execute(f"EXPLAIN ANONYMIZED TABLE r3 AS POLICY p METHOD {call} IN SERIES s").fetchall()
+    explained = begun.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r3 AS POLICY p METHOD {call} IN SERIES s").fetchall()
     # What Ann has now she had to choose from in the last release.
     assert ("solve", "respondents", "6 keep the values to choose from, 0 are newcomers") in explained
     assert [row[4] for row in begun.execute("CHECK r2 IN SERIES s").fetchall() if row[1] == "m_invariance"] == [1]
@@ -381,7 +381,7 @@ def test_what_has_pseudonyms_is_explained(con: Connection, pseudonym: str, monke
     con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?)", [list(row) for row in FIRST])
     create = f"ANONYMIZED TABLE r{{}} AS POLICY p METHOD {CALL} IN SERIES s"
     for number, respondents in enumerate(("0 keep", "6 keep")):
-        explained = con.execute(f"EXPLAIN {create.format(number)}").fetchall()
+        explained = con.execute(f"EXPLAIN VERBOSE {create.format(number)}").fetchall()
         assert any(item == "respondents" and detail.startswith(respondents) for _, item, detail in explained)
         assert ("bind", "who", "entity, published as a token") in explained
         con.execute(f"CREATE {create.format(number)}")

@@ -331,7 +331,7 @@ def test_a_refresh_stays_in_the_series(begun: Connection) -> None:
 
 
 def test_an_explanation_says_what_ranges_lose(begun: Connection) -> None:
-    explained = begun.execute(f"EXPLAIN ANONYMIZED TABLE r2 AS POLICY p METHOD {CALL} IN SERIES s").fetchall()
+    explained = begun.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r2 AS POLICY p METHOD {CALL} IN SERIES s").fetchall()
     assert ("bind", "age", "quasi_identifier, published as ranges in r2_rows") in explained
     assert ("bind", "ill", "sensitive, published by bucket in r2_rows") in explained
     assert any(item == "granularity loss" for _, item, _ in explained)

@@ -173,7 +173,9 @@ def test_a_large_lattice_is_proposed_a_method_without_a_search(con: Connection) 
     columns = '(age, zip, sex, job, amount, "weekly hours", "birthDate")'
     plain = parts(con, f"PROFILE people {columns}")
     con.execute(script(plain))
-    plan = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY people METHOD generalization(suppression => 1)").fetchall()
+    plan = con.execute(
+        "EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY people METHOD generalization(suppression => 1)"
+    ).fetchall()
     (least,) = (detail for _, item, detail in plan if item == "granularity loss")
     nodes = int(str(least).removesuffix(" nodes").split()[-1])
     with sizes.replaced(quick_nodes=nodes):
@@ -185,7 +187,7 @@ def test_a_large_lattice_is_proposed_a_method_without_a_search(con: Connection) 
     assert "METHOD mondrian" in policy["why"]
     con.execute(script(large))
     # What the reason names is written as the reference of the method writes it.
-    con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY people METHOD generalization(time_limit => 60)")
+    con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY people METHOD generalization(time_limit => 60)")
     con.execute(release["proposal"])
     assert "METHOD mondrian" in release["proposal"]
     assert {row[5] for row in con.execute("CHECK people_2_release").fetchall()} == {True}

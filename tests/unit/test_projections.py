@@ -122,7 +122,7 @@ def test_withholding_a_class_of_one_set_lowers_another(con: Connection) -> None:
     with pytest.raises(PrivacyViolation):
         con.execute("CREATE ANONYMIZED TABLE r AS POLICY fixed METHOD generalization(suppression => 0.2)")
     explained = con.execute(
-        "EXPLAIN ANONYMIZED TABLE r AS POLICY fixed METHOD generalization(suppression => 0.25)"
+        "EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY fixed METHOD generalization(suppression => 0.25)"
     ).fetchall()
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY fixed METHOD generalization(suppression => 0.25)")
     assert con.duckdb.execute("SELECT count(*), count(*) FILTER (born = 1960) FROM r").fetchall() == [(6, 0)]

@@ -87,7 +87,7 @@ def test_levels_are_kept(con: Connection) -> None:
     assert levels(con, "another") == before
     [measured] = con.execute("CHECK another").fetchall()
     assert measured[-1] is True
-    explained = con.execute("EXPLAIN ANONYMIZED TABLE third AS POLICY p LEVELS FROM RELEASE r").fetchall()
+    explained = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE third AS POLICY p LEVELS FROM RELEASE r").fetchall()
     assert ("solve", "nodes checked", "1 of 1, 0 ruled out unseen") in [tuple(row) for row in explained]
     assert ("explain", "age", f"not level 0: MIN LEVEL {before['age']}") in [tuple(row) for row in explained]
 

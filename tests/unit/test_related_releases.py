@@ -275,7 +275,7 @@ def test_a_table_of_the_name_is_in_the_way(con: sqlanon.Connection) -> None:
 
 
 def test_explain_says_what_each_reader_could_know(con: sqlanon.Connection) -> None:
-    explained = con.execute("EXPLAIN ANONYMIZED TABLE made AS POLICY clinic").fetchall()
+    explained = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE made AS POLICY clinic").fetchall()
     items = [item for _, item, _ in explained]
     for knows in ("one_row", "m_rows", "rows", "values", "history"):
         assert f"knows => '{knows}'" in items
@@ -301,7 +301,7 @@ def test_remarks_name_the_table_of_a_column(con: sqlanon.Connection) -> None:
         'WITH TABLE bills ON (id) ("invoice no" SENSITIVE, ward QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)'
     )
     made = "ANONYMIZED TABLE billed AS POLICY billed METHOD multirelational(suppression => 0)"
-    explained = con.execute(f"EXPLAIN {made}").fetchall()
+    explained = con.execute(f"EXPLAIN VERBOSE {made}").fetchall()
     remarks = [detail for stage, _, detail in explained if stage == "remark"]
     assert [remark.partition(":")[0] for remark in remarks] == [
         "note of persons (INSENSITIVE) tells most rows apart",
@@ -318,5 +318,5 @@ def test_a_dry_run_searches_several_tables_once(con: sqlanon.Connection, knows: 
     """With overlapping classes nobody may be left out, and no suppression is advised."""
     con.duckdb.execute("INSERT INTO persons VALUES (999, 1900, 'alone')")
     con.execute(f"ALTER POLICY clinic REQUIRE k_anonymity(k => 2{knows})")
-    explained = con.execute(f"EXPLAIN {MAKE.format(0).removeprefix('CREATE ')}").fetchall()
+    explained = con.execute(f"EXPLAIN VERBOSE {MAKE.format(0).removeprefix('CREATE ')}").fetchall()
     assert not [detail for stage, _, detail in explained if stage == "advise"]

@@ -31,7 +31,7 @@ def remarks(con: Connection, policy: str, method: str = "METHOD generalization")
     """The remarks of EXPLAIN, which are those of CREATE."""
     con.execute("DROP ANONYMIZED TABLE IF EXISTS r")
     con.execute(f"CREATE OR REPLACE POLICY p ON {policy}")
-    rows = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY p {method}").fetchall()
+    rows = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p {method}").fetchall()
     explained = [detail for stage, item, detail in rows if (stage, item) == ("remark", "remark")]
     answer = con.sql(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p {method}")
     assert answer.columns[-1] == "remarks"
@@ -193,7 +193,7 @@ def test_buckets_of_one_known_value_beside_null(
     assert all(None in values and len(values) == 2 for values in buckets.values())
     seen = f"in {len(buckets)} of {len(buckets)} {called} every known value of s is the same, beside NULL: "
     assert remark.startswith(seen)
-    explained = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD {method}").fetchall()
+    explained = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p METHOD {method}").fetchall()
     assert any(detail.startswith(seen) for _, item, detail in explained if item == "remark")
 
 
@@ -347,7 +347,7 @@ def test_stored_hierarchies_and_models_that_read_copies(con: Connection) -> None
     assert said[0].startswith(f"person (not in the policy) {LIKE_A_PERSON}")
     for name in ("release_recoding", "release_taxonomy"):
         con.duckdb.execute(f"DELETE FROM anon.{name}")
-        con.execute("EXPLAIN ANONYMIZED TABLE other AS POLICY p")
+        con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE other AS POLICY p")
         assert con.duckdb.execute(f"SELECT count(*) FROM anon.{name}").fetchall() == [(0,)]
 
 
@@ -394,7 +394,7 @@ def test_explain_makes_no_tokens_and_says_what_create_says(role: str, method: st
     con = connect()
     con.execute("CREATE TABLE s AS SELECT 'n' || i // 2 AS name, i % 3 AS prov, i % 7 AS reason FROM range(60) AS t(i)")
     con.execute(f"CREATE POLICY s ON s (name {role}, prov QUASI IDENTIFIER, reason SENSITIVE) REQUIRE k_anonymity(3)")
-    explained = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY s METHOD {method}").fetchall()
+    explained = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY s METHOD {method}").fetchall()
     remarks = [detail for stage, _, detail in explained if stage == "remark"]
     created = con.sql(f"CREATE ANONYMIZED TABLE r AS POLICY s METHOD {method}").select("remarks").fetchall()
     assert [(text or "").splitlines() for (text,) in created] == [remarks]

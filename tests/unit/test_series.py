@@ -286,7 +286,7 @@ def test_m_invariance_is_required_of_all_releases(con: Connection) -> None:
     con.execute(TELLING)
     [series] = [
         row
-        for row in con.execute("EXPLAIN ANONYMIZED TABLE c AS POLICY p IN SERIES s").fetchall()
+        for row in con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE c AS POLICY p IN SERIES s").fetchall()
         if row[1] == "series"
     ]
     assert series[2] == "s, 2 releases so far; m_invariance(m => 2) is measured when the release is made"

@@ -36,7 +36,7 @@ def published(con: Connection) -> dict[str, list[str]]:
 
 
 def explained(con: Connection, method: str, policy: str = "p") -> list[tuple[str, str]]:
-    found = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY {policy} METHOD slicing{method}").fetchall()
+    found = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY {policy} METHOD slicing{method}").fetchall()
     return [(item, detail) for _, item, detail in found]
 
 

@@ -46,7 +46,7 @@ def test_the_table_of_the_paper(eight: Connection) -> None:
 @pytest.mark.long
 def test_every_statement(con: Connection, tmp_path: Path) -> None:
     create = f"ANONYMIZED TABLE made AS POLICY buckets METHOD {CALL}"
-    explained = {item: detail for _, item, detail in con.execute(f"EXPLAIN {create}").fetchall()}
+    explained = {item: detail for _, item, detail in con.execute(f"EXPLAIN VERBOSE {create}").fetchall()}
     assert "combinations of ranges" in explained["column_k"]
     assert "published as ranges in made_" in explained["é age"]
     con.execute(f"CREATE {create}")

@@ -96,7 +96,7 @@ def test_releases(con: Connection, form: Form) -> None:
     expected = released(of, 2)
     con.execute(f"CREATE POLICY p{number} ON ({form.query}) ({columns_of(of)}) REQUIRE k_anonymity(k => 2)")
     method = f"AS POLICY p{number} METHOD generalization(suppression => 1)"
-    explained = dict(row[1:] for row in con.execute(f"EXPLAIN ANONYMIZED TABLE r{number} {method}").fetchall())
+    explained = dict(row[1:] for row in con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r{number} {method}").fetchall())
     assert f"{len(of) - expected.total()} of {len(of)}" in explained["suppressed rows"]
     con.execute(f"CREATE ANONYMIZED TABLE r{number} {method}")
     assert Counter(rows(con, f"FROM r{number}")) == expected != Counter()

@@ -58,12 +58,15 @@ def test_a_fact_of_a_base_class_is_not_a_default() -> None:
 
 
 def test_openings_with_and_without_what_may_be_left_out() -> None:
-    opening = "EXPLAIN [CREATE [OR REPLACE]] ANONYMIZED"
+    opening = "EXPLAIN [VERBOSE] [CREATE [OR REPLACE]] ANONYMIZED"
     assert label_of(opening) == "EXPLAIN ANONYMIZED"
     assert sorted(map(" ".join, spellings_of(opening))) == [
         "EXPLAIN ANONYMIZED",
         "EXPLAIN CREATE ANONYMIZED",
         "EXPLAIN CREATE OR REPLACE ANONYMIZED",
+        "EXPLAIN VERBOSE ANONYMIZED",
+        "EXPLAIN VERBOSE CREATE ANONYMIZED",
+        "EXPLAIN VERBOSE CREATE OR REPLACE ANONYMIZED",
     ]
 
 

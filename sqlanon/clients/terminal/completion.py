@@ -82,8 +82,8 @@ STATEMENTS: dict[str, str] = {
     ),
     "DROP WORKLOAD": "DROP WORKLOAD [IF EXISTS] name;",
     "EXPLAIN ANONYMIZED": (
-        "EXPLAIN ANONYMIZED VIEW | TABLE name AS POLICY policy METHOD generalization(suppression => 0.02);\n"
-        "    -- a dry run: nothing is written"
+        "EXPLAIN [VERBOSE] ANONYMIZED VIEW | TABLE name AS POLICY policy METHOD generalization(suppression => 0.02);\n"
+        "    -- a dry run: nothing is written; VERBOSE has each step, the SQL and the fingerprint"
     ),
     "CREATE ANONYMIZED VIEW": (
         "CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS] name AS POLICY policy\n"

@@ -42,17 +42,28 @@ sizes = Adjustable(Sizes())
 def advise_stage(explained: Explained) -> Advised:
     """Tries what might lose clearly less than the choice, and says what it loses and leaves out."""
     chosen = explained.chosen
-    return Advised(explained, tuple(_advice(chosen)) if _is_worth_trying(chosen) else ())
+    untried = why_untried(chosen)
+    return Advised(explained, () if untried else tuple(_advice(chosen)))
 
 
-def _is_worth_trying(chosen: Chosen) -> bool:
+def why_untried(chosen: Chosen) -> str | None:
+    """The reason why nothing else is tried beside the choice; None where other options and methods are."""
     choice, searched = chosen.choice, chosen.choice.searched
-    # Other methods are not tried where rows are on another engine, which knows none of them. A search over several
-    # tables takes minutes, and other methods refuse them.
-    if not chosen.bound.engine.reads_in_place or chosen.bound.policy.related or searched is None:
-        return False
-    few = 0 < choice.rows <= sizes().rows and searched.nodes <= sizes().nodes
-    return few and choice.loss >= sizes().loss
+    if not chosen.bound.engine.reads_in_place:
+        # Another engine knows no other methods.
+        return "the rows are on Spark"
+    if chosen.bound.policy.related:
+        # A search over several tables takes minutes, and other methods refuse them.
+        return "the policy has several tables"
+    if searched is None:
+        return f"METHOD {fold(chosen.bound.create.method.name)} compares no levels"
+    if not choice.rows:
+        return "the source has no rows"
+    if choice.rows > sizes().rows:
+        return f"the source has more than {sizes().rows:,} rows"
+    if searched.nodes > sizes().nodes:
+        return f"there are more than {sizes().nodes:,} combinations of levels"
+    return f"the loss is below {sizes().loss}" if choice.loss < sizes().loss else None
 
 
 def _advice(chosen: Chosen) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""EXPLAIN: the plan of a release in words, why it is that one, and the SQL that it would run."""
+"""EXPLAIN VERBOSE: the plan of a release in words, why it is that one, and the SQL that it would run."""
 
 from __future__ import annotations
 
@@ -33,29 +33,41 @@ def explanation(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """
     compiled, advised = plan.planned.compiled, plan.planned.advised
     bound, choice = compiled.bound, compiled.choice
-    policy, call, series = bound.resolved.policy, bound.create.method, bound.resolved.series
+    policy, call = bound.resolved.policy, bound.create.method
     why = advised.explained.explanation
     for stage, item, detail in bound.method.reasons(compiled.chosen.encoded.task, choice, why):
         yield stage, item, printable(detail)
     for advice in advised.advice:
         yield "advise", "advice", printable(advice)
-    for remark in plan.remarks:
-        yield "remark", "remark", printable(remark)
-    if said := warning(others_than(bound.engine, bound.create.name, bound.sources, series)):
-        yield "bind", "warning", printable(said)
+    yield from remarked(plan)
     yield "bind", "source", f"{policy.source}, {counted(choice.rows, 'row')}"
     yield from _columns(compiled)
     yield "resolve", "method", printable(called(call.name.lower(), given_or_default(bound.resolved.options)))
-    yield from _required(bound)
-    sensitive = [attribute.column for attribute in bound.policy.sensitive]
-    for assumption in assumed_by(call.name, call.arguments, sensitive):
-        about = f"of {', '.join(assumption.attributes)}: " if assumption.attributes else ""
-        yield "resolve", "assumption", printable(f"{about}{assumption.meaning} {assumption.leaves}")
+    yield from required(bound)
+    yield from assumed(bound)
     yield from _sql(compiled)
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.policy.fingerprint}"
 
 
-def _required(bound: Bound) -> Iterator[tuple[str, str, str]]:
+def assumed(bound: Bound) -> Iterator[tuple[str, str, str]]:
+    """Rows of the assumptions that figures about buckets and groups rest on."""
+    call = bound.create.method
+    sensitive = [attribute.column for attribute in bound.policy.sensitive]
+    for assumption in assumed_by(call.name, call.arguments, sensitive):
+        about = f"of {', '.join(assumption.attributes)}: " if assumption.attributes else ""
+        yield "resolve", "assumption", printable(f"{about}{assumption.meaning} {assumption.leaves}")
+
+
+def remarked(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """Rows of the remarks on the policy, and of the warning about other releases of the same people."""
+    bound = plan.planned.compiled.bound
+    for remark in plan.remarks:
+        yield "remark", "remark", printable(remark)
+    if said := warning(others_than(bound.engine, bound.create.name, bound.sources, bound.resolved.series)):
+        yield "bind", "warning", printable(said)
+
+
+def required(bound: Bound) -> Iterator[tuple[str, str, str]]:
     """The requirements of classes, of the join with another release, and of a series."""
     for requirement in bound.requirements:
         yield "resolve", "requirement", printable(str(requirement))
@@ -75,7 +87,7 @@ def _series(series: Series) -> str:
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """The table in which a column of the source is published, and the column of that table."""
 
     table: PublishedTable
@@ -93,9 +105,9 @@ class _Place:
 
 def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
     """The treatment of each column that is not generalized."""
-    policy, column_places = compiled.bound.policy, _column_places(compiled.query)
-    shown_columns = _shown_columns(compiled, column_places)
-    for attribute in shown_columns:
+    policy, column_places = compiled.bound.policy, places_of(compiled.query)
+    published = published_columns(compiled, column_places)
+    for attribute in published:
         column_place = column_places.get(attribute.column)
         if attribute.role is not Role.QUASI_IDENTIFIER or (column_place and column_place.is_value):
             form = "as a token" if attribute.attribute.pseudonym else _place_in_words(compiled, column_place)
@@ -103,32 +115,32 @@ def _columns(compiled: Compiled) -> Iterator[tuple[str, str, str]]:
     for attribute in policy.attributes:
         if policy.related and attribute is policy.entity:
             yield "bind", attribute.column, "entity, published as a number that is drawn for the release, in all tables"
-        elif attribute not in shown_columns:
+        elif attribute not in published:
             why_not = "the policy hides it" if attribute not in policy.published else "no fragment has it"
             yield "bind", attribute.column, f"not published: {why_not}"
     for table in policy.related:
-        yield from _not_shown(table, shown_columns)
+        yield from _not_shown(table, published)
     for name in policy.unpublished:
         yield "bind", name, "not published: the policy does not name it"
 
 
-def _not_shown(table: BoundRelatedTable, shown_columns: Collection[BoundAttribute]) -> Iterator[tuple[str, str, str]]:
+def _not_shown(table: BoundRelatedTable, published: Collection[BoundAttribute]) -> Iterator[tuple[str, str, str]]:
     """The columns of a related table that are not published."""
     for attribute in table.attributes:
-        if attribute not in shown_columns:
+        if attribute not in published:
             yield "bind", attribute.column, "not published: the policy hides it"
     for name in table.unpublished:
         if name != table.key:
             yield "bind", name, "not published: the policy does not name it"
 
 
-def _column_places(query: ReleaseQuery | TablesQuery) -> dict[str, _Place]:
+def places_of(query: ReleaseQuery | TablesQuery) -> dict[str, Place]:
     """The place of each column of the source; none for a release of one table or view."""
     tables = query.tables if isinstance(query, TablesQuery) else ()
-    return {part.bound.column: _Place(table, part) for table in tables for part in table.columns if part.bound}
+    return {part.bound.column: Place(table, part) for table in tables for part in table.columns if part.bound}
 
 
-def _shown_columns(compiled: Compiled, column_places: Mapping[str, _Place]) -> tuple[BoundAttribute, ...]:
+def published_columns(compiled: Compiled, column_places: Mapping[str, Place]) -> tuple[BoundAttribute, ...]:
     """The attributes that are published: tables may leave some out."""
     policy = compiled.bound.policy
     if not isinstance(compiled.query, TablesQuery):
@@ -137,7 +149,7 @@ def _shown_columns(compiled: Compiled, column_places: Mapping[str, _Place]) -> t
     return tuple(attribute for attribute in (*policy.published, *others) if attribute.column in column_places)
 
 
-def _place_in_words(compiled: Compiled, column_place: _Place | None) -> str:
+def _place_in_words(compiled: Compiled, column_place: Place | None) -> str:
     """The table that a column is in, and whether as a value of a bucket, in words."""
     if column_place is None or not column_place.is_value:
         return "unchanged"

@@ -17,15 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExplainRelease(Statement):
-    """Says how a release would be made, and publishes nothing: a dry run."""
+    """Says what a release would publish, what it costs and why, and publishes nothing: a dry run.
+
+    If `verbose`, the answer has each step: the level of each column, the reasons for it, the SQL and the fingerprint.
+    """
 
     create: CreateRelease
+    verbose: bool = False
 
-    OPENINGS = ("EXPLAIN [CREATE [OR REPLACE]] ANONYMIZED",)
+    OPENINGS = ("EXPLAIN [VERBOSE] [CREATE [OR REPLACE]] ANONYMIZED",)
     KINDS = (" VIEW", " TABLE")
     EXAMPLES = ("EXPLAIN ANONYMIZED TABLE hospital_2026 AS POLICY hospital METHOD generalization(suppression => 0.02)",)
     GRAMMAR = """
-explain_release = EXPLAIN [ CREATE [OR REPLACE] ] anonymized ;
+explain_release = EXPLAIN [VERBOSE] [ CREATE [OR REPLACE] ] anonymized ;
 """
     CALCULATES = True
     DISTRIBUTED = None
@@ -35,12 +39,14 @@ explain_release = EXPLAIN [ CREATE [OR REPLACE] ] anonymized ;
     @classmethod
     def read(cls, reader: Reader) -> Self:
         reader.expect("EXPLAIN")
+        verbose = reader.accept("VERBOSE")
         or_replace = reader.accept("CREATE") and reader.accept("OR", "REPLACE")
-        return cls(CreateRelease.after_create(reader, or_replace))
+        return cls(CreateRelease.after_create(reader, or_replace), verbose)
 
     def sql(self) -> str:
-        opening = "EXPLAIN CREATE OR REPLACE" if self.create.or_replace else "EXPLAIN"
-        return f"{opening} {anonymized_text(self.create)}"
+        verbose = " VERBOSE" if self.verbose else ""
+        or_replace = " CREATE OR REPLACE" if self.create.or_replace else ""
+        return f"EXPLAIN{verbose}{or_replace} {anonymized_text(self.create)}"
 
     def title(self) -> str:
         return f"EXPLAIN ANONYMIZED {self.create.kind.upper()} {self.create.name}"
@@ -48,5 +54,7 @@ explain_release = EXPLAIN [ CREATE [OR REPLACE] ] anonymized ;
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.release.pipeline import run
         from sqlanon.release.pipeline.explain import explanation
+        from sqlanon.release.pipeline.summary import summary
 
-        return Answer(self.COLUMNS, tuple(explanation(run.explain(engine, self.create, progress))))
+        plan = run.explain(engine, self.create, progress)
+        return Answer(self.COLUMNS, tuple(explanation(plan) if self.verbose else summary(plan)))

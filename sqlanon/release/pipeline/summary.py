@@ -1,0 +1,176 @@
+"""EXPLAIN in brief: what becomes of each column, the rows left out, the error, what binds, and what would lose less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.counts import counted
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import level_range
+from sqlanon.methods.shared.arguments import called, given_or_default
+from sqlanon.methods.shared.wording import loss_text
+from sqlanon.release.pipeline.advise import why_untried
+from sqlanon.release.pipeline.explain import (
+    Place,
+    assumed,
+    places_of,
+    printable,
+    published_columns,
+    remarked,
+    required,
+)
+from sqlanon.release.pipeline.stages import Compiled, Plan
+from sqlanon.sources.target_names import fragment_name
+from sqlanon.sql.cells.value_ranks import by_value
+from sqlanon.sql.release.multi_table_query import TablesQuery
+from sqlanon.sql.release.release_query import ReleaseQuery
+
+# Each in words that are true of one column and of several.
+_READINGS = {
+    Reading.EXACT: "unchanged",
+    Reading.LABEL: "labels of its hierarchy",
+    Reading.ITEM_LABELS: "labels of its items",
+    Reading.RANGE: "ranges",
+    Reading.BUCKET_RANGE: "ranges, by bucket",
+    Reading.CENTROID: "one value for each class",
+    Reading.BUCKET_VALUE: "unchanged, by bucket",
+    Reading.RESPONDENT: "a random number for each person",
+}
+_RANGES = (Reading.RANGE, Reading.BUCKET_RANGE)
+
+_SUPPRESSED = "suppressed "
+_LEFT_OUT = "rows left out"
+_BINDING = "binding requirement"
+
+# The details of a method's reasons by their items.
+Reasons = Mapping[str, Sequence[str]]
+
+
+def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): what is asked for, remarks, and last the five rows that a reader decides by.
+
+    The five are `columns`, `rows left out`, `error`, `binding requirement` and `alternative`, in this order.
+    """
+    compiled, advised = plan.planned.compiled, plan.planned.advised
+    bound, choice = compiled.bound, compiled.choice
+    method = called(bound.create.method.name.lower(), given_or_default(bound.resolved.options))
+    yield "bind", "source", f"{bound.resolved.policy.source}, {counted(choice.rows, 'row')}"
+    yield "resolve", "method", printable(method)
+    yield from required(bound)
+    yield from assumed(bound)
+    yield from remarked(plan)
+    reasons: dict[str, list[str]] = {}
+    for _, item, detail in bound.method.reasons(compiled.chosen.encoded.task, choice, advised.explained.explanation):
+        reasons.setdefault(item, []).append(detail)
+    yield "bind", "columns", printable(_columns(compiled))
+    yield "solve", _LEFT_OUT, printable(_left_out(compiled, reasons))
+    yield "solve", "error", printable(_error(compiled, reasons))
+    yield "explain", _BINDING, printable(_binding(compiled, reasons))
+    yield "advise", "alternative", printable(_alternative(compiled, advised.advice))
+
+
+def _left_out(compiled: Compiled, reasons: Reasons) -> str:
+    """The number of rows, or of people, that the release leaves out, how many it may, and what these have in common."""
+    choice = compiled.choice
+    numbers = [f"{choice.suppressed} of {choice.rows}"]
+    for item, details in reasons.items():
+        if item.startswith(_SUPPRESSED):
+            unit = item.removeprefix(_SUPPRESSED)
+            numbers = [detail if unit == "rows" else f"{unit}: {detail}" for detail in details]
+    return "; ".join([*numbers, *reasons.get(_LEFT_OUT, ())])
+
+
+def _error(compiled: Compiled, reasons: Reasons) -> str:
+    """The loss by its name, with what is known of its being the least."""
+    choice = compiled.choice
+    name = choice.loss_name.replace("_", " ")
+    return f"{name} {'; '.join(reasons.get(name, [loss_text(choice.loss)]))}"
+
+
+def _binding(compiled: Compiled, reasons: Reasons) -> str:
+    """The requirement that binds: of a method that compares no levels the only one, if there is one."""
+    if _BINDING in reasons:
+        return "; ".join(reasons[_BINDING])
+    requirements = [detail for _, item, detail in required(compiled.bound) if item == "requirement"]
+    if len(requirements) == 1:
+        return f"{requirements[0]}: it is the only one"
+    return f"not known: METHOD {compiled.bound.create.method.name.lower()} compares no levels"
+
+
+def _alternative(compiled: Compiled, advice: Sequence[str]) -> str:
+    """Options and methods that would lose less, or why none is named."""
+    if advice:
+        return "; ".join(advice)
+    untried = why_untried(compiled.chosen)
+    return f"none was tried: {untried}" if untried else "none: no other method or option that was tried loses less"
+
+
+def _columns(compiled: Compiled) -> str:
+    """What becomes of each column of the source, columns with the same fate together."""
+    policy, column_places = compiled.bound.policy, places_of(compiled.query)
+    published = published_columns(compiled, column_places)
+    fates: dict[str, list[str]] = {}
+    for attribute in published:
+        fates.setdefault(_fate(compiled, attribute, column_places.get(attribute.column)), []).append(attribute.column)
+    hidden = [
+        attribute.column
+        for attribute in (*policy.attributes, *(a for table in policy.related for a in table.attributes))
+        if attribute not in published and not (policy.related and attribute is policy.entity)
+    ]
+    if policy.related and policy.entity is not None:
+        fates.setdefault(_READINGS[Reading.RESPONDENT], []).append(policy.entity.column)
+    unnamed = [*policy.unpublished, *(n for t in policy.related for n in t.unpublished if n != t.key)]
+    texts = [f"{', '.join(names)}: {fate}" for fate, names in fates.items()]
+    if hidden or unnamed:
+        left = [*hidden, *([f"{counted(len(unnamed), 'column')} that the policy does not name"] if unnamed else [])]
+        texts.append(f"{' and '.join([', '.join(left[:-1]), left[-1]] if len(left) > 1 else left)}: not published")
+    return "; ".join(texts)
+
+
+def _fate(compiled: Compiled, attribute: BoundAttribute, column_place: Place | None) -> str:
+    """What becomes of a published column, in a phrase."""
+    query = compiled.query
+    if attribute.attribute.pseudonym:
+        return "a token"
+    if isinstance(query, ReleaseQuery):
+        recodings = {recoding.bound.column: recoding.levels for recoding in query.recodings}
+        reading = compiled.readings.get(attribute.column, Reading.EXACT)
+        return _in_words(reading, attribute, recodings.get(attribute.column, ()))
+    assert column_place is not None
+    level = column_place.part.level
+    fate = _in_words(column_place.part.reading, attribute, () if level is None else (level,))
+    return f"{fate}{_table(compiled, query, column_place)}"
+
+
+def _table(compiled: Compiled, query: TablesQuery, column_place: Place) -> str:
+    """The table that a column is published in, where the release has several."""
+    return (
+        "" if query.is_one_table else f" in {fragment_name(compiled.bound.create.name, column_place.table.name).name}"
+    )
+
+
+def _in_words(reading: Reading, attribute: BoundAttribute, levels: Sequence[int]) -> str:
+    if reading is Reading.LABEL and levels:
+        return _level(attribute, levels)
+    if reading in _RANGES and attribute.published_type == "VARCHAR" and by_value(attribute):
+        return f"alphabetical {_READINGS[reading]}"
+    if reading is Reading.LABEL and attribute.hierarchy:
+        return f"labels of {attribute.hierarchy.name}"
+    return _READINGS.get(reading, "unchanged")
+
+
+def _level(attribute: BoundAttribute, levels: Sequence[int]) -> str:
+    """The level of a column, with the part of its hierarchy's definition that makes the level."""
+    if set(levels) == {0}:
+        return "unchanged"
+    if set(levels) == {attribute.height}:
+        return "'*' in each row"
+    definition = attribute.hierarchy
+    named = f"level{'s' if len(set(levels)) > 1 else ''} {level_range(levels)} of {attribute.height}"
+    if definition is None:
+        return named
+    named += f" of {definition.name}"
+    if len(set(levels)) > 1 or len(definition.arguments) != attribute.height - 1:
+        return named
+    return f"{definition.kind.upper()} ({definition.arguments[levels[0] - 1]}), {named}"
