@@ -44,7 +44,8 @@ class Attribute:
 
     `hierarchy`, `min_level`, `max_level` (levels counted from 0, the value itself)
     and `weight` (its share in the loss, above 0) belong to quasi-identifiers; a
-    sensitive attribute may name a hierarchy, which its distances use.
+    sensitive attribute may name a hierarchy, which its distances use. `automatic` stands for a hierarchy that is made
+    from the column's values when the policy is stored: a stored policy names it.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Attribute:
     max_level: int | None = None
     weight: Decimal = Decimal(1)
     pseudonym: Pseudonym | None = None
+    automatic: bool = False
 
 
 @dataclass(frozen=True)

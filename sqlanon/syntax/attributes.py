@@ -52,10 +52,33 @@ def attribute(reader: Reader) -> Attribute:
     name = reader.named("a column", "column")
     reader.mark("column", name, "role")
     role = _role(reader)
+    return Attribute(name, role, **_clauses(reader, name, role))
+
+
+def quasi_identifiers(reader: Reader) -> tuple[Attribute, ...]:
+    """(column [USING hierarchy] [MIN LEVEL level] ..., ...), no column twice; a column without USING has USING AUTO."""
+    columns: dict[str, Attribute] = {}
+
+    def item() -> None:
+        token = reader.peek()
+        name = reader.named("a column", "column")
+        if fold(name) in columns:
+            hint = "name it once; DuckDB's names do not tell upper from lower case"
+            raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
+        clauses = _clauses(reader, name, Role.QUASI_IDENTIFIER)
+        clauses.setdefault("automatic", "hierarchy" not in clauses)
+        columns[fold(name)] = Attribute(name, Role.QUASI_IDENTIFIER, **clauses)
+
+    reader.listed(item)
+    return tuple(columns.values())
+
+
+def _clauses(reader: Reader, column: str, role: Role) -> dict[str, Any]:
+    """The clauses of a role, in any order, each at most once."""
     clauses: dict[str, Any] = {}
     while not (reader.sees_symbol(",") or reader.sees_symbol(")") or reader.peek().kind is Kind.END):
-        clauses.update([_clause(reader, name, role, clauses)])
-    return Attribute(name, role, **clauses)
+        clauses.update([_clause(reader, column, role, clauses)])
+    return clauses
 
 
 def hierarchy_name(reader: Reader) -> str:
@@ -103,9 +126,22 @@ def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> 
     phrase = _clause_phrase(reader, role)
     reader.mark("column", column, phrase.lower())
     field = {"USING": "hierarchy"}.get(phrase, phrase.lower().replace(" ", "_"))
-    if field in before:
+    if field in before or (field == "hierarchy" and "automatic" in before):
         raise reader.refused(f"{phrase} stands twice", hint=f"keep one {phrase}", token=token)
+    if phrase == "USING" and _automatic(reader, column, role):
+        return "automatic", True
     return field, _clause_value(reader, phrase)
+
+
+def _automatic(reader: Reader, column: str, role: Role) -> bool:
+    """Whether AUTO stands behind USING; raises StatementError where the role has no automatic hierarchy."""
+    token = reader.peek()
+    if not reader.accept("AUTO"):
+        return False
+    if role is not Role.QUASI_IDENTIFIER:
+        hint = f"distances need a hierarchy of yours: CREATE HIERARCHY tree AS ..., then {shortened(column)} USING tree"
+        raise reader.refused(f"USING AUTO does not go with {role_words(role)}", hint=hint, token=token)
+    return True
 
 
 def _clause_phrase(reader: Reader, role: Role) -> str:

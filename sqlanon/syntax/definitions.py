@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlanon.domain.calls import MethodCall
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, RelatedTable
+from sqlanon.domain.policy import Attribute, Policy, RelatedTable, Role
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.values import plain_number
 from sqlanon.errors import StatementError
@@ -21,6 +23,7 @@ from sqlanon.syntax.texts import (
     name_text,
     qualified_text,
     requirements_text,
+    sensitive_text,
     sets_text,
     source_text,
     string_text,
@@ -85,8 +88,8 @@ def role_text(attribute: Attribute) -> str:
         parts.append("PSEUDONYM")
         if attribute.pseudonym.key_variable is not None:
             parts.append(f"KEY {string_text(attribute.pseudonym.key_variable)}")
-    if attribute.hierarchy is not None:
-        parts.append(f"USING {name_text(attribute.hierarchy)}")
+    if attribute.automatic or attribute.hierarchy is not None:
+        parts.append("USING AUTO" if attribute.automatic else f"USING {name_text(str(attribute.hierarchy))}")
     for words, level in (("MIN LEVEL", attribute.min_level), ("MAX LEVEL", attribute.max_level)):
         if level is not None:
             parts.append(f"{words} {level}")
@@ -109,6 +112,28 @@ def anonymized_text(request: ReleaseRequest) -> str:
     series = f" IN SERIES {name_text(request.series)}" if request.series is not None else ""
     sets, levels = _sets_of(request.method), levels_text(request.levels_from)
     return f"{head} AS POLICY {name_text(request.policy)}{method}{sets}{levels}{series}"
+
+
+def short_text(request: ReleaseRequest, policy: Policy) -> str:
+    """The CREATE ANONYMIZED statement from ANONYMIZED on that makes a release with its policy."""
+    condition = if_not_exists_text(request.if_not_exists)
+    head = f"ANONYMIZED {request.kind.upper()} {condition}{qualified_text(request.name)} FROM"
+    columns = ", ".join(name_text(a.name) + _clauses_text(a) for a in policy.quasi_identifiers)
+    sensitive = list(policy.having(Role.SENSITIVE))
+    using = [(a.name, a.hierarchy) for a in sensitive if a.hierarchy is not None]
+    entity = f" ENTITY {name_text(policy.entity.name)}" if policy.entity else ""
+    parts = [
+        f"{head} {source_text(policy.source)} ({columns}){sensitive_text([a.name for a in sensitive], using)}{entity}",
+        against_text(policy.against).rstrip(),
+        requirements_text(policy.requirements),
+        f"METHOD {call_text(request.method)}{_sets_of(request.method)}" if request.method.name else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _clauses_text(attribute: Attribute) -> str:
+    """The clauses of a quasi-identifier behind a blank, as a list without roles has them: AUTO need not be said."""
+    return role_text(replace(attribute, automatic=False)).removeprefix(role_words(attribute.role))
 
 
 def _sets_of(method: MethodCall) -> str:

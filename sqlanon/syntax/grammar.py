@@ -8,9 +8,10 @@ attributes = "(" attribute {"," attribute} [","] ")" ;
 attribute = name role ;
 role = ( IDENTIFIER | ENTITY ) { PSEUDONYM [KEY string] }
   | ( QUASI IDENTIFIER | QUASI "-" IDENTIFIER | QUASI_IDENTIFIER )
-    { USING name | MIN LEVEL integer | MAX LEVEL integer | WEIGHT number }
+    quasi_clauses
   | SENSITIVE { USING name }
   | INSENSITIVE ;
+quasi_clauses = { USING name | USING AUTO | MIN LEVEL integer | MAX LEVEL integer | WEIGHT number } ;
 requirements = REQUIRE call {"," call} [","] ;
 call = name [ "(" [ arguments [","] ] ")" ] ;
 arguments = ( named_argument | value ) {"," named_argument} ;

@@ -99,8 +99,11 @@ def joined(reader: Reader) -> JoinedRelease | None:
     return JoinedRelease(other, column_set(reader))
 
 
-def requirements(reader: Reader) -> tuple[Requirement, ...]:
-    """REQUIRE model(argument => value, ...), ...; a model more than once only if it is asked in other ways."""
+def requirements(reader: Reader, before: str = "") -> tuple[Requirement, ...]:
+    """REQUIRE model(argument => value, ...), ...; a model more than once only if it is asked in other ways.
+
+    The keyword `before` which the list ends is no model.
+    """
     reader.expect("REQUIRE")
     listed: list[Requirement] = []
     while True:
@@ -111,7 +114,7 @@ def requirements(reader: Reader) -> tuple[Requirement, ...]:
             hint = f"keep one {model}(...), with the stricter of each number"
             raise reader.refused(f"{model} is required twice", hint=hint, token=token)
         listed.append(required)
-        if not reader.further():
+        if not reader.further() or (before and reader.sees(before)):
             return tuple(listed)
 
 

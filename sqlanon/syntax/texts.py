@@ -65,6 +65,11 @@ def name_text(name: str) -> str:
     return f'"{escaped}"'
 
 
+def typed_name(name: str) -> str:
+    """A name as a hint has it, to be typed: in quotes only where it needs them."""
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in RESERVED else name_text(name)
+
+
 def qualified_text(name: QualifiedName) -> str:
     return ".".join(map(name_text, name.parts))
 

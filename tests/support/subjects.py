@@ -47,7 +47,7 @@ _FILES = {
     "attacks": (
         "attack attack_minimality attacks attacks_composition attacks_linkage attacks_minimality bounds_of_attacks"
     ),
-    "profile": "profile",
+    "profile": "profile short_release",
     "series": (
         "attacks_composition check_joined joined_policies joined_policy ledger m_invariance refresh "
         "sequential_releases series series_rows series_worlds"
@@ -101,7 +101,7 @@ _FILES = {
     ),
     "syntax": (
         "add_a_statement common_mistakes error_places friendly_sql grammar hostile_names identifiers listings "
-        "long_texts parameters related_policy "
+        "long_texts parameters related_policy short_release "
         "statement_facts statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (

@@ -38,10 +38,10 @@ def test_remarks_are_printed_one_below_the_other_and_in_json_are_a_column() -> N
     )
     done = run_script(script)
     lines = [line for line in done.stderr.splitlines() if ": remark: " in line]
-    assert [line.partition(": remark: ")[0] for line in lines] == ["<stdin>:4:1"] * 3
+    assert [line.partition(": remark: ")[0] for line in lines] == ["<stdin>:2:1", *["<stdin>:4:1"] * 3]
     assert "remarks" not in done.stdout
     answer = json.loads(run_script(script, "--json").stdout.splitlines()[-1])
-    assert answer["rows"][0]["remarks"].splitlines() == [line.partition(": remark: ")[2] for line in lines]
+    assert answer["rows"][0]["remarks"].splitlines() == [line.partition(": remark: ")[2] for line in lines[1:]]
 
 
 def test_the_version() -> None:

@@ -32,6 +32,7 @@ from sqlanon.statements.checks.check_release import CheckRelease
 from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.releases.create_short_release import CreateShortRelease
 from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.statements.releases.refresh_release import RefreshRelease
 from sqlanon.syntax.script import first_keyword
@@ -103,6 +104,12 @@ class _Inputs:
             case CreatePolicy(policy=policy):
                 self._own_policies.add(fold(policy.name))
                 yield from self._of_policy(policy)
+            case CreateShortRelease(if_not_exists=False, definition=policy):
+                self._own_policies.add(fold(policy.name))
+                yield from self._of_policy(policy)
+                yield from self._of_release(statement.name, policy.name, None, None)
+            case CreateShortRelease():
+                raise _UnknownError
             case CreateRelease(policy=name):
                 yield from self._of_release(statement.name, name, statement.series, statement.levels_from)
             case RefreshRelease(name=name):

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, order_by, window
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.render import to_sql
 
 
@@ -30,6 +30,11 @@ def secure_view(name: QualifiedName, body: str) -> str:
 def view_over(name: QualifiedName, query: str, *, temporary: bool = False) -> str:
     """CREATE VIEW over a query of the user's, whose text stays as it was written: sqlglot need not understand it."""
     return ("CREATE TEMPORARY VIEW " if temporary else "CREATE VIEW ") + to_sql(relation(name)) + " AS " + query
+
+
+def over_rows(name: str, rows: str, query: str) -> str:
+    """A query that reads the rows of a query of the user's by a name; the user's text stays as it was written."""
+    return "WITH " + to_sql(identifier(name)) + " AS (" + rows + "\n) " + query
 
 
 def create_table(name: QualifiedName, query: exp.Query) -> exp.Create:

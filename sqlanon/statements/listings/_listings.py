@@ -13,6 +13,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.methods.shared.arguments import called
 from sqlanon.release.existing.objects import stands
+from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.statements.base import Columns
 from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
 from sqlanon.syntax.texts import call_text
@@ -47,6 +48,16 @@ def parts(policy: Policy) -> Iterator[tuple[str, str | None, str]]:
     for requirement in policy.requirements:
         yield "requirement", requirement.model, call_text(requirement)
     yield "statement", None, policy_text(policy)
+
+
+def statements_of(engine: Engine, policy: Policy) -> Iterator[str]:
+    """The statements that make a policy: a CREATE HIERARCHY for each of its hierarchies, and CREATE POLICY.
+
+    Raises PolicyError for a hierarchy that is not there.
+    """
+    for stored in hierarchies_of(engine, policy).values():
+        yield hierarchy_text(stored.definition)
+    yield policy_text(policy)
 
 
 def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:

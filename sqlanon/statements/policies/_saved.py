@@ -18,12 +18,17 @@ from sqlanon.sources.catalog_entries import with_bound_names
 from sqlanon.sources.joins.requirements import with_argument_names
 from sqlanon.sources.related_tables import related_sources, require_of_respondents
 from sqlanon.sources.requirements import bind_requirements, resolve_requirements, with_bound_relations
+from sqlanon.statements.policies._automatic import with_hierarchies
 from sqlanon.statements.policies.alter_policy import AlterPolicy
 from sqlanon.syntax.texts import call_text
 
 
 def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
-    """Checks a policy against its sources and its hierarchies, and stores it; returns remarks on the source."""
+    """Checks a policy against its sources and its hierarchies, and stores it; returns remarks on the source.
+
+    Hierarchies that USING AUTO stands for are made first.
+    """
+    policy, remarks = with_hierarchies(engine, policy)
     with Scratch(engine) as scratch:
         validate(policy)
         resolve_requirements(policy)
@@ -34,7 +39,8 @@ def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
         require_of_respondents(engine, bound)
         bind_requirements(engine, bound, source, scratch)
         catalog.save(engine, with_bound_relations(engine, with_bound_names(engine, policy)))
-        return tuple(of_nobody(bound.entity.column, rows_of_nobody(engine, bound))) if bound.entity else ()
+        nobody = tuple(of_nobody(bound.entity.column, rows_of_nobody(engine, bound))) if bound.entity else ()
+    return (*remarks, *nobody)
 
 
 def changed_policy(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:

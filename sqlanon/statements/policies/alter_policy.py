@@ -92,6 +92,7 @@ policy_change = requirements | ADD requirements | RENAME TO name
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.catalog import policies, series, streams
         from sqlanon.errors import about
+        from sqlanon.statements.policies._automatic import drop_hierarchies, lacking
         from sqlanon.statements.policies._saved import changed_policy, save_policy
 
         with engine.transaction():
@@ -101,11 +102,12 @@ policy_change = requirements | ADD requirements | RENAME TO name
                 policy = policies.load(engine, self.name)
             changed = changed_policy(engine, policy, self)
             policies.delete(engine, policy.name)
+            drop_hierarchies(engine, policy, changed)
             remarks = save_policy(engine, changed)
             if changed.name != policy.name:
                 series.rename_policy(engine, policy.name, changed.name)
                 streams.rename_policy(engine, policy.name, changed.name)
-        return done("ALTER POLICY", self.name, "altered", remarks)
+        return done("ALTER POLICY", self.name, "altered", (*remarks, *lacking(engine, changed)))
 
 
 def _is_model(token: Token) -> bool:

@@ -71,15 +71,18 @@ without_requirements = CONFIDENTIAL column_sets [VISIBLE column_sets] ;
         from sqlanon.sources.joins.requirements import with_argument_names
         from sqlanon.sources.pivot import with_items
         from sqlanon.statements.named import to_be_made
+        from sqlanon.statements.policies._automatic import drop_hierarchies, lacking, stored_policy
         from sqlanon.statements.policies._saved import save_policy
 
         requirements = tuple(map(with_argument_names, self.policy.requirements))
         policy = replace(self.policy, requirements=requirements)
         with engine.transaction():
+            former = stored_policy(engine, policy.name)
             if not to_be_made(engine, policies, "policy", policy.name, self):
                 return done("CREATE POLICY", policy.name, "exists")
+            drop_hierarchies(engine, former, policy)
             if policy.pivot:
                 with Scratch(engine) as scratch:
                     policy = with_items(engine, policy, scratch)
             remarks = save_policy(engine, policy)
-        return done("CREATE POLICY", policy.name, "created", remarks)
+        return done("CREATE POLICY", policy.name, "created", (*remarks, *lacking(engine, policy)))

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlanon.errors import PolicyError
-from sqlanon.statements.base import DONE, Catalog
+from sqlanon.statements.base import DONE, Answer, Catalog
 from sqlanon.statements.named import DropNamed, KeptByName
+
+if TYPE_CHECKING:
+    from sqlanon.domain.watching import Watching
+    from sqlanon.engines.base import Engine
 
 
 @dataclass(frozen=True)
 class DropPolicy(DropNamed):
-    """Forgets a policy; its releases stay."""
+    """Forgets a policy, and the hierarchies that USING AUTO made for it alone; its releases stay."""
 
     OPENINGS = ("DROP POLICY",)
     EXAMPLES = ("DROP POLICY IF EXISTS hospital",)
@@ -22,6 +27,15 @@ class DropPolicy(DropNamed):
     COLUMNS = DONE
     KIND = "policy"
     ABSENT = PolicyError
+
+    def run(self, engine: Engine, progress: Watching | None) -> Answer:
+        from sqlanon.statements.policies._automatic import drop_hierarchies, stored_policy
+
+        with engine.transaction():
+            former = stored_policy(engine, self.name)
+            answer = super().run(engine, progress)
+            drop_hierarchies(engine, former)
+        return answer
 
     def objects(self) -> KeptByName:
         from sqlanon.catalog import policies

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlanon.domain.calls import MethodCall
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.statements.base import WARNING, Answer, Catalog, Columns, Statement, released_rows
 from sqlanon.syntax import values
-from sqlanon.syntax.definitions import release_text
+from sqlanon.syntax.definitions import anonymized_text, release_text
 from sqlanon.syntax.head import if_not_exists, in_series, levels_from, policy_name, release_name
 from sqlanon.syntax.policy import sets
 
@@ -47,14 +47,14 @@ class CreateRelease(Statement, ReleaseRequest):
     `kind` is 'view' or 'table', `levels_from` the release whose levels are kept.
     """
 
-    OPENINGS = ("CREATE [OR REPLACE] ANONYMIZED",)
+    OPENINGS: ClassVar[tuple[str, ...]] = ("CREATE [OR REPLACE] ANONYMIZED",)
     KINDS = (" VIEW", " TABLE")
     EXAMPLES = ("CREATE ANONYMIZED TABLE hospital_2026 AS POLICY hospital METHOD generalization(suppression => 0.02)",)
     GRAMMAR = """
 create_release = CREATE [OR REPLACE] anonymized ;
 anonymized = ANONYMIZED ( VIEW | TABLE ) [IF NOT EXISTS] qualified_name AS POLICY name
-  [ METHOD call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] ]
-  [ LEVELS FROM RELEASE qualified_name ] [ IN SERIES name ] ;
+  [METHOD method] [ LEVELS FROM RELEASE qualified_name ] [ IN SERIES name ] ;
+method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] ;
 """
     CALCULATES = True
     DISTRIBUTED = None
@@ -63,24 +63,26 @@ anonymized = ANONYMIZED ( VIEW | TABLE ) [IF NOT EXISTS] qualified_name AS POLIC
     COLUMNS = None
 
     @classmethod
-    def read(cls, reader: Reader) -> Self:
+    def read(cls, reader: Reader) -> CreateRelease:
         reader.expect("CREATE")
         return cls.after_create(reader, reader.accept("OR", "REPLACE"), "STREAM")
 
     @classmethod
-    def after_create(cls, reader: Reader, or_replace: bool, *also: str) -> Self:
+    def after_create(cls, reader: Reader, or_replace: bool, *also: str) -> CreateRelease:
         """Reads ANONYMIZED VIEW|TABLE and the rest; `also` are other kinds that could stand there, for the message."""
         reader.expect("ANONYMIZED")
         kind = reader.choose(RELEASE_KINDS, *also).lower()
         unless_there = if_not_exists(reader, or_replace)
         name = release_name(reader)
+        if not reader.sees("AS"):
+            from sqlanon.statements.releases.create_short_release import CreateShortRelease
+
+            if reader.sees("FROM"):
+                return CreateShortRelease.after_name(reader, kind, or_replace, unless_there, name)
+            raise reader.expected("AS POLICY or FROM", among=("AS", "FROM"))
         reader.expect("AS", "POLICY")
         policy = policy_name(reader)
-        method = _method(reader, kind) if reader.accept("METHOD") else MethodCall()
-        for keyword in ("COLUMNS", "FRAGMENTS"):
-            if reader.sees(keyword):
-                hint = f"write it behind the method: METHOD name(...) {keyword} (age, sex), (disease)"
-                raise reader.refused(f"{keyword} belongs to a METHOD", hint=hint, token=reader.peek())
+        method = method_of(reader, kind, further=("LEVELS FROM RELEASE", "IN SERIES"))
         levels = levels_from(reader)
         series = in_series(reader)
         further = ("IN SERIES",) if levels else ("METHOD", "LEVELS FROM RELEASE", "IN SERIES")
@@ -89,6 +91,10 @@ anonymized = ANONYMIZED ( VIEW | TABLE ) [IF NOT EXISTS] qualified_name AS POLIC
 
     def sql(self) -> str:
         return release_text(self)
+
+    def anonymized_sql(self) -> str:
+        """The statement from ANONYMIZED on, as EXPLAIN has it, too."""
+        return anonymized_text(self)
 
     def title(self) -> str:
         return f"CREATE ANONYMIZED {self.kind.upper()} {self.name}"
@@ -137,7 +143,17 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None) 
     )
 
 
-def _method(reader: Reader, kind: str) -> MethodCall:
+def method_of(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall:
+    """METHOD name(...) with its sets of columns; without the keyword the default. `further` clauses may follow."""
+    method = _method(reader, kind, further) if reader.accept("METHOD") else MethodCall()
+    for keyword in ("COLUMNS", "FRAGMENTS"):
+        if reader.sees(keyword):
+            hint = f"write it behind the method: METHOD name(...) {keyword} (age, sex), (disease)"
+            raise reader.refused(f"{keyword} belongs to a METHOD", hint=hint, token=reader.peek())
+    return method
+
+
+def _method(reader: Reader, kind: str, further: tuple[str, ...]) -> MethodCall:
     """The method behind METHOD, with its sets of columns."""
     token = reader.peek()
     name, arguments = values.call(reader, "a method", _METHOD_EXAMPLE, "method")
@@ -149,9 +165,9 @@ def _method(reader: Reader, kind: str) -> MethodCall:
         method = replace(method, each_apart=reader.accept("COLUMNS", "EACH"))
     if not method.sets and not method.each_apart:
         method = replace(method, columns=_columns(reader))
-    further = method.sets or method.columns or method.each_apart
+    has_sets = method.sets or method.columns or method.each_apart
     if not reader.sees("IN") and not reader.sees("LEVELS"):
-        reader.end(*(() if further else ("FRAGMENTS", "COLUMNS")), "LEVELS FROM RELEASE", "IN SERIES")
+        reader.end(*(() if has_sets else ("FRAGMENTS", "COLUMNS")), *further)
     return method
 
 

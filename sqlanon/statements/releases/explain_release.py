@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from sqlanon.domain.values import Source
 from sqlanon.statements.base import Answer, Catalog, Statement
 from sqlanon.statements.releases.create_release import CreateRelease
-from sqlanon.syntax.definitions import anonymized_text
+from sqlanon.statements.releases.create_short_release import CreateShortRelease
 
 if TYPE_CHECKING:
     from sqlanon.domain.watching import Watching
@@ -29,7 +31,7 @@ class ExplainRelease(Statement):
     KINDS = (" VIEW", " TABLE")
     EXAMPLES = ("EXPLAIN ANONYMIZED TABLE hospital_2026 AS POLICY hospital METHOD generalization(suppression => 0.02)",)
     GRAMMAR = """
-explain_release = EXPLAIN [VERBOSE] [ CREATE [OR REPLACE] ] anonymized ;
+explain_release = EXPLAIN [VERBOSE] [ CREATE [OR REPLACE] ] ( anonymized | short_release ) ;
 """
     CALCULATES = True
     DISTRIBUTED = None
@@ -46,15 +48,27 @@ explain_release = EXPLAIN [VERBOSE] [ CREATE [OR REPLACE] ] anonymized ;
     def sql(self) -> str:
         verbose = " VERBOSE" if self.verbose else ""
         or_replace = " CREATE OR REPLACE" if self.create.or_replace else ""
-        return f"EXPLAIN{verbose}{or_replace} {anonymized_text(self.create)}"
+        return f"EXPLAIN{verbose}{or_replace} {self.create.anonymized_sql()}"
 
     def title(self) -> str:
         return f"EXPLAIN ANONYMIZED {self.create.kind.upper()} {self.create.name}"
+
+    def catalog(self) -> Catalog:
+        """None is needed for a release whose policy the statement brings."""
+        return Catalog.NONE if isinstance(self.create, CreateShortRelease) else self.CATALOG
+
+    def sources(self) -> Sequence[Source]:
+        return self.create.sources()
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.release.pipeline import run
         from sqlanon.release.pipeline.explain import explanation
         from sqlanon.release.pipeline.summary import summary
 
-        plan = run.explain(engine, self.create, progress)
+        if isinstance(self.create, CreateShortRelease):
+            from sqlanon.statements.releases._short_release import planned_with_policy
+
+            plan = planned_with_policy(engine, self.create, progress)
+        else:
+            plan = run.explain(engine, self.create, progress)
         return Answer(self.COLUMNS, tuple(explanation(plan) if self.verbose else summary(plan)))

@@ -1,0 +1,166 @@
+"""CREATE ANONYMIZED ... FROM: the policy that it stands for, stored with its release or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.catalog import migrations, policies, releases
+from sqlanon.domain.policy import Policy, Requirement, Role
+from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.watching import Watching
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError, PolicyError, UserError
+from sqlanon.release.pipeline import run
+from sqlanon.release.pipeline.stages import Plan
+from sqlanon.sources.joins.requirements import with_argument_names
+from sqlanon.sources.requirements import resolve_requirements
+from sqlanon.sources.source import bind_source, qualified
+from sqlanon.sql.build.names import literal, relation
+from sqlanon.statements.base import Answer
+from sqlanon.statements.policies._automatic import drop_hierarchies, stored_policy
+from sqlanon.statements.policies._saved import save_policy
+from sqlanon.statements.releases.create_release import created
+from sqlanon.statements.releases.create_short_release import CreateShortRelease
+from sqlanon.syntax.texts import call_text, typed_name
+
+# What is required where the statement requires nothing, and of a sensitive column about which it requires nothing.
+ROWS_ALIKE = Requirement("k_anonymity", (("k", 5),))
+VALUES_OF_A_CLASS = Requirement("l_diversity", (("l", 2),))
+# As many columns are listed that are not published.
+_LISTED = 10
+
+
+def made_with_policy(engine: Engine, statement: CreateShortRelease, progress: Watching | None) -> Answer:
+    """Stores the policy and makes the release, in one transaction.
+
+    The answer is that of CREATE ANONYMIZED ... AS POLICY; its remarks say first what the statement has left open.
+    """
+    with engine.transaction():
+        if statement.if_not_exists and _release_is_there(engine, statement):
+            return created(engine, statement, progress)
+        remarks = store_policy(engine, statement)
+        answer = created(engine, statement, progress)
+    return _with_remarks(answer, remarks)
+
+
+def planned_with_policy(engine: Engine, statement: CreateShortRelease, progress: Watching | None) -> Plan:
+    """The dry run of a release whose policy is not there afterwards, either."""
+    if engine.in_transaction():
+        raise UserError(
+            "EXPLAIN of a release that brings its policy makes both in a transaction of its own",
+            hint="COMMIT or ROLLBACK what was begun first",
+        )
+    plan: Plan | None = None
+    try:
+        with engine.transaction():
+            migrations.install(engine)
+            store_policy(engine, statement)
+            plan = run.explain(engine, statement, progress)
+            raise _Undone
+    except _Undone:
+        assert plan is not None
+        return plan
+
+
+class _Undone(Exception):
+    """Ends the transaction of a dry run."""
+
+
+def store_policy(engine: Engine, statement: CreateShortRelease) -> tuple[str, ...]:
+    """Stores the policy of the statement with all that it requires; returns what to say of it.
+
+    Raises PolicyError for a policy of the name that is there already, unless OR REPLACE is said, and DataError for a
+    source without rows.
+    """
+    _make_room(engine, statement)
+    policy, remarks = _complete(statement.definition)
+    unpublished = _require_rows(engine, policy)
+    made = save_policy(engine, policy)
+    described = f"DESCRIBE POLICY {typed_name(policy.name)} AS SQL writes it out, ALTER POLICY changes it"
+    return (*remarks, *made, *unpublished, f"the policy {policy.name} was made with the release: {described}")
+
+
+def _release_is_there(engine: Engine, statement: CreateShortRelease) -> bool:
+    return releases.find(engine, qualified(engine, statement.name)) is not None
+
+
+def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
+    """Deletes a policy that OR REPLACE replaces, and the hierarchies that were made for it alone."""
+    policy = statement.definition
+    if not policies.exists(engine, policy.name):
+        return
+    if not statement.or_replace:
+        name = ".".join(map(typed_name, statement.name.parts))
+        of_kind = f"ANONYMIZED {statement.kind.upper()} {name}"
+        form, instead = f"CREATE OR REPLACE {of_kind}", f"REFRESH ANONYMIZED TABLE {name} makes the release anew"
+        if not _release_is_there(engine, statement):
+            instead = f"CREATE {of_kind} AS POLICY {typed_name(policy.name)} makes a release"
+        raise PolicyError(
+            f"the policy {policy.name} exists already",
+            hint=f"write {form} FROM ... to replace it; {instead} by it as it is",
+            part=("release",),
+        )
+    former = stored_policy(engine, policy.name)
+    policies.delete(engine, policy.name)
+    drop_hierarchies(engine, former, policy)
+
+
+def _complete(policy: Policy) -> tuple[Policy, tuple[str, ...]]:
+    """The policy with what it requires by default, and a remark that says so."""
+    said = tuple(map(with_argument_names, policy.requirements))
+    required = said or (ROWS_ALIKE,)
+    sensitive = [attribute.name for attribute in policy.having(Role.SENSITIVE)]
+    bound = resolve_requirements(replace(policy, requirements=required))
+    covered = {name for requirement in bound for name in requirement.attributes}
+    lacking = [name for name in sensitive if name not in covered]
+    added = tuple(_of_values(lacking, everything=len(lacking) == len(sensitive)))
+    listed = ", ".join(map(call_text, (*required, *added) if not said else added))
+    remarks: tuple[str, ...] = ()
+    if not said:
+        remarks = (f"the statement requires nothing, so the policy requires {listed}; write REQUIRE to change it",)
+    elif added:
+        columns = ", ".join(lacking)
+        remarks = (
+            f"nothing is required of {columns}, so the policy requires {listed} as well: a class could have one value "
+            "otherwise; write l_diversity behind REQUIRE to change it",
+        )
+    return replace(policy, requirements=(*required, *added)), remarks
+
+
+def _of_values(columns: Sequence[str], *, everything: bool) -> Iterator[Requirement]:
+    """What is required of sensitive columns; of all of them by one requirement."""
+    if columns and everything:
+        yield VALUES_OF_A_CLASS
+        return
+    for name in columns:
+        about = ("attribute", QualifiedName((name,)))
+        yield replace(VALUES_OF_A_CLASS, arguments=(*VALUES_OF_A_CLASS.arguments, about))
+
+
+def _require_rows(engine: Engine, policy: Policy) -> tuple[str, ...]:
+    """Raises DataError for a source without rows; returns a remark on its columns that are not published."""
+    with Scratch(engine) as scratch:
+        source = bind_source(engine, policy.source, scratch, copy=False, failed="the source cannot be read")
+        first = exp.select(literal(1)).from_(relation(source.relation)).limit(1)
+        if not engine.rows(first):
+            raise DataError(
+                f"{policy.source.called} has no rows: there is nothing to publish",
+                hint="load it first; a policy alone is made with CREATE POLICY",
+                part=("source",),
+            )
+        named = {attribute.name.lower() for attribute in policy.attributes}
+        others = [name for name, _ in source.columns if name.lower() not in named]
+    if not others:
+        return ()
+    more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
+    return (f"not published, because the statement does not name them: {', '.join(others[:_LISTED])}{more}",)
+
+
+def _with_remarks(answer: Answer, remarks: Sequence[str]) -> Answer:
+    """The answer of CREATE ANONYMIZED with further remarks before its own, a line each in its last column."""
+    rows = tuple((*row[:-1], "\n".join([*remarks, *([row[-1]] if row[-1] else [])])) for row in answer.rows)
+    return replace(answer, rows=rows)

@@ -1,0 +1,260 @@
+"""CREATE ANONYMIZED ... FROM makes a policy and its release together; USING AUTO makes a policy's hierarchies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlanon import Connection, DataError, PolicyError, PrivacyViolation, SqlanonError, StatementError
+from sqlanon.statements.parser import parse_script
+from tests.oracles.k_anonymity import equivalence_classes
+from tests.support.database import template
+
+PATIENTS = (
+    "CREATE TABLE patients AS SELECT i AS id, 20 + (i * 7 % 60) AS age, ['F', 'M'][1 + i % 2] AS sex, "
+    "CAST(90000 + i * 11 % 90 AS VARCHAR) AS zip, ['Flu', 'HIV', 'Cold', NULL][1 + i * 5 % 4] AS diagnosis, "
+    "i % 3 AS income FROM range(400) AS t(i)"
+)
+SHORT = "CREATE ANONYMIZED TABLE r FROM patients (age, sex, zip) SENSITIVE diagnosis"
+
+
+@pytest.fixture
+def con() -> Connection:
+    return template(PATIENTS)
+
+
+def listed(con: Connection, kind: str) -> list[Any]:
+    return [row[0] for row in con.sql(f"SHOW {kind}").fetchall()]
+
+
+def requirements(con: Connection, policy: str = "r") -> str:
+    return str({row[0]: row[4] for row in con.sql("SHOW POLICIES").fetchall()}[policy])
+
+
+def remarks(con: Connection, statement: str) -> str:
+    answer = con.sql(statement)
+    return "\n".join(str(row[answer.columns.index("remarks")]) for row in answer.fetchall()[:1])
+
+
+def smallest(con: Connection, release: str, columns: int, values: bool) -> int:
+    """The fewest rows of a class of the published rows, or the fewest values of the column behind its keys."""
+    rows = con.duckdb.execute(f'FROM "{release}"').fetchall()
+    classes = equivalence_classes([row[:columns] for row in rows])
+    if values:
+        return min(len({rows[place][columns] for place in places}) for places in classes.values())
+    return min(map(len, classes.values()))
+
+
+def test_a_release_and_its_policy_are_made(con: Connection) -> None:
+    said = remarks(con, SHORT)
+    assert listed(con, "POLICIES") == ["r"]
+    assert listed(con, "RELEASES") == ["main.r"]
+    assert requirements(con) == "k_anonymity(k => 5), l_diversity(l => 2)"
+    assert smallest(con, "r", 3, values=False) >= 5
+    assert smallest(con, "r", 3, values=True) >= 2
+    assert con.sql("FROM r").columns == ["age", "sex", "zip", "diagnosis"]
+    assert "the policy requires k_anonymity(k => 5), l_diversity(l => 2)" in said
+    assert "not published, because the statement does not name them: id, income" in said
+    assert "DESCRIBE POLICY r AS SQL" in said
+
+
+def test_a_sensitive_column_without_a_requirement_gets_two_values(con: Connection) -> None:
+    said = remarks(con, f"{SHORT} REQUIRE k_anonymity(4)")
+    assert requirements(con) == "k_anonymity(k => 4), l_diversity(l => 2)"
+    assert "nothing is required of diagnosis, so the policy requires l_diversity(l => 2) as well" in said
+    assert smallest(con, "r", 3, values=True) >= 2
+
+
+def test_each_sensitive_column_has_a_requirement(con: Connection) -> None:
+    con.execute(
+        "CREATE ANONYMIZED TABLE r FROM patients (age) SENSITIVE diagnosis, income "
+        "REQUIRE k_anonymity(4), l_diversity(3, attribute => diagnosis)"
+    )
+    assert requirements(con) == (
+        'k_anonymity(k => 4), l_diversity(l => 3, attribute => "diagnosis"), l_diversity(l => 2, attribute => "income")'
+    )
+
+
+def test_what_is_required_in_full_stays_as_it_is(con: Connection) -> None:
+    said = remarks(con, f"{SHORT} REQUIRE k_anonymity(3), l_diversity(3)")
+    assert requirements(con) == "k_anonymity(k => 3), l_diversity(l => 3)"
+    assert "so the policy requires" not in said
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("CREATE ANONYMIZED TABLE r FROM patients (age, sex) REQUIRE k_anonymity(401)", ""),
+        ("CREATE ANONYMIZED TABLE r FROM patients (agee)", "no column agee"),
+        ("CREATE ANONYMIZED TABLE r FROM patients WHERE age > 30", "expected"),
+        ("CREATE ANONYMIZED TABLE patients FROM patients (age)", "is a table that is not a release"),
+        ("CREATE ANONYMIZED TABLE r FROM nothing (age)", "no table or view nothing"),
+        ("CREATE ANONYMIZED TABLE r FROM (FROM patients WHERE false) (age)", "has no rows"),
+        ("CREATE ANONYMIZED TABLE r FROM patients (age) SENSITIVE age", "named twice"),
+        ("CREATE ANONYMIZED TABLE r FROM patients (age) ENTITY id, sex", "more than one column"),
+        ("CREATE ANONYMIZED TABLE r FROM patients (age) REQUIRE l_diversity(2)", "no sensitive attribute"),
+        ("CREATE ANONYMIZED TABLE r FROM patients (age) IN SERIES s", "goes with AS POLICY"),
+        ("CREATE ANONYMIZED TABLE r FROM patients (age) METHOD nothing", "no method"),
+    ],
+)
+def test_where_it_fails_nothing_is_left_behind(con: Connection, statement: str, message: str) -> None:
+    with pytest.raises(SqlanonError) as caught:
+        con.execute(statement)
+    assert message in caught.value.message
+    assert caught.value.position is not None
+    assert (listed(con, "POLICIES"), listed(con, "HIERARCHIES"), listed(con, "RELEASES")) == ([], [], [])
+
+
+def test_a_policy_of_the_name_is_kept_unless_or_replace_is_said(con: Connection) -> None:
+    con.execute("CREATE POLICY r ON patients (age QUASI IDENTIFIER) REQUIRE k_anonymity(2)")
+    with pytest.raises(PolicyError, match="the policy r exists already") as caught:
+        con.execute(SHORT)
+    assert "CREATE OR REPLACE ANONYMIZED TABLE r FROM ..." in str(caught.value.hint)
+    assert "CREATE ANONYMIZED TABLE r AS POLICY r" in str(caught.value.hint)
+    assert requirements(con) == "k_anonymity(k => 2)"
+    con.execute(SHORT.replace("CREATE", "CREATE OR REPLACE"))
+    assert requirements(con) == "k_anonymity(k => 5), l_diversity(l => 2)"
+    with pytest.raises(PolicyError) as caught:
+        con.execute(SHORT)
+    assert "REFRESH ANONYMIZED TABLE r" in str(caught.value.hint)
+    con.execute("REFRESH ANONYMIZED TABLE r")
+
+
+def test_if_not_exists_leaves_what_is_there(con: Connection) -> None:
+    con.execute(SHORT)
+    con.execute("CREATE ANONYMIZED TABLE IF NOT EXISTS r FROM patients (age) REQUIRE k_anonymity(9)")
+    assert requirements(con) == "k_anonymity(k => 5), l_diversity(l => 2)"
+    con.execute("CREATE ANONYMIZED TABLE IF NOT EXISTS r2 FROM patients (age)")
+    assert listed(con, "RELEASES") == ["main.r", "main.r2"]
+
+
+def test_a_dry_run_leaves_nothing(con: Connection) -> None:
+    rows = con.sql(f"EXPLAIN {SHORT}").fetchall()
+    assert any(row[1] == "age" for row in rows)
+    assert (listed(con, "POLICIES"), listed(con, "HIERARCHIES"), listed(con, "RELEASES")) == ([], [], [])
+    con.execute("BEGIN")
+    with pytest.raises(SqlanonError, match="transaction of its own"):
+        con.sql(f"EXPLAIN {SHORT}")
+
+
+def test_a_file_is_a_source(con: Connection, tmp_path: Path) -> None:
+    path = (tmp_path / "patients.csv").as_posix()
+    con.execute(f"COPY patients TO '{path}'")
+    con.execute(f"CREATE ANONYMIZED TABLE r FROM '{path}' (age, sex, zip) SENSITIVE diagnosis ENTITY id")
+    assert smallest(con, "r", 3, values=False) >= 5
+    con.execute("DROP ANONYMIZED TABLE r; CREATE ANONYMIZED TABLE r AS POLICY r")
+
+
+def test_a_live_view_is_made(con: Connection, tmp_path: Path) -> None:
+    con.execute("CREATE ANONYMIZED VIEW v FROM patients (age, sex) SENSITIVE diagnosis")
+    assert smallest(con, "v", 2, values=False) >= 5
+
+
+def test_a_policy_may_be_written_out_and_run_again(con: Connection, tmp_path: Path) -> None:
+    con.execute("CREATE TABLE towns AS SELECT 'town ' || (i % 40) AS town, i % 50 AS age FROM range(400) AS t(i)")
+    con.execute(f"COPY towns TO '{(tmp_path / 'towns.csv').as_posix()}'")
+    for number, source in enumerate(["towns", f"'{(tmp_path / 'towns.csv').as_posix()}'"]):
+        con.execute(f"CREATE ANONYMIZED TABLE t{number} FROM {source} (town, age)")
+        script = "\n".join(row[0] for row in con.sql(f"DESCRIBE POLICY t{number} AS SQL").fetchall())
+        con.execute(f"DROP ANONYMIZED TABLE t{number}; DROP POLICY t{number}")
+        assert listed(con, "HIERARCHIES") == []
+        con.execute(f"{script} CREATE ANONYMIZED TABLE t{number} AS POLICY t{number}")
+        assert script == "\n".join(row[0] for row in con.sql(f"DESCRIBE POLICY t{number} AS SQL").fetchall())
+        con.execute(f"DROP ANONYMIZED TABLE t{number}; DROP POLICY t{number}")
+
+
+@pytest.mark.parametrize("name", ['a "b"', "a.b", "select", "ünï 日本", "Age", "it's", "r_auto"])
+def test_names_of_any_kind(con: Connection, name: str) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    con.execute(f"CREATE TABLE {quoted} AS SELECT age AS {quoted}, sex FROM patients")
+    con.execute(f'CREATE ANONYMIZED TABLE {quoted[:-1]} r" FROM {quoted} ({quoted}, sex)')
+    (release,) = listed(con, "RELEASES")
+    assert release == f"main.{name} r"
+    assert listed(con, "HIERARCHIES") == [f"{name} r_{name}_auto"]
+    con.execute(f'DROP POLICY {quoted[:-1]} r"')
+    assert listed(con, "HIERARCHIES") == []
+
+
+def test_a_hierarchy_of_the_users_is_no_other(con: Connection) -> None:
+    con.execute("CREATE HIERARCHY r_age_auto AS INTERVALS (7)")
+    con.execute(SHORT)
+    assert listed(con, "HIERARCHIES") == ["r_age_auto", "r_age_auto_2", "r_zip_auto"]
+    con.execute("DROP POLICY r")
+    assert listed(con, "HIERARCHIES") == ["r_age_auto"]
+
+
+def test_a_hierarchy_that_is_named_anew_stays(con: Connection) -> None:
+    con.execute(SHORT)
+    (*_, policy) = (row[0] for row in con.sql("DESCRIBE POLICY r AS SQL").fetchall())
+    con.execute(policy.replace("CREATE", "CREATE OR REPLACE", 1))
+    assert listed(con, "HIERARCHIES") == ["r_age_auto", "r_zip_auto"]
+    con.execute("ALTER POLICY r ALTER COLUMN zip QUASI IDENTIFIER")
+    assert listed(con, "HIERARCHIES") == ["r_age_auto"]
+    con.execute("ALTER POLICY r ALTER COLUMN zip QUASI IDENTIFIER USING AUTO MIN LEVEL 1")
+    assert listed(con, "HIERARCHIES") == ["r_age_auto", "r_zip_auto"]
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_few_rows_are_refused(con: Connection, rows: int) -> None:
+    with pytest.raises(PrivacyViolation):
+        con.execute(f"CREATE ANONYMIZED TABLE r FROM (FROM patients LIMIT {rows}) (age, sex)")
+    assert listed(con, "POLICIES") == []
+
+
+def test_a_table_without_rows_is_refused(con: Connection) -> None:
+    con.execute("CREATE TABLE nobody AS FROM patients WHERE false")
+    with pytest.raises(DataError, match="nobody has no rows"):
+        con.execute("CREATE ANONYMIZED TABLE r FROM nobody (age)")
+
+
+def test_nulls_are_values(con: Connection) -> None:
+    con.execute(
+        "CREATE TABLE gaps AS SELECT CASE WHEN i % 3 > 0 THEN i % 40 END AS age, i % 2 AS s FROM range(300) t(i)"
+    )
+    con.execute("CREATE ANONYMIZED TABLE r FROM gaps (age) SENSITIVE s")
+    assert smallest(con, "r", 1, values=False) >= 5
+    assert smallest(con, "r", 1, values=True) >= 2
+
+
+def test_using_auto_says_what_it_has_made(con: Connection) -> None:
+    (row,) = con.sql(
+        "CREATE POLICY p ON patients (age QUASI IDENTIFIER USING AUTO, sex QUASI IDENTIFIER USING AUTO) "
+        "REQUIRE k_anonymity(5)"
+    ).fetchall()
+    assert row == ("CREATE POLICY", "p", "created")
+    columns = {part[1]: part[2] for part in con.sql("DESCRIBE POLICY p").fetchall() if part[0] == "column"}
+    assert columns == {"age": 'QUASI IDENTIFIER USING "p_age_auto"', "sex": "QUASI IDENTIFIER"}
+    # That of CREATE HIERARCHY AUTO, which PROFILE proposes.
+    con.execute("CREATE HIERARCHY same AUTO ON patients.age")
+    (automatic, same) = (row[3] for row in con.sql("SHOW HIERARCHIES").fetchall())
+    assert automatic.partition(" AS ")[2] == same.partition(" AS ")[2]
+
+
+def test_auto_in_quotes_is_a_hierarchy_of_that_name(con: Connection) -> None:
+    con.execute('CREATE HIERARCHY "auto" AS INTERVALS (7)')
+    con.execute('CREATE POLICY p ON patients (age QUASI IDENTIFIER USING "auto") REQUIRE k_anonymity(5)')
+    assert listed(con, "HIERARCHIES") == ["auto"]
+    con.execute("ALTER POLICY p RENAME TO q; DROP POLICY q")
+    assert listed(con, "HIERARCHIES") == ["auto"]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    ["age SENSITIVE USING AUTO, sex QUASI IDENTIFIER", "age QUASI IDENTIFIER USING AUTO USING ages"],
+)
+def test_auto_stands_once_and_behind_a_quasi_identifier(con: Connection, columns: str) -> None:
+    with pytest.raises(StatementError):
+        con.execute(f"CREATE POLICY p ON patients ({columns}) REQUIRE k_anonymity(5)")
+
+
+def test_the_statement_is_read_back() -> None:
+    for text in (
+        f"{SHORT} ENTITY id REQUIRE k_anonymity(3) METHOD mondrian(mode => 'relaxed')",
+        "CREATE OR REPLACE ANONYMIZED VIEW s.r FROM 'x.csv' (age USING ages MIN LEVEL 1, zip USING AUTO) ENTITY id "
+        "SENSITIVE a USING tree, b",
+        "EXPLAIN ANONYMIZED TABLE r FROM (FROM t) (a) AGAINST b REQUIRE k_map(2)",
+    ):
+        (statement,) = parse_script(text)
+        assert parse_script(statement.sql()) == [statement]
