@@ -132,7 +132,7 @@ def test_if_not_exists_leaves_what_is_there(con: Connection) -> None:
 
 def test_a_dry_run_leaves_nothing(con: Connection) -> None:
     rows = con.sql(f"EXPLAIN {SHORT}").fetchall()
-    assert any(row[1] == "age" for row in rows)
+    assert "age" in str(rows)
     assert (listed(con, "POLICIES"), listed(con, "HIERARCHIES"), listed(con, "RELEASES")) == ([], [], [])
     con.execute("BEGIN")
     with pytest.raises(SqlanonError, match="transaction of its own"):
