@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from unicodedata import category, east_asian_width
 
@@ -16,6 +17,43 @@ _BEFORE = 60
 _AROUND = (1000, 30, 15, 8)
 # What a text may follow without a space: its kind, or the type that it is of.
 _BEFORE_A_TEXT = frozenset("E X B N DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ INTERVAL BLOB JSON UUID".split())
+
+# The words behind which a text names a file or an option, and is no value of a row.
+_BEFORE_A_FILE = frozenset("FROM JOIN ON TO TABLE AGAINST CHECK PROFILE ATTACK KEY BY".split())
+# Functions that read files, by the ends of their names.
+_READERS = re.compile(r"(?:read|scan|glob)_|_scan$", re.IGNORECASE)
+# The words of statements that write rows: one of them behind a statement of sqlanon's is another statement.
+_WRITING = frozenset("INSERT UPDATE DELETE MERGE COPY CALL EXECUTE PREPARE".split())
+
+
+class _Literals:
+    """The literals of a statement that may be values of rows, as its tokens are seen one by one."""
+
+    def __init__(self) -> None:
+        self._before: tuple[str, str] = ("", "")
+        self._depth = 0
+        self._rows_at: int | None = None
+        self._writes = False
+
+    def is_value(self, token: Token) -> bool:
+        """Whether a text or a number may be a value of a row. Each token of the statement is asked about once.
+
+        That is a number in rows behind VALUES, and a text that neither names a file nor is the value of an argument.
+        Everything behind a word that writes rows is one: a semicolon was forgotten before it.
+        """
+        word = token.text.upper() if token.kind is Kind.WORD else ""
+        self._writes = self._writes or word in _WRITING
+        self._depth += {"(": 1, ")": -1}.get(token.text, 0) if token.kind is Kind.SYMBOL else 0
+        if word == "VALUES":
+            self._rows_at = self._depth
+        elif self._rows_at is not None and (self._depth < self._rows_at or (word and self._depth == self._rows_at)):
+            self._rows_at = None
+        last, former = self._before
+        self._before = (token.text.upper(), last)
+        if self._writes or self._rows_at is not None:
+            return True
+        is_file = last in _BEFORE_A_FILE or last == "=>" or (last == "(" and _READERS.search(former) is not None)
+        return token.kind is Kind.STRING and not is_file
 
 
 class Parts:
@@ -38,7 +76,7 @@ class Parts:
         self._offsets.setdefault(tuple(map(fold, part)), offset)
 
     def add_query(self, start: int, end: int) -> None:
-        """Says that SQL of the user's stands between two offsets. Its literals may be data, which no error shows."""
+        """Says that SQL of the user's stands between two offsets. Its texts may be data, which no error shows."""
         self._queries[start] = end
 
     def add_name(self, start: int, end: int) -> None:
@@ -121,38 +159,46 @@ class Parts:
         return f"{head}{visible}{after}\n{padding}^"
 
     def _line_at(self, start: int, fault: int) -> str:
-        """The line that begins at an offset, without comments. Stars stand for literals that may be data.
+        """The line that begins at an offset, without comments. Stars stand for literals that may be values of rows.
 
-        That is all but those of the statement up to the place at fault: behind it anything may stand, where a
-        semicolon or a quote was forgotten. Numbers of named arguments are shown there, too.
+        The statement is the user's own, and its numbers are shown. Of its texts those up to the place at fault are, and
+        behind it, where a semicolon or a quote may have been forgotten, and in queries those that name files or
+        are the values of arguments. No literal is shown of another statement, of one of DuckDB's, nor of rows that are
+        written out.
         """
         end = self.script.find("\n", start)
         end = len(self.script) if end < 0 else end
         letters = [" "] * (end - start)
-        before, in_doubt = "", False
+        in_doubt, literals = False, _Literals()
         for token in tokens(self.script):
             if token.start >= end:
                 break
-            is_argument = token.kind is Kind.NUMBER and before == "=>"
-            is_name = any(low <= token.start < high for low, high in self._names.items())
-            is_known = self._is_of_statement(token) and (token.start <= fault or is_argument or is_name)
-            hidden = token.kind is Kind.OPEN or (token.kind in (Kind.STRING, Kind.NUMBER) and not is_known)
+            hidden = token.kind is Kind.OPEN
+            if self.start <= token.start < self.end:
+                hidden = self._hides(token, fault, is_value=literals.is_value(token)) or hidden
+            else:
+                hidden = token.kind in (Kind.STRING, Kind.NUMBER) or hidden
             # A text from an earlier line may have been opened by a quote that was forgotten: then all here is data.
             in_doubt = in_doubt or (token.kind in (Kind.STRING, Kind.QUOTED) and token.start < start < token.end)
             hidden = hidden or in_doubt or self.in_doubt(token.start)
             # The password of a URL ends where nobody can tell, and the URL ends with the quotes around it.
             is_quoted = token.kind in (Kind.STRING, Kind.QUOTED)
             hidden = hidden or (is_quoted and may_have_password(token.text[1:]))
-            before = token.text
             for offset in range(max(start, token.start), min(end, token.end)):
                 character = self.script[offset]
                 letters[offset - start] = "*" if hidden else character if character.isprintable() else " "
         return "".join(letters).rstrip()
 
-    def _is_of_statement(self, token: Token) -> bool:
-        """Whether a token stands in the statement itself, and not in a query in it, nor in another statement."""
+    def _hides(self, token: Token, fault: int, *, is_value: bool) -> bool:
+        """Whether a token of the statement is a literal that is not shown; `is_value` is the answer of `_Literals`."""
+        if token.kind not in (Kind.STRING, Kind.NUMBER) or any(a <= token.start < b for a, b in self._names.items()):
+            return False
+        if self._queries.get(self.start, 0) >= self.end:
+            # All of it is DuckDB's, which may have rows anywhere.
+            return True
         in_query = any(low <= token.start < high for low, high in self._queries.items())
-        return self.start <= token.start < self.end and not in_query
+        is_asked = token.start <= fault and not in_query
+        return is_value and not is_asked
 
 
 def _blank(character: str) -> str:
