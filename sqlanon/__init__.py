@@ -5,7 +5,7 @@ ADVANCE, ADVISE, ALTER POLICY, ATTACK, CHECK, CREATE ANONYMIZED STREAM | ANONYMI
 | POLICY | SERIES | WORKLOAD, DESCRIBE POLICY, DROP ANONYMIZED STREAM | ANONYMIZED TABLE | ANONYMIZED VIEW | FRONTIER |
 HIERARCHY | POLICY | SERIES | WORKLOAD, ESTIMATE, EXPLAIN ANONYMIZED TABLE | ANONYMIZED VIEW, EXPORT, FRONTIER, MEASURE,
 PROFILE, REFRESH ANONYMIZED TABLE, SHOW FRONTIERS | HIERARCHIES | POLICIES | RELEASES | SERIES | STREAMS | WORKLOADS.
-`anonymize()` does without a database: a data frame in, the anonymized one out.
+`anonymize()` does without a database: a data frame or a file in, the anonymized one out.
 `Policy`, `Requirement`, `Method` and the classes of each model and method write the statements of Python values.
 In a notebook `%load_ext sqlanon` makes the magics `%sqlanon` and `%%sqlanon` known.
 """
@@ -23,6 +23,7 @@ from sqlanon.errors import (
     EngineError,
     InternalError,
     PolicyError,
+    PrivacyRemark,
     PrivacyViolation,
     SqlanonError,
     StatementError,
@@ -67,7 +68,8 @@ if TYPE_CHECKING:
         XyAnonymity,
         XyLinkability,
     )
-    from sqlanon.clients.frames import anonymize
+    from sqlanon.clients.frames.anonymize import anonymize
+    from sqlanon.clients.frames.release import FrameRelease, release_of
     from sqlanon.clients.session import Connection, StatementEvent, connect
 
 __all__ = [
@@ -83,6 +85,7 @@ __all__ = [
     "DeltaPresence",
     "EngineError",
     "Fragments",
+    "FrameRelease",
     "Generalization",
     "InternalError",
     "Itemsets",
@@ -101,6 +104,7 @@ __all__ = [
     "Pivot",
     "Policy",
     "PolicyError",
+    "PrivacyRemark",
     "PrivacyViolation",
     "Pseudonym",
     "QuasiIdentifier",
@@ -121,11 +125,19 @@ __all__ = [
     "anonymize",
     "connect",
     "load_ipython_extension",
+    "release_of",
 ]
 
 
 # The modules of names that are imported when they are first read; sqlanon.clients.api has all others.
-_MODULES = {"Connection": "session", "StatementEvent": "session", "anonymize": "frames", "connect": "session"}
+_MODULES = {
+    "Connection": "session",
+    "FrameRelease": "frames.release",
+    "StatementEvent": "session",
+    "anonymize": "frames.anonymize",
+    "connect": "session",
+    "release_of": "frames.release",
+}
 
 
 # A type checker reads the imports above, and would take any name for one that the package has.

@@ -193,3 +193,11 @@ class InternalError(SqlanonError):
     """A promise that sqlanon makes to itself is broken: a defect to report."""
 
     exit_code = 3
+
+
+class PrivacyRemark(UserWarning):
+    """A warning about what a release leaves open though all that was required of it is met.
+
+    `warnings.filterwarnings("ignore", category=sqlanon.PrivacyRemark)` turns them off, "error" in place of "ignore" has
+    them raised.
+    """

@@ -273,6 +273,14 @@ def delete(engine: Engine, release_id: str) -> None:
             _rows.delete(engine, table, {"release_id": release_id})
 
 
+def narrow(engine: Engine, release: Release, column: str) -> None:
+    """Records that a release has one column less: its policy, its fingerprints and its attributes. `seal` it then."""
+    identity = {"release_id": release.release_id}
+    _rows.delete(engine, "release_attribute", {**identity, "attribute": column})
+    changed = [release.policy_fingerprint, release.policy_json, release.content_fingerprint, release.release_id]
+    engine.run(sql_file("catalog", "queries", "narrow_release"), changed)
+
+
 def save_measurements(engine: Engine, release: Release, measurements: Sequence[Measurement]) -> None:
     """Adds what was measured of a release just now, as one check; what was measured before stays."""
     head = {

@@ -61,6 +61,16 @@ def open_database(
     return connection
 
 
+def rest(connection: duckdb.DuckDBPyConnection) -> None:
+    """Ends the threads of a database that is kept but not asked: each database has as many as there are processors."""
+    connection.execute("SET threads = 1")
+
+
+def wake(connection: duckdb.DuckDBPyConnection) -> None:
+    """Starts the threads that `rest` ended."""
+    connection.execute("RESET threads")
+
+
 def _cannot_open(path: str, error: duckdb.Error) -> UserError:
     text = str(error)
     holder = re.search(r"PID (\d+)", text)

@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from sqlanon import Connection, anonymize, connect
+from sqlanon import Connection, connect
 from tests.support.notebooks import SATISFIED, variables
 
 
@@ -36,12 +36,6 @@ def test_frames_of_polars_by_name(shell: InteractiveShell, kind: Any) -> None:
     frame = kind({"age": [3]})
     with pytest.raises(Exception, match="another one"):
         con.sql("CREATE ANONYMIZED TABLE s AS POLICY p")
-
-
-def test_a_lazy_frame_has_to_be_collected() -> None:
-    with pytest.raises(Exception, match="LazyFrame") as refused:
-        anonymize(polars.LazyFrame({"age": [1]}), quasi_identifiers=["age"])
-    assert "collect" in str(refused.value)
 
 
 def test_jupysql(shell: InteractiveShell) -> None:

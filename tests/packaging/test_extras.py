@@ -82,6 +82,7 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         "sqlglot",
         "numpy",
         "pandas",
+        "polars",
         "pyarrow",
         "pyspark",
         "py4j",
@@ -106,7 +107,9 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
     assert imported["prometheus_client"] == {"sqlanon/clients/jobs/metrics.py"}
     assert imported["dbt"] == {"sqlanon/clients/dbt/model.py"}
     assert all(path.startswith(("sqlanon/export/", "sqlanon/catalog/")) for path in imported["msgspec"])
-    assert imported["pandas"] == {"sqlanon/release/existing/restored_columns.py"}
+    results = "sqlanon/clients/frames/results.py"
+    assert imported["pandas"] == {results, "sqlanon/release/existing/restored_columns.py"}
+    assert imported["polars"] == {results}
     for name in COMMAND_LINE:
         assert all(path.startswith("sqlanon/clients/terminal/") for path in imported[name])
     for name in ("adbc_driver_manager", "adbc_driver_postgresql", "adbc_driver_sqlite"):

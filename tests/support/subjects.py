@@ -105,9 +105,10 @@ _FILES = {
         "statement_facts statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (
-        "adjustable anonymize arrow_results classes_of_cells clients data_frames dbt dbt_macros docstrings engine "
-        "fixed_cost killed_driver lost_executor named_sources notebook page published release_files releases session "
-        "session_settings settings statement_log summaries temp_tables typed_classes typed_policies"
+        "adjustable anonymize anonymized_frames arrow_results classes_of_cells clients data_frames dbt dbt_macros "
+        "docstrings engine fixed_cost killed_driver lost_executor named_sources notebook page polars_frames published "
+        "release_files releases session session_settings settings statement_log summaries "
+        "temp_tables typed_classes typed_policies"
     ),
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli datasets exit_codes presentation private_files schedulers shell summary",

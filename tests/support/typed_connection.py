@@ -5,6 +5,7 @@ Each `assert_type` has to hold, and each line that is ignored has to be an error
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, assert_type
 
 import duckdb
@@ -57,9 +58,14 @@ def observed(event: sqlanon.StatementEvent) -> None:
 
 
 def anonymized(frame: pandas.DataFrame) -> None:
-    """Of a data frame it makes one of the same kind."""
-    assert_type(sqlanon.anonymize(frame, quasi_identifiers=["age"], k=3), pandas.DataFrame)
+    """Of a data frame it makes one of the same kind, which knows its release."""
+    released: pandas.DataFrame = sqlanon.anonymize(frame, known=["age"], secret="disease", l=None)
+    assert_type(sqlanon.anonymize(frame, quasi_identifiers=["age"], k=3).script, str)
+    assert_type(sqlanon.anonymize(Path("people.csv"), known="age").remarks, tuple[str, ...])
+    assert_type(sqlanon.release_of(released).script, str)
     sqlanon.anonymize(frame)  # type: ignore[call-overload]
+    sqlanon.anonymize(frame, ["age"])  # type: ignore[call-overload]
+    sqlanon.anonymize(frame, quasi_ids=["age"])  # type: ignore[call-overload]
 
 
 def of_policies(connection: Connection, frame: pandas.DataFrame) -> None:
@@ -68,7 +74,7 @@ def of_policies(connection: Connection, frame: pandas.DataFrame) -> None:
     assert_type(connection.policy("p"), sqlanon.Policy)
     assert_type(policy.sql(or_replace=True), str)
     assert_type(policy.requirements, tuple[sqlanon.Requirement, ...])
-    assert_type(sqlanon.anonymize(frame, policy=policy, method=sqlanon.Mondrian(mode="relaxed")), pandas.DataFrame)
+    assert_type(sqlanon.anonymize(frame, policy=policy, method=sqlanon.Mondrian(mode="relaxed")).script, str)
     assert_type(sqlanon.AnonymizedTable("r", policy, method=sqlanon.Slicing(l=2), columns="each").sql(), str)
     sqlanon.Requirement("of_another_package", k=5, of=["a", "b"])
 

@@ -124,7 +124,7 @@ def test_the_kind_of_frame() -> None:
         ({"require": "k_map(k => 2); DROP TABLE data"}, "require: .* more than one statement", None),
         ({"require": "l_diversity(l => ?)"}, "require: .* has a parameter", "value"),
         ({"method": "mondrain"}, "mondrain", "mondrian"),
-        ({"data": [1, 2]}, "takes a data frame, not a list", "pandas"),
+        ({"data": [1, 2]}, "takes a data frame or a path, not a list", "pandas"),
         ({"data": visits(2).iloc[:0]}, "no rows", None),
         ({"data": pandas.DataFrame({1: [1]})}, "the column 1 has a name that is no text", "str"),
         ({"data": pandas.DataFrame({"a": [1], "A": [2]})}, "the columns a and A have the same name", "rename"),

@@ -264,7 +264,7 @@ BANDS = {"bands": "INTERVALS (10, 20)"}
 def test_a_policy_for_a_data_frame(kind: Any) -> None:
     frame = kind(patients())
     released = sqlanon.anonymize(frame, policy=OF_PATIENTS, hierarchies=BANDS, method=sqlanon.Generalization())
-    assert type(released) is type(frame)
+    assert isinstance(released, type(frame))
     rows = released if isinstance(released, pandas.DataFrame) else released.to_pandas()
     assert list(rows.columns) == ["name", "age", "disease"]
     assert set(rows["age"]) <= {"[20,30)", "[30,40)", "[40,50)", "[20,40)", "[40,60)"}

@@ -13,13 +13,13 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from IPython.display import display
 
-from sqlanon.clients.notebook.pages import Page
 from sqlanon.clients.notebook.progress import Progress
 from sqlanon.clients.notebook.result import Result
 from sqlanon.clients.session import Connection, StatementEvent, connect
 from sqlanon.clients.terminal.command_arguments import release_name
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import is_connection
+from sqlanon.export.report.markup import Page
 from sqlanon.export.report.page import report_page
 from sqlanon.export.report.policy_page import policy_page
 from sqlanon.statements.base import Statement

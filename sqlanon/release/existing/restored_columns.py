@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from sqlanon.catalog import releases
+from sqlanon.catalog.digests import seal
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of, release_json, types_of
 from sqlanon.domain.identifiers import free_name
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import ReleaseAttribute
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.release.existing.content import fingerprint_of_tables
+from sqlanon.release.existing.loaded import load_release
+from sqlanon.sources.source import own_object
+from sqlanon.sql.build.ddl import drop_column
+
+# A name that no remark has by chance.
+_POSITION = "sqlanon_row_position"
 
 
-class AsReturned:
-    """A frame of which DuckDB gives every type back: it stays as it is returned."""
+class Restoring:
+    """A pandas frame with a column more, the positions of its rows, by which values that are published come back.
 
-    attributes: tuple[Attribute, ...] = ()
-
-    def __init__(self, source: Any) -> None:
-        self.source = source
-
-    def restored(self, released: Any, columns: Sequence[ReleaseAttribute]) -> Any:
-        return released
-
-
-class Restoring(AsReturned):
-    """A pandas frame with a column more, the positions of its rows, by which values that are published come back."""
+    `source` is that frame, `position` the name of the column, and `attributes` has it for a policy.
+    """
 
     def __init__(self, source: Any, names: Sequence[str]) -> None:
         self._original = source
-        self._position = free_name("position", names)
+        self.position = free_name(_POSITION, names)
         # Shares the columns with the frame of the caller, who does not see the column more.
         numbered = source.copy(deep=False)
-        numbered[self._position] = range(len(source))
-        super().__init__(numbered)
-        self.attributes = (Attribute(self._position, Role.INSENSITIVE),)
+        numbered[self.position] = range(len(source))
+        self.source = numbered
+        self.attributes = (Attribute(self.position, Role.INSENSITIVE),)
 
     def restored(self, released: Any, columns: Sequence[ReleaseAttribute]) -> Any:
         """The released rows without their positions; columns that are the row's own value as they were in the source.
@@ -41,11 +46,11 @@ class Restoring(AsReturned):
         Quasi-identifiers are not among them, nor are sensitive columns of objects: by values that DuckDB does not tell
         apart, such as Decimal('1.0') and Decimal('1.00'), classes would fall apart, or differ where they may not.
         """
-        rows = released[self._position].to_numpy()
-        result = released.drop(columns=self._position)
+        rows = released[self.position].to_numpy()
+        result = released.drop(columns=self.position)
         for attribute in columns:
             name = attribute.name
-            if name == self._position or attribute.reading is not Reading.EXACT:
+            if name == self.position or attribute.reading is not Reading.EXACT:
                 continue
             is_checked = attribute.role is Role.SENSITIVE and _is_exact(self._original[name].dtype)
             if is_checked or attribute.role is Role.INSENSITIVE:
@@ -53,6 +58,28 @@ class Restoring(AsReturned):
                 if values is not None:
                     result[name] = values
         return result
+
+
+def forget_column(engine: Engine, name: QualifiedName, column: str) -> None:
+    """Takes a column out of a release of one table, as if the policy had never named it.
+
+    Requirements and methods may not be about it.
+    """
+    with engine.transaction():
+        release = load_release(engine, name)
+        policy, hierarchies = policy_of(release), hierarchies_of(release)
+        policy = replace(policy, attributes=tuple(a for a in policy.attributes if a.name != column))
+        types = {name: kind for name, kind in types_of(release).items() if name != column}
+        engine.run(drop_column(own_object(engine, release.name), column))
+        narrower = replace(
+            release,
+            policy_fingerprint=fingerprint(policy, hierarchies),
+            policy_json=release_json(policy, hierarchies, types),
+            content_fingerprint=fingerprint_of_tables(engine, [own_object(engine, release.name)]),
+            attributes=tuple(a for a in release.attributes if a.name != column),
+        )
+        releases.narrow(engine, narrower, column)
+        seal(engine, release.release_id)
 
 
 def _is_exact(dtype: Any) -> bool:

@@ -1,0 +1,252 @@
+"""Data that anonymize() takes: data frames of pandas and polars, Arrow tables, and files that DuckDB reads."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from importlib.util import find_spec
+from itertools import groupby
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+from weakref import ref
+
+from sqlanon.clients.frames.release import FrameRelease, register
+from sqlanon.clients.frames.results import pandas_result, polars_result
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Attribute
+from sqlanon.domain.release import ReleaseAttribute
+from sqlanon.domain.values import QualifiedName, Source, written
+from sqlanon.engines.base import Engine
+from sqlanon.engines.python_variables import data_frame_kind
+from sqlanon.errors import EngineError, UserError
+from sqlanon.release.existing.restored_columns import Restoring
+
+# The name of a data frame in statements.
+NAME = "data"
+# The signs of a path that names several files, or none of this machine's.
+_MANY = ("*", "?", "[", "://")
+_ROWS = "the data frame has no rows"
+
+
+class Input(ABC):
+    """Data to be anonymized, with the names of its columns.
+
+    `source` is their name in statements, `index` the names of a pandas frame's index. `names` are known once the input
+    is open, `attributes` are what a release needs besides the columns that were listed.
+    """
+
+    source = Source(name=QualifiedName((NAME,)))
+    attributes: tuple[Attribute, ...] = ()
+    names: list[str]
+    index: Sequence[object] = ()
+
+    def open(self, engine: Engine) -> None:
+        """Finds the names of the columns, unless they are known. Raises UserError where there are no rows."""
+        return
+
+    def frames(self, columns: Collection[str]) -> Mapping[str, Any]:
+        """The data frames that statements read, by their names, with these columns and no others."""
+        return {}
+
+    def again(self, columns: Collection[str]) -> Callable[[], Mapping[str, Any] | None]:
+        """A function that returns the same frames later, and None once the caller has let go of the data."""
+        return dict
+
+    @abstractmethod
+    def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
+        """The released rows, a relation of DuckDB's, as data of the kind that was given, which know the release."""
+
+
+class _Frame(Input):
+    """A data frame whose class is a library's."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self.names = _column_names(self._names(), data)
+        if not self._has_rows():
+            raise UserError(_ROWS)
+
+    def again(self, columns: Collection[str]) -> Callable[[], Mapping[str, Any] | None]:
+        kind, data = type(self), ref(self._data)
+        return lambda: None if data() is None else kind(data()).frames(columns)
+
+    def _names(self) -> list[Any]:
+        return list(self._data.columns)
+
+    def _has_rows(self) -> bool:
+        return len(self._data) > 0
+
+
+class PandasInput(_Frame):
+    """A DataFrame of pandas: columns that are published unchanged come back with their dtypes."""
+
+    _restoring: Restoring
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(data)
+        self.index = [name for name in data.index.names if name is not None]
+
+    def frames(self, columns: Collection[str]) -> Mapping[str, Any]:
+        _require_known_dtypes(self._data, columns)
+        # Of other columns DuckDB need not know the types.
+        listed = [name for name in self.names if name in columns]
+        self._restoring = Restoring(self._data[listed], listed)
+        self.attributes = self._restoring.attributes
+        return {NAME: self._restoring.source}
+
+    def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
+        return pandas_result(self._restoring.restored(released.df(), published), release)
+
+
+class ArrowInput(_Frame):
+    """An Arrow Table."""
+
+    def _names(self) -> list[Any]:
+        return list(self._data.column_names)
+
+    def frames(self, columns: Collection[str]) -> Mapping[str, Any]:
+        return {NAME: self._data.select([name for name in self.names if name in columns])}
+
+    def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
+        return register(released.to_arrow_table(), release)
+
+
+class PolarsInput(_Frame):
+    """A DataFrame of polars."""
+
+    def __init__(self, data: Any) -> None:
+        _require_arrow()
+        super().__init__(data)
+
+    def frames(self, columns: Collection[str]) -> Mapping[str, Any]:
+        return {NAME: self._data.select([name for name in self.names if name in columns])}
+
+    def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
+        return polars_result(released.pl(), release)
+
+
+class LazyInput(PolarsInput):
+    """A LazyFrame of polars: the columns that were listed are computed once, and the release is a LazyFrame again."""
+
+    def _names(self) -> list[Any]:
+        return list(self._data.collect_schema().names())
+
+    def _has_rows(self) -> bool:
+        return len(self._data.head(1).collect()) > 0
+
+    def frames(self, columns: Collection[str]) -> Mapping[str, Any]:
+        return {name: frame.collect() for name, frame in super().frames(columns).items()}
+
+    def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
+        return polars_result(released.pl(), release, lazy=True)
+
+
+class FileInput(Input):
+    """A file, or several by a pattern, that DuckDB reads: CSV, Parquet, JSON, ..."""
+
+    def __init__(self, path: str) -> None:
+        if not any(sign in path for sign in _MANY):
+            _require_file(path)
+        self._path = path
+        self.source = Source(query=f"FROM {written(path)}")
+
+    def open(self, engine: Engine) -> None:
+        query = str(self.source.query)
+        try:
+            self.names = [name for name, _ in engine.columns(query)]
+            has_rows = bool(engine.rows(f"{query} LIMIT 1"))
+        except EngineError as error:
+            hint = "read it with the function for it, as in sqlanon.connect().read_csv(path).df()"
+            raise UserError(f"{self._path} cannot be read: {error.message}", hint=hint) from None
+        if not has_rows:
+            raise UserError(f"{self._path} has no rows")
+
+    def result(self, released: Any, published: Sequence[ReleaseAttribute], release: FrameRelease) -> Any:
+        return pandas_result(released.df(), release)
+
+
+_KINDS: Mapping[str, Callable[[Any], Input]] = {
+    "pandas.DataFrame": PandasInput,
+    "polars.DataFrame": PolarsInput,
+    "polars.LazyFrame": LazyInput,
+    "pyarrow.Table": ArrowInput,
+}
+
+
+def input_of(data: object) -> Input:
+    """The input that the data are. Raises UserError for anything else, and for a path without a file."""
+    if isinstance(data, str | PathLike):
+        return FileInput(os.fsdecode(fspath(data)))
+    kind = data_frame_kind(data)
+    if kind not in _KINDS:
+        raise _no_data_frame(data, kind)
+    return _KINDS[str(kind)](data)
+
+
+def _no_data_frame(data: object, kind: str | None) -> UserError:
+    hint = (
+        "give a pandas or polars DataFrame, an Arrow Table or the path of a file; for a table of a database write "
+        "CREATE POLICY"
+    )
+    if isinstance(data, Mapping | list):
+        hint = "give pandas.DataFrame(data)"
+    elif type(data).__name__ == "Series":
+        hint = "give data.to_frame()"
+    elif kind == "pyarrow.RecordBatch":
+        hint = "give pyarrow.Table.from_batches([data])"
+    elif kind == "pyarrow.Dataset":
+        hint = "give data.to_table()"
+    elif hasattr(data, "__arrow_c_stream__"):
+        hint = "give pyarrow.table(data), an Arrow Table of its rows"
+    return UserError(f"anonymize() takes a data frame or a path, not a {type(data).__name__}", hint=hint)
+
+
+def _require_file(path: str) -> None:
+    """Raises UserError for a path without a file, with the nearest names of its folder."""
+    if os.path.isfile(path):
+        return
+    if os.path.isdir(path):
+        raise UserError(f"{path} is a folder", hint=f"name a file, or files by a pattern: {Path(path, '*.parquet')}")
+    folder = Path(path).parent
+    names = [entry.name for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else []
+    hint = nearest(Path(path).name, names) or f"the path is looked up from {Path.cwd()}"
+    raise UserError(f"there is no file {path}", hint=hint)
+
+
+def _require_arrow() -> None:
+    """Raises UserError without pyarrow, through which DuckDB reads and makes frames of polars."""
+    if find_spec("pyarrow") is None:
+        raise UserError("pyarrow is missing, through which polars frames are read", hint="pip install 'sqlanon[arrow]'")
+
+
+def _column_names(names: list[Any], data: Any) -> list[str]:
+    """The names of a frame's columns. Raises UserError where one is no text, or stands twice."""
+    for name in names:
+        if isinstance(name, tuple):
+            raise UserError(
+                f"the columns have {len(name)} levels of names, and a table has one",
+                hint='data.columns = ["_".join(map(str, name)) for name in data.columns]',
+            )
+        if not isinstance(name, str):
+            raise UserError(
+                f"the column {name!r} has a name that is no text",
+                hint="data.columns = [str(name) for name in data.columns]",
+            )
+    for _, alike in groupby(sorted(names, key=fold), key=fold):
+        if len(same := list(alike)) > 1:
+            raise UserError(
+                f"the columns {' and '.join(same)} have the same name: upper and lower case are alike",
+                hint="rename one",
+            )
+    return names
+
+
+def _require_known_dtypes(data: Any, columns: Collection[str]) -> None:
+    """Raises UserError for a column of pandas' that DuckDB has no type for."""
+    for name in columns:
+        dtype = str(data[name].dtype)
+        if dtype.lower().startswith(("period", "interval", "sparse", "complex")):
+            hint = f"give another column for it, such as data[{name!r}].astype(str)"
+            raise UserError(f"the column {name} has the dtype {dtype}, which DuckDB does not read", hint=hint)

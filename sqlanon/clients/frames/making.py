@@ -1,0 +1,151 @@
+"""The release of data that were given as a frame or a file: statements on a database in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import starmap
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.catalog import releases
+from sqlanon.clients.api.text_arguments import hierarchy_argument
+from sqlanon.clients.frames.inputs import Input
+from sqlanon.clients.frames.release import RELEASE, FrameRelease
+from sqlanon.domain.calls import MethodCall
+from sqlanon.domain.counts import counted
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import DuckDBEngine, open_database, rest
+from sqlanon.engines.python_variables import registered_frames
+from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.release.pipeline.explain import printable
+from sqlanon.sources.catalog_entries import find_relation
+from sqlanon.sources.source import qualified
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import query_tree
+from sqlanon.statements.base import Answer
+from sqlanon.statements.policies.create_policy import CreatePolicy
+from sqlanon.statements.releases.create_release import CreateRelease
+from sqlanon.statements.run import run_statement
+
+_OF_A_FRAME = (
+    "-- data is the data frame: a variable of this name where con.sql(script) is called, or a table.\n"
+    "-- CHECK anonymized; EXPORT anonymized TO 'folder/'; write it out with a certificate.\n"
+)
+_K_IS_ONE = "k = 1 requires nothing: each row may be alone in its class; give k=5, which it is if left out, or more"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The policy, the hierarchies by their names as after AS, and the method of a release.
+
+    `numbers` are k, l and t as the caller gave them, for hints; `is_default_l` says that nobody gave l.
+    """
+
+    policy: Policy
+    hierarchies: Mapping[str, str]
+    call: MethodCall
+    k: object = None
+    l: object = None  # noqa: E741 - the name in the literature
+    is_default_l: bool = False
+
+
+@contextmanager
+def database() -> Iterator[Any]:
+    """A database in memory, which is closed unless the block ends without an error."""
+    connection = open_database(":memory:")
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
+
+
+def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, FrameRelease]:
+    """The release of open data, of the kind that they are, and what is known of it.
+
+    Raises PrivacyViolation with a hint that says what could be met.
+    """
+    engine = DuckDBEngine(connection)
+    columns = {attribute.name for attribute in wanted.policy.attributes}
+    with registered_frames(connection, data.frames(columns)):
+        statements = _statements(data, wanted)
+        policy = replace(wanted.policy, attributes=(*wanted.policy.attributes, *data.attributes))
+        create = CreateRelease("table", RELEASE, policy.name, wanted.call)
+        for hierarchy in starmap(hierarchy_argument, wanted.hierarchies.items()):
+            run_statement(engine, hierarchy)
+        run_statement(engine, CreatePolicy(policy))
+        try:
+            answer = run_statement(engine, create)
+        except PrivacyViolation as violation:
+            raise _advised(engine, data, wanted, violation) from None
+        if find_relation(engine, RELEASE) is None:
+            raise UserError(
+                f"{wanted.call.name} publishes several tables, and a data frame is one",
+                hint="leave method out, or make the release on a connection, sqlanon.connect()",
+            )
+        released = connection.sql(to_sql(exp.select(exp.Star()).from_(relation(RELEASE))))
+        published = releases.load(engine, qualified(engine, RELEASE)).attributes
+        positions = data.attributes[0].name if data.attributes else None
+        remarks = [*([_K_IS_ONE] if wanted.k == 1 else []), *_remarks(answer, positions)]
+        unpublished = [name for name in data.names if name not in columns]
+        release = FrameRelease(connection, statements, remarks, unpublished, positions, data.again(columns))
+        result = data.result(released, published, release)
+    rest(connection)
+    return result, release
+
+
+def _statements(data: Input, wanted: Wanted) -> str:
+    """The statements as a script."""
+    hierarchies = [hierarchy_argument(name, text).sql() for name, text in wanted.hierarchies.items()]
+    create = CreateRelease("table", RELEASE, wanted.policy.name, wanted.call).sql()
+    head = _OF_A_FRAME if data.source.name is not None else ""
+    return head + "".join(f"{text};\n" for text in (*hierarchies, CreatePolicy(wanted.policy).sql(), create))
+
+
+def _remarks(answer: Answer, positions: str | None) -> tuple[str, ...]:
+    """The remarks of CREATE ANONYMIZED TABLE, but for those on the column that anonymize() added."""
+    names = [name for name, _ in answer.columns]
+    lines = str(answer.rows[0][names.index("remarks")] or "").splitlines() if "remarks" in names else []
+    remarks = dict.fromkeys([*lines, *map(printable, answer.remarks)])
+    return tuple(remark for remark in remarks if positions is None or positions not in remark)
+
+
+def _advised(engine: Engine, data: Input, wanted: Wanted, violation: PrivacyViolation) -> PrivacyViolation:
+    """The error with what could be met, where k is greater than the data, or l than the values of a secret column."""
+    entity = next(wanted.policy.having(Role.ENTITY), None)
+    people = _number(engine, data, None if entity is None else entity.name)
+    if isinstance(wanted.k, int) and wanted.k > people:
+        noun = "row" if entity is None else f"different {entity.name}"
+        nouns = None if entity is None else f"different values of {entity.name}"
+        return PrivacyViolation(
+            f"k = {wanted.k} cannot be met: there {'is' if people == 1 else 'are'} {counted(people, noun, nouns)}",
+            hint=f"give at most k={people}; what protects nobody is not published",
+        )
+    for attribute in wanted.policy.having(Role.SENSITIVE):
+        values = _number(engine, data, attribute.name)
+        if isinstance(wanted.l, int | float) and wanted.l > values:
+            least = "" if values == 1 else f"give at most l={values}, or "
+            default = "l is 2 if it is left out; " if wanted.is_default_l else ""
+            return PrivacyViolation(
+                f"l = {wanted.l} cannot be met: {attribute.name} has {counted(values, 'different value')}",
+                hint=f"{default}{least}leave {attribute.name} out, or ask for k alone with l=None",
+            )
+    return violation
+
+
+def _number(engine: Engine, data: Input, name: str | None) -> int:
+    """The number of different values that a column has, NULL among them; of rows without a column."""
+    source = data.source
+    rows = query_tree(source.query).subquery() if source.query else relation(source.name or QualifiedName(()))
+    query: exp.Query = exp.select(exp.Star()).from_(rows)
+    if name is not None:
+        query = exp.select(column(name)).distinct().from_(rows)
+    [(number,)] = engine.rows(exp.select(f.count()).from_(query.subquery("counted")))
+    return int(number)

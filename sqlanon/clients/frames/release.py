@@ -1,0 +1,153 @@
+"""The release that a data frame is which anonymize() returned: its script, its remarks and its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+from weakref import finalize
+
+from sqlanon.assess.workloads.summary import summary_of
+from sqlanon.domain.summary import Summary
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine, rest, wake
+from sqlanon.engines.python_variables import registered_frames
+from sqlanon.errors import UserError
+from sqlanon.export.report.markup import Page, paragraph, table
+from sqlanon.release.existing.restored_columns import forget_column
+
+RELEASE = QualifiedName(("anonymized",))
+_GONE = "the data that were given are gone"
+_Frame = TypeVar("_Frame")
+
+# The releases of the data frames that there are, by their ids. An Arrow table has no room for more than its columns.
+_RELEASES: dict[int, FrameRelease] = {}
+
+
+class FrameRelease:
+    """A release that anonymize() made. It lasts as long as the data frame that was returned.
+
+    It holds the released rows in a database in memory, and nothing of the data that was given.
+
+    - `script`: the statements that make such a release.
+    - `remarks`: the sentences that were warnings when it was made.
+    - `unpublished`: the columns of the data that were not listed.
+    """
+
+    def __init__(
+        self,
+        connection: Any,
+        script: str,
+        remarks: Sequence[str],
+        unpublished: Sequence[str],
+        positions: str | None,
+        frames: Callable[[], Mapping[str, Any] | None],
+    ) -> None:
+        """Keeps an open connection.
+
+        `frames` gives the data frames that were read, and None once the caller has let go of them.
+        """
+        self.script = script
+        self.remarks = tuple(remarks)
+        self.unpublished = tuple(unpublished)
+        self._connection = connection
+        self._positions = positions
+        self._frames = frames
+        self._lock = Lock()
+        self._summary: Summary | None = None
+
+    @property
+    def summary(self) -> Summary:
+        """The release in eight lines: rows, requirements, method, columns, error of counts, surest guess, limits.
+
+        The error of counts compares with the data that were given, so it is unknown once the caller has let go of them.
+        """
+        if self._summary is None:
+            frames = self._frames()
+            with self._at_work() as engine, registered_frames(self._connection, frames or {}):
+                summary = summary_of(engine, RELEASE, unpublished=self.unpublished, remarks=self.remarks)
+            if frames is None and summary.count_error is not None:
+                summary = replace(summary, count_error=replace(summary.count_error, reason=_GONE))
+            self._summary = summary
+        return self._summary
+
+    def report(self, path: str | PathLike[str] | None = None) -> Page:
+        """The report of the release, as a page that a notebook displays; written to the path, where one is given.
+
+        It is for the owner of the data. Raises UserError without the extra `report`, and for a path that cannot be
+        written.
+        """
+        from sqlanon.export.report.page import report_page
+        from sqlanon.export.report.page_file import write_page
+
+        with self._at_work() as engine:
+            page = report_page(engine, RELEASE)
+        if path is not None:
+            write_page(Path(fspath(path)), page)
+        return Page("Report of the anonymized data", page)
+
+    def close(self) -> None:
+        """Lets go of the rows in memory."""
+        self._connection.close()
+
+    def __repr__(self) -> str:
+        return str(self.summary)
+
+    def _repr_html_(self) -> str:
+        lines = table("Summary of the release", ["", ""], self.summary.lines)
+        return "\n".join([lines, *map(paragraph, self.remarks)])
+
+    @contextmanager
+    def _at_work(self) -> Iterator[DuckDBEngine]:
+        """The database of the release, with the threads that it rests without, for one caller at a time."""
+        with self._lock:
+            wake(self._connection)
+            try:
+                engine = DuckDBEngine(self._connection)
+                if self._positions is not None:
+                    forget_column(engine, RELEASE, self._positions)
+                    self._positions = None
+                yield engine
+            finally:
+                rest(self._connection)
+
+
+def register(frame: _Frame, release: FrameRelease) -> _Frame:
+    """Notes which release a data frame is, for as long as the frame is there; returns the frame."""
+    key = id(frame)
+    _RELEASES[key] = release
+    finalize(frame, _forget, key).atexit = False
+    return frame
+
+
+def _forget(key: int) -> None:
+    _RELEASES.pop(key).close()
+
+
+def known_release(frame: object) -> FrameRelease | None:
+    """The release that a data frame is, None for any other frame."""
+    return _RELEASES.get(id(frame))
+
+
+def release_of(frame: object) -> FrameRelease:
+    """The release that a data frame is which anonymize() returned: of pandas, of polars, or an Arrow Table.
+
+    Raises UserError for any other object, also for a frame that was derived from such a one.
+
+    >>> import pyarrow
+    >>> from sqlanon import anonymize
+    >>> released = anonymize(pyarrow.table({"age": [31, 32, 33, 34] * 3}), known="age")
+    >>> print(release_of(released).script.splitlines()[-1])
+    CREATE ANONYMIZED TABLE "anonymized" AS POLICY "data" METHOD mondrian();
+    """
+    release = known_release(frame)
+    if release is None:
+        raise UserError(
+            f"this {type(frame).__name__} is not what anonymize() returned",
+            hint="ask the very data frame that it returned: those that are derived from it do not know the release",
+        )
+    return release

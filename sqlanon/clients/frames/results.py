@@ -1,0 +1,125 @@
+"""Data frames that anonymize() returns: those of pandas and polars, which also know the release that they are."""
+
+from __future__ import annotations
+
+import copy
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.clients.frames.release import FrameRelease, known_release, register, release_of
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import pandas
+
+    from sqlanon.domain.summary import Summary
+    from sqlanon.export.report.markup import Page
+
+
+class Anonymized:
+    """Methods that a data frame has which anonymize() returned, and none that is derived from it.
+
+    They come before columns of these names, which `frame["report"]` still reads.
+    """
+
+    def report(self, path: str | PathLike[str] | None = None) -> Page:
+        """The report of the release, as a page that a notebook displays; written to the path, where one is given.
+
+        It is for the owner of the data. Raises UserError without the extra `report`.
+        """
+        return release_of(self).report(path)
+
+    @property
+    def summary(self) -> Summary:
+        """The release in eight lines, which `str(released.summary)` has as text and `.json()` as values."""
+        return release_of(self).summary
+
+    @property
+    def script(self) -> str:
+        """The statements that make such a release, of a table or a variable `data` where a data frame was given."""
+        return release_of(self).script
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The sentences that were warnings of the class PrivacyRemark when the release was made."""
+        return release_of(self).remarks
+
+    @property
+    def _plain(self) -> Any:
+        raise NotImplementedError
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """Pickles the rows alone, as a frame of the library's own class: a report is for the owner of the data."""
+        return copy.copy, (self._plain,)
+
+    def _repr_html_(self) -> str | None:
+        """The first rows, below a line about the release."""
+        rows: str | None = self._plain._repr_html_()
+        release = known_release(self)
+        return f"{release._repr_html_()}\n{rows}" if release and rows else rows
+
+
+if TYPE_CHECKING:
+    # For type checkers: the class itself is made when pandas is there.
+    class AnonymizedDataFrame(Anonymized, pandas.DataFrame):
+        """A pandas DataFrame with the methods of `Anonymized`."""
+
+
+def pandas_result(frame: Any, release: FrameRelease) -> Any:
+    """The rows of a release as a pandas DataFrame that knows it."""
+    return register(_pandas_class()(frame), release)
+
+
+def polars_result(frame: Any, release: FrameRelease, *, lazy: bool = False) -> Any:
+    """The rows of a release, a polars DataFrame, as a DataFrame or LazyFrame that knows it."""
+    eager, deferred = _polars_classes()
+    return register((deferred if lazy else eager)(frame), release)
+
+
+@lru_cache(maxsize=1)
+def _pandas_class() -> type[Any]:
+    import pandas as pd
+
+    class AnonymizedDataFrame(Anonymized, pd.DataFrame):
+        """A pandas DataFrame that anonymize() made, with `report()`, `summary`, `script` and `remarks`.
+
+        What pandas derives from it is a plain DataFrame.
+        """
+
+        __qualname__ = "AnonymizedDataFrame"
+
+        @property
+        def _constructor(self) -> type[pd.DataFrame]:
+            return pd.DataFrame
+
+        @property
+        def _plain(self) -> pd.DataFrame:
+            return pd.DataFrame(self)
+
+    return AnonymizedDataFrame
+
+
+@lru_cache(maxsize=1)
+def _polars_classes() -> tuple[type[Any], type[Any]]:
+    import polars as pl
+
+    class AnonymizedDataFrame(Anonymized, pl.DataFrame):  # type: ignore[misc]
+        """A polars DataFrame that anonymize() made, with `report()`, `summary`, `script` and `remarks`."""
+
+        __qualname__ = "AnonymizedDataFrame"
+
+        @property
+        def _plain(self) -> Any:
+            return pl.DataFrame(self)
+
+    class AnonymizedLazyFrame(Anonymized, pl.LazyFrame):  # type: ignore[misc]
+        """A polars LazyFrame that anonymize() made, with `report()`, `summary`, `script` and `remarks`."""
+
+        __qualname__ = "AnonymizedLazyFrame"
+
+        @property
+        def _plain(self) -> Any:
+            return self.collect().lazy()
+
+    return AnonymizedDataFrame, AnonymizedLazyFrame

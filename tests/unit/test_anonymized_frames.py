@@ -1,0 +1,249 @@
+"""What anonymize() returns beside rows: warnings, a script that makes the same, a summary, a report."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import random
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pyarrow
+import pytest
+
+import sqlanon
+from sqlanon import PrivacyRemark, PrivacyViolation, UserError, anonymize, release_of
+
+KNOWN = ["age", "sex"]
+
+
+def people(count: int = 120, seed: int = 5) -> pandas.DataFrame:
+    """People of whom one in five has the rarer of two values."""
+    draw = random.Random(seed)
+    rows = [(draw.randint(18, 90), draw.choice("FM"), draw.choice(["neg"] * 4 + ["pos"])) for _ in range(count)]
+    return pandas.DataFrame(rows, columns=["age", "sex", "hiv"])
+
+
+def least(released: pandas.DataFrame, known: list[str] = KNOWN) -> tuple[int, int]:
+    """The rows of the smallest class, and the values of the class with the fewest."""
+    classes = pandas.DataFrame(released).groupby(known, dropna=False)["hiv"]
+    return int(classes.size().min()), int(classes.nunique(dropna=False).min())
+
+
+@pytest.fixture(scope="module")
+def released() -> Any:
+    return anonymize(people(), known=KNOWN, secret="hiv")
+
+
+def test_a_secret_column_gets_two_values_in_each_class(released: Any) -> None:
+    assert least(released)[0] >= 5
+    assert least(released)[1] == 2
+    with pytest.warns(PrivacyRemark, match="all rows have one value of hiv"):
+        of_k_alone = anonymize(people(), known=KNOWN, secret="hiv", l=None)
+    assert least(of_k_alone)[1] == 1
+    assert "l_diversity" in released.script
+    assert "l_diversity" not in of_k_alone.script
+
+
+@pytest.mark.parametrize("named", [{"t": 0.5}, {"require": "beta_likeness(beta => 9)"}, {"l": 1}])
+def test_whoever_names_a_requirement_gets_no_other(named: dict[str, Any]) -> None:
+    with warnings.catch_warnings(action="ignore", category=PrivacyRemark):
+        assert "l => 2" not in anonymize(people(), known=KNOWN, secret="hiv", **named).script
+
+
+def test_both_names_of_an_argument(released: Any) -> None:
+    assert anonymize(people(), quasi_identifiers=KNOWN, sensitive="hiv").script == released.script
+    with pytest.raises(UserError, match="known and quasi_identifiers are one argument"):
+        anonymize(people(), known=KNOWN, quasi_identifiers=KNOWN)  # type: ignore[call-overload]
+
+
+def test_a_remark_is_one_warning_where_it_was_called() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        of_k_alone = anonymize(people(), known=KNOWN, secret="hiv", l=None)
+    assert [str(warning.message) for warning in caught] == list(of_k_alone.remarks)
+    assert len(set(of_k_alone.remarks)) == len(of_k_alone.remarks) == 1
+    assert {(warning.category, warning.filename) for warning in caught} == {(PrivacyRemark, __file__)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", category=PrivacyRemark)
+        anonymize(people(), known=KNOWN, secret="hiv", l=None)
+    assert not caught
+
+
+def test_k_of_one_is_remarked_on() -> None:
+    with pytest.warns(PrivacyRemark, match="k = 1 requires nothing") as caught:
+        anonymize(people(), known=KNOWN, k=1)
+    assert len([warning for warning in caught if "k = 1" in str(warning.message)]) == 1
+
+
+def test_the_script_makes_the_same_classes(released: Any) -> None:
+    """On a variable `data`; without the column by which pandas gets its dtypes back."""
+    data = people()
+    connection = sqlanon.connect()
+    connection.sql(released.script)
+    again = connection.sql("FROM anonymized").df()
+    assert list(again.columns) == list(released.columns) == list(data.columns)
+    assert again.value_counts().to_dict() == pandas.DataFrame(released).value_counts().to_dict()
+
+
+def test_the_summary_counts_what_pandas_counts(released: Any) -> None:
+    source = people()
+    known = anonymize(source, known=KNOWN, secret="hiv").summary
+    assert (known.source_rows, known.released_rows, known.suppressed_rows) == (120, 120, 0)
+    assert [each.achieved for each in known.required] == [float(number) for number in least(released)]
+    assert known.count_error is not None
+    assert known.count_error.median is not None
+    # The frame of the fixture is gone.
+    assert released.summary.count_error.reason == "the data that were given are gone"
+    shares = pandas.DataFrame(released).groupby(KNOWN)["hiv"].value_counts(normalize=True)
+    assert known.guesses[0].highest == pytest.approx(shares.max())
+    assert "sqlanon_row_position" not in str(known)
+
+
+def test_a_page_for_notebooks_and_a_file(released: Any, tmp_path: Path) -> None:
+    shown = released._repr_html_()
+    assert "120 in, 120 out" in shown
+    assert pandas.DataFrame(released)._repr_html_() in shown
+    assert str(released) == str(pandas.DataFrame(released))
+
+
+@pytest.mark.long
+def test_the_report_is_of_the_columns_that_were_listed(released: Any, tmp_path: Path) -> None:
+    page = released.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == str(page)
+    assert "sqlanon_row_position" not in str(page)
+    assert "hiv" in str(page)
+    assert "<iframe" in page._repr_html_()
+
+
+def test_what_is_derived_is_pandas_own(released: Any) -> None:
+    assert isinstance(released, pandas.DataFrame)
+    for derived in (released.head(), released[released["age"] != ""], released.copy(), copy.deepcopy(released)):
+        assert type(derived) is pandas.DataFrame
+    loaded = pickle.loads(pickle.dumps(released))
+    assert type(loaded) is pandas.DataFrame
+    pandas.testing.assert_frame_equal(loaded, pandas.DataFrame(released))
+    with pytest.raises(UserError, match="is not what anonymize"):
+        release_of(released.head())
+
+
+def test_an_arrow_table_knows_its_release_by_a_function() -> None:
+    table = anonymize(pyarrow.Table.from_pandas(people()), known=KNOWN, secret="hiv")
+    assert type(table) is pyarrow.Table
+    assert least(table.to_pandas()) >= (5, 2)
+    assert "l_diversity" in release_of(table).script
+    assert release_of(table).summary.released_rows == 120
+
+
+def test_the_rows_in_memory_go_with_the_frame() -> None:
+    made = anonymize(people(), known=KNOWN, secret="hiv")
+    release = release_of(made)
+    assert release.summary.released_rows == 120
+    del made
+    gc.collect()
+    with pytest.raises(Exception, match=r"(?i)closed"):
+        release.report()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
+def test_files_that_duckdb_reads(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"it's people.{kind}"
+    connection = sqlanon.connect()
+    connection.register("frame", people())
+    connection.table("frame").query("frame", f"COPY (FROM frame) TO '{str(path).replace(chr(39), chr(39) * 2)}'")
+    made = anonymize(path, known=KNOWN, secret="hiv")
+    assert isinstance(made, pandas.DataFrame)
+    assert least(made) >= (5, 2)
+    assert len(made) == 120
+    sqlanon.connect().sql(made.script)
+    assert anonymize(str(path), known=KNOWN, secret="hiv").script == made.script
+
+
+def test_files_by_a_pattern(tmp_path: Path) -> None:
+    for number in range(2):
+        people(60, number).to_csv(tmp_path / f"people_{number}.csv", index=False)
+    assert len(anonymize(tmp_path / "people_*.csv", known=KNOWN, secret="hiv")) == 120
+
+
+def test_paths_that_are_wrong(tmp_path: Path) -> None:
+    people().to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "empty.csv").write_text("age,sex\n")
+    (tmp_path / "people.dat").write_text("age,sex\n1,F\n")
+    for name, message, hint in (
+        ("poeple.csv", "there is no file", "did you mean people.csv"),
+        ("nowhere/people.csv", "there is no file", "looked up from"),
+        ("", "is a folder", "*.parquet"),
+        ("empty.csv", "has no rows", ""),
+        ("people.dat", "cannot be read", "read_csv"),
+    ):
+        with pytest.raises(UserError, match=message) as refused:
+            anonymize(tmp_path / name, known="age")
+        assert hint in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message", "hint"),
+    [
+        ({"further": (KNOWN, "hiv")}, "by the names of arguments", "known=['age', 'sex'], secret=['hiv'])"),
+        ({"further": (KNOWN, 5)}, "by the names of arguments", 'known=["age", "zip"]'),
+        ({"quasi_ids": KNOWN}, "no argument quasi_ids", "did you mean known"),
+        ({"sensitive_attributes": "hiv"}, "no argument sensitive_attributes", "did you mean secret"),
+        ({"hierarchy": {}}, "no argument hierarchy", "did you mean hierarchies"),
+        ({"suppression": 0.1}, "no argument suppression", "generalization(suppression => 0.02)"),
+        ({"secret": "age"}, "age is listed twice, in known and in secret", "one role"),
+        ({"known": ["age", "age"]}, "age is listed twice, in known", "one role"),
+        ({"known": []}, "there are no known columns", 'known=["age", "zip"]'),
+        ({"data": people().set_index("age")}, "age is in the index", "reset_index"),
+        ({"data": people().set_index(["age", "sex"])}, "age is in the index", "reset_index"),
+        ({"data": people()["age"]}, "not a Series", "to_frame"),
+        ({"data": {"age": [1]}}, "not a dict", r"pandas.DataFrame(data)"),
+        ({"data": pandas.DataFrame([[1, 2]], columns=["age", "age"])}, "age and age have the same name", "rename"),
+        (
+            {"data": pandas.DataFrame([[1]], columns=pandas.MultiIndex.from_tuples([("age", "first")]))},
+            "2 levels of names",
+            "join",
+        ),
+    ],
+)
+def test_mistakes(changed: dict[str, Any], message: str, hint: str) -> None:
+    arguments = {"data": people(), "known": KNOWN, "secret": "hiv", "further": (), **changed}
+    with pytest.raises(UserError, match=message) as refused:
+        anonymize(arguments.pop("data"), *arguments.pop("further"), **arguments)
+    assert hint in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message", "hint"),
+    [
+        ({"l": 3}, "l = 3 cannot be met: hiv has 2 different values", "give at most l=2"),
+        ({"secret": "same"}, "l = 2 cannot be met: same has 1 different value", "l=None"),
+        ({"k": 121}, "k = 121 cannot be met: there are 120 rows", "at most k=120"),
+        ({"k": 5, "entity": "pair", "secret": None}, "k = 5 cannot be met: there are 2 different", "at most k=2"),
+        ({"data": people(1)}, "k = 5 cannot be met: there is 1 row", "at most k=1"),
+    ],
+)
+def test_what_could_be_met(changed: dict[str, Any], message: str, hint: str) -> None:
+    source = people().assign(same=1, pair=lambda frame: frame["sex"])
+    arguments = {"data": source, "known": ["age"], "secret": "hiv", **changed}
+    with pytest.raises(PrivacyViolation, match=message) as refused:
+        anonymize(arguments.pop("data"), **arguments)
+    assert hint in (refused.value.hint or "")
+
+
+def test_one_row_for_one_person() -> None:
+    with pytest.warns(PrivacyRemark, match="k = 1"):
+        assert len(anonymize(people(1), known=KNOWN, k=1)) == 1
+
+
+def test_polars_without_pyarrow_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    frame = type("DataFrame", (), {"__module__": "polars.dataframe.frame", "columns": ["age"]})()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UserError, match="pyarrow is missing") as refused:
+        anonymize(frame, known="age")
+    assert "sqlanon[arrow]" in str(refused.value.hint)
