@@ -21,6 +21,7 @@ import sqlanon
 from sqlanon.clients.terminal.cli import app
 from sqlanon.clients.terminal.presentation.output import Output
 from sqlanon.clients.terminal.scripts import ScriptRun
+from tools.readme_picture import draw_patients
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN_FIRST = re.compile(r"<!-- run first: (\S+) -->")
@@ -28,6 +29,8 @@ OUTPUT = "<!-- output -->"
 FENCE = re.compile(r"^(`{3,})(.*)$")
 # The reference of the catalog writes into a catalog that is there.
 SCRIPTS = {"docs/catalog.md": ["sql/examples/hospital.sql"]}
+# Pages about a file that their readers have.
+OF_A_FILE = {"README.md": "patients.csv"}
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,8 @@ class Reading:
 
     def page(self, text: str, name: str) -> None:
         (self.folder / "sql").symlink_to(ROOT / "sql")
+        if name in OF_A_FILE:
+            draw_patients(self.folder / OF_A_FILE[name])
         for script in (*SCRIPTS.get(name, ()), *RUN_FIRST.findall(text)):
             self._sql((ROOT / script).read_text(encoding="utf-8"), name, fails=False)
         for block in blocks(text, name):

@@ -125,10 +125,6 @@ def test_the_first_rows_of_the_readme_are_a_class_of_its_release(page: str) -> N
     assert [row[3] for row in before] == [row[3] for row in after]
 
 
-def test_the_readme_is_a_page() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
-
-
 def messages() -> Iterator[str]:
     """The texts in sqlanon's sources, `...` for what is filled in."""
     for path in (ROOT / "sqlanon").rglob("*.py"):
