@@ -129,6 +129,8 @@ class Connection(ConnectionMethods):
         self._engine: Engine = engine(local) if engine else local
         self._lock = RLock()
         self._frames = frames or DataFrames()
+        # The remarks that were told, each with the release that it is about.
+        self._told: set[tuple[str, str]] = set()
 
     @property
     def duckdb(self) -> DuckDBConnection:
@@ -211,8 +213,17 @@ class Connection(ConnectionMethods):
                 begun = time.perf_counter()
                 answer = None if isinstance(statement, PassThrough) else self._answer(statement)
                 result = self._run(statement) if answer is None else self._connection.sql(_answer_query(answer))
-                seconds, remarks = time.perf_counter() - begun, answer.remarks if answer else ()
+                seconds = time.perf_counter() - begun
+                remarks = self._untold(answer) if answer else ()
                 on_statement(StatementEvent(statement, "end", result, seconds, remarks))
+
+    def _untold(self, answer: Answer) -> tuple[str, ...]:
+        """The remarks of an answer, without those about a release that an earlier statement told."""
+        if answer.about is None:
+            return answer.remarks
+        remarks = tuple(remark for remark in answer.remarks if (answer.about, remark) not in self._told)
+        self._told |= {(answer.about, remark) for remark in remarks}
+        return remarks
 
     def policy(self, name: str) -> Policy:
         """The policy of this name in the database, as an object.

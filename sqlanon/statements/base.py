@@ -44,6 +44,19 @@ class Catalog(Enum):
     WRITES = "without a catalog one is made"
 
 
+class Presentation(Enum):
+    """The form in which a terminal shows the answer of a statement."""
+
+    ROWS = "as they are"
+    RELEASE = "the values that all rows share once, above the others; warnings and remarks are sentences below"
+    FILES = "a row for each file, without the warning, which is a sentence below"
+    PLAN = "steps, each on a line, and details of several lines on demand"
+    PROFILE = "tables of several kinds of rows, and the statements that are proposed"
+    DEFINITIONS = "statements that define objects, whole"
+    UNASKED = "figures of which nothing is required"
+    ADVICE = "figures, and the statements that are advised"
+
+
 class Elsewhere(NamedTuple):
     """The name of a statement that does not run where rows are on another engine than the catalog, and the reason."""
 
@@ -61,11 +74,16 @@ FILES = "files of an export are DuckDB's to read and write"
 
 @dataclass(frozen=True)
 class Answer:
-    """Columns with their types, rows of numbers, texts, booleans and NULL, and sentences about them as `remarks`."""
+    """Columns with their types, rows of numbers, texts, booleans and NULL, and sentences about them as `remarks`.
+
+    `about` is the id of the release that the remarks are about: a connection tells each of these once. None where they
+    are about the answer, and told with each.
+    """
 
     columns: Columns
     rows: tuple[tuple[Any, ...], ...]
     remarks: tuple[str, ...] = ()
+    about: str | None = None
 
 
 def released_rows(answer: Answer) -> int:
@@ -118,6 +136,8 @@ class Statement:
     OPENINGS_BEFORE_NAME: ClassVar[Mapping[str, type[Statement]]] = {}
     # Keywords that may follow each opening, for completion.
     KINDS: ClassVar[tuple[str, ...]] = ("",)
+    # How a terminal shows its answer.
+    PRESENTATION: ClassVar[Presentation] = Presentation.ROWS
     # Whether the catalog keeps the sources of the statement, data frames among them.
     KEEPS_SOURCES: ClassVar[bool] = False
 
@@ -172,6 +192,10 @@ class Statement:
     def catalog(self) -> Catalog:
         """The need of this statement for the catalog."""
         return self.CATALOG
+
+    def presentation(self) -> Presentation:
+        """The form in which a terminal shows the answer of this statement."""
+        return self.PRESENTATION
 
     def elsewhere(self) -> Elsewhere | None:
         """The reason why this statement does not run where rows are on another engine; None if it does."""

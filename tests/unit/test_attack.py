@@ -263,7 +263,7 @@ EVEN = "(SELECT i // 20 AS ward, i % 5 AS disease FROM range(40) AS r(i))"
         ("l_diversity(l => 2)", _ALL),
         ("l_diversity(l => 3, variant => 'probabilistic')", ("similarity", "skewness")),
         ("l_diversity(l => 3, variant => 'probabilistic', attribute => disease)", ("similarity", "skewness")),
-        # Who knows one value that is not the target's may be certain of the other one.
+        # A reader who knows one value that is not the target's may be certain of the other one.
         ("l_diversity(l => 2, variant => 'probabilistic')", ("background", "similarity", "skewness")),
         ("l_diversity(l => 2, variant => 'recursive', c => 40)", ("background", "similarity", "skewness")),
         ("l_diversity(l => 3, variant => 'recursive', c => 40)", ("similarity", "skewness")),
@@ -283,17 +283,36 @@ def test_check_names_the_attacks_that_nothing_bounds(con: Connection, required: 
     events: list[StatementEvent] = []
     con.script(f"CHECK {EVEN} (ward) SENSITIVE disease REQUIRE {required}; CHECK people (ward)", events.append)
     (remark,) = events[1].remarks
-    assert remark.startswith("what is learned of disease by ")
-    names = remark.removeprefix("what is learned of disease by ").partition(" is bounded")[0].split(", ")
-    assert names == list(unbounded)
+    assert remark == (
+        f"no requirement that is met limits what {', '.join(unbounded)} can tell about disease; "
+        "ATTACK measures each attack"
+    )
     # Nothing was required.
     assert events[3].remarks == ()
 
 
-def test_checks_of_releases_and_exports_name_them_too(con: Connection, tmp_path: Path) -> None:
+def test_columns_with_the_same_attacks_are_in_one_sentence(con: Connection) -> None:
     events: list[StatementEvent] = []
-    con.script(f"EXPORT made TO '{tmp_path}/out'; CHECK made; CHECK '{tmp_path}/out'", events.append)
-    assert events[3].remarks == events[5].remarks != ()
+    table = "(SELECT i // 20 AS ward, i % 5 AS disease, i % 5 AS drug, i % 4 AS bill FROM range(40) AS r(i))"
+    required = "l_diversity(l => 3, variant => 'probabilistic', attribute => bill)"
+    con.script(f"CHECK {table} (ward) SENSITIVE disease, drug, bill REQUIRE {required}", events.append)
+    all_of_them = ", ".join(_ALL)
+    assert events[1].remarks == (
+        f"no requirement that is met limits what {all_of_them} can tell about disease, drug, nor what similarity, "
+        "skewness can tell about bill; ATTACK measures each attack",
+    )
+
+
+def test_a_check_of_a_release_names_them_once_and_that_of_an_export_does_not(con: Connection, tmp_path: Path) -> None:
+    """Whoever receives an export cannot require more of it."""
+    events: list[StatementEvent] = []
+    statements = f"EXPORT made TO '{tmp_path}/out'; CHECK made; CHECK made; CHECK '{tmp_path}/out'; "
+    con.script(f"{statements} REFRESH ANONYMIZED TABLE made; CHECK made", events.append)
+    told = {event.statement.sql(): event.remarks for event in events[:4] if event.phase == "end"}
+    assert "no requirement that is met limits" in str(told['CHECK "made"'])
+    assert [event.remarks for event in events[5:8:2]] == [(), ()]
+    # The release is another one.
+    assert events[-1].remarks == told['CHECK "made"']
 
 
 TWO = "(SELECT i // 20 AS ward, i % 20 = 0 AS ill FROM range(60) AS r(i))"
@@ -323,6 +342,23 @@ def test_figures_that_nothing_published_could_change_are_not_defined(
     assert answer[2:6] == (*figures[:2], *(None if f is None else pytest.approx(f, abs=1e-12) for f in figures[2:]))
     assert ("not defined" in (answer[7] or "")) is (figures[2] is None)
     remarks = events[1].remarks
+    if why is None and not attack.startswith("skewness"):
+        # Nobody is certain, and everybody is all but certain.
+        least = "only a confidence of 100 % counts as a success, and none is reached"
+        assert remarks == (f"{answer[0]} of ill: {least}, but the surest guess is right with 95 %",)
+        return
     assert [why in remark for remark in remarks] == ([] if why is None else [True])
     what = "its confidence is" if figures[2] is None else "how often it succeeds is"
     assert all(remark.startswith(f"{answer[0]} of ill: {what} not defined: ") for remark in remarks)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "told"), [("", True), ("confidence => 0.96", True), ("confidence => 0.95", False)]
+)
+def test_no_success_is_no_sign_of_safety(con: Connection, confidence: str, told: bool) -> None:
+    events: list[StatementEvent] = []
+    con.script(f"ATTACK {TWO} (ward) SENSITIVE ill WITH homogeneity({confidence})", events.append)
+    assert [f"right with {95} %" in remark for remark in events[1].remarks] == [True] * told
+    # In classes of five values in equal shares no guess is likely.
+    con.script(f"ATTACK {EVEN} (ward) SENSITIVE disease WITH homogeneity", events.append)
+    assert events[3].remarks == ()

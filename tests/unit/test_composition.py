@@ -332,6 +332,14 @@ def test_the_command_line_shows_it_and_goes_on(con: Any, tmp_path: Path) -> None
     assert "script.sql:1:1: warning: not the only release about these people: main.first is" in err
 
 
+def test_an_export_does_not_repeat_the_warning_of_its_release(con: Any, tmp_path: Path) -> None:
+    declare(con, "p", "patients")
+    con.execute("CREATE ANONYMIZED TABLE first AS POLICY p")
+    text = f"CREATE ANONYMIZED TABLE second AS POLICY p;\nEXPORT second TO '{tmp_path}/out'"
+    assert run(con, text)[2].count("not the only release") == 1
+    assert run(con, f"EXPORT second TO '{tmp_path}/again'")[2].count("not the only release") == 1
+
+
 def test_a_column_of_the_user_s_own_is_no_warning(con: Any) -> None:
     _, out, err = run(con, "SELECT NULL AS warning, 'beware' AS other; SELECT 'beware' AS warning")
     assert out.count("warning") == 2

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from sqlanon.assess.attacks.known_people import KnownColumns, public_class_of
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.counts import per_cent
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.requests import AttackRequest
@@ -37,6 +38,9 @@ from sqlanon.sql.questions.statistics import BoundStatistic
 # What attacks read beside the normal relations, made from the source.
 _OF_SOURCE = ("believed_row", "composed_respondent", "dealt_row", "ordered_class")
 
+# A guess that is right more often than not.
+_LIKELY = 0.5
+
 
 @dataclass(frozen=True)
 class AttackedClass:
@@ -51,7 +55,8 @@ class AttackedClass:
 class AttackAnswer:
     """The answer of an attack for one sensitive attribute; `worst` are the classes in which it is surest.
 
-    `undefined` is why it has targets and no number of those that succeeded, or no confidence.
+    `undefined` is why it has targets and no number of those that succeeded, or no confidence. `threshold` is the
+    confidence from which on it counts as a success, None for an attack without one.
     """
 
     attack: str
@@ -63,6 +68,7 @@ class AttackAnswer:
     bound: float | None
     worst: tuple[AttackedClass, ...]
     undefined: str | None = None
+    threshold: float | None = None
 
     @property
     def row(self) -> tuple[Any, ...]:
@@ -71,10 +77,16 @@ class AttackAnswer:
         return *self.figures, named or (self.undefined and f"not defined: {self.undefined}")
 
     @property
-    def remark(self) -> str:
-        """The figures that are not defined, and the reason."""
-        what = "its confidence is" if self.highest is None else "how often it succeeds is"
-        return f"{self.attack} of {self.attribute}: {what} not defined: {self.undefined}"
+    def remarks(self) -> tuple[str, ...]:
+        """The figures that are not defined, and the reason; and that no success is no sign of safety."""
+        named = f"{self.attack} of {self.attribute}"
+        if self.undefined:
+            what = "its confidence is" if self.highest is None else "how often it succeeds is"
+            return (f"{named}: {what} not defined: {self.undefined}",)
+        if self.threshold is None or self.succeeded != 0 or self.highest is None or self.highest < _LIKELY:
+            return ()
+        least = f"only a confidence of {per_cent(self.threshold)} counts as a success"
+        return (f"{named}: {least}, and none is reached, but the surest guess is right with {per_cent(self.highest)}",)
 
     @property
     def figures(self) -> tuple[Any, ...]:
@@ -185,6 +197,7 @@ def _answered(
     tables = {"attacked_class": scratch.table("attacked_class", query)}
     ((targets, succeeded, highest, mean),) = engine.rows(reading(query_file("statements", "attack_summary"), tables))
     worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
+    threshold: Any = dict(statistic.arguments).get("confidence")
     is_defined = not targets or (succeeded is not None and highest is not None)
     return AttackAnswer(
         attack=statistic.question_name,
@@ -200,6 +213,7 @@ def _answered(
             if highest is not None
         ),
         undefined=None if is_defined else statistic.statistic.undefined,
+        threshold=None if threshold is None else float(threshold),
     )
 
 

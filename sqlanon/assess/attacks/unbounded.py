@@ -20,21 +20,22 @@ def unbounded(
     measurements: Sequence[Measurement],
     sensitive: Sequence[str],
 ) -> tuple[str, ...]:
-    """A line for each sensitive attribute about which attacks are not bounded, as `ATTACK` tries them by default.
+    """A sentence about the attacks that are not bounded, as `ATTACK` tries them by default; none if all are.
 
     A requirement counts if it is met, is about no attribute or about this one alone, and promises less than certainty.
+    Attributes about which the same attacks are not bounded stand together.
     """
-    lines: list[str] = []
+    attributes: dict[str, list[str]] = {}
     met = {(m.question, fold(m.attribute or ""), m.required) for m in measurements if m.satisfied}
     files = attacks_on_classes()
     for attribute in sensitive:
         promising = [r for r in requirements if _is_met(r, met) and _is_about(r, attribute)]
         if names := ", ".join(_called(files, _bounded(engine, files, promising, attribute))):
-            lines.append(
-                f"what is learned of {attribute} by {names} is bounded by no requirement that is met; "
-                "ATTACK says how far each gets"
-            )
-    return tuple(lines)
+            attributes.setdefault(names, []).append(attribute)
+    if not attributes:
+        return ()
+    parts = [f"what {names} can tell about {', '.join(of)}" for names, of in attributes.items()]
+    return (f"no requirement that is met limits {', nor '.join(parts)}; ATTACK measures each attack",)
 
 
 def _is_met(requirement: BoundRequirement, met: Collection[tuple[str, str, float | None]]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlanon.clients.terminal.presentation.output import Output
@@ -22,20 +22,17 @@ from sqlanon.errors import (
     UserError,
     not_encodable,
 )
-from sqlanon.statements.base import NOT_SATISFIED, PassThrough, Statement
-from sqlanon.statements.checks.check_relation import CheckRelation
-from sqlanon.statements.frontiers.advise import Advise
-from sqlanon.statements.listings.show import Show
+from sqlanon.statements.base import NOT_SATISFIED, PassThrough, Presentation, Statement
 from sqlanon.statements.parser import hint_for
-from sqlanon.statements.policies.profile import Profile
 from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.statements.releases.drop_release import DropRelease
-from sqlanon.statements.releases.explain_release import ExplainRelease
 from sqlanon.statements.releases.export_release import ExportRelease
 from sqlanon.statements.releases.refresh_release import RefreshRelease
 from sqlanon.syntax.wording import UNPAIRED
 
 Answered = Callable[[Statement, Rows], None]
+
+_ABOUT_RELEASES = (CreateRelease, RefreshRelease, ExportRelease)
 
 # The columns of an answer that says only that a statement is done.
 _DONE = ("statement", "name", "outcome")
@@ -129,6 +126,7 @@ class ScriptRun:
         self.exit_code = 0
         self._is_script = True
         self._unexported: set[str] = set()
+        self._warned: set[tuple[str, str]] = set()
         connection.observe(self._watch.observe)
 
     @property
@@ -192,10 +190,16 @@ class ScriptRun:
             self._output.status(f"{statement.label()}: {outcome} ({seconds:.2f} s)")
 
     def _warn(self, statement: Statement, rows: Rows) -> None:
-        """Prints the warnings and remarks of an answer on standard error, each once."""
-        for warning in dict.fromkeys(rows.column(_WARNING)):
-            if warning is not None:
+        """Prints the warnings and remarks of an answer on standard error, each once.
+
+        A warning about a release that was printed when the release was made is not printed with its export again.
+        """
+        release = fold(statement.name.name) if isinstance(statement, _ABOUT_RELEASES) else ""
+        warnings = [warning for warning in dict.fromkeys(rows.column(_WARNING)) if warning is not None]
+        for warning in warnings:
+            if not isinstance(statement, ExportRelease) or (release, warning) not in self._warned:
                 self._output.warning(warning, statement.position, self._script)
+        self._warned |= {(release, warning) for warning in warnings}
         for remarks in dict.fromkeys(rows.column(_REMARKS)):
             for remark in (remarks or "").splitlines():
                 self._output.warning(remark, statement.position, self._script, kind="remark")
@@ -207,38 +211,11 @@ class ScriptRun:
         if self._output.json:
             self._output.result(rows, **_about(statement, self._script, seconds))
             return
-        if isinstance(statement, CheckRelation) and not statement.requirements:
-            # Nothing was required, so nothing is satisfied.
-            self._output.result(rows.without("required").without("satisfied"))
-            return
-        if isinstance(statement, CreateRelease | RefreshRelease):
-            # Remarks are sentences, printed one below the other and not in a cell.
-            result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS)
-            for table in _common_and_varying(result):
-                self._output.result(table)
-        elif isinstance(statement, ExportRelease):
-            # The warning is printed once, and not with each file.
-            self._output.result(rows.without(_WARNING))
-        elif isinstance(statement, ExplainRelease):
-            self._explain(rows)
-        elif isinstance(statement, Profile):
-            show_profile(self._output, rows)
-        elif isinstance(statement, Show) and statement.kind == "hierarchies":
-            show_definitions(self._output, rows)
-        elif isinstance(statement, Advise):
-            show_advice(self._output, rows)
+        presentation = statement.presentation()
+        if presentation is not Presentation.ROWS:
+            _PRINTED[presentation](self._output, rows)
         elif not _says_only_that_it_is_done(statement, rows.without(_WARNING)):
             self._output.result(rows)
-
-    def _explain(self, rows: Rows) -> None:
-        """Prints the stages as a table, and below it, with -v, the details of several lines, which are SQL."""
-        long = [row for row in rows.rows if "\n" in str(row[-1])]
-        hint = "{} lines of SQL" if self._output.verbose else "{} lines of SQL; -v shows them"
-        steps = (row if row not in long else (*row[:-1], hint.format(row[-1].count("\n") + 1)) for row in rows.rows)
-        self._output.result(Rows(rows.columns, tuple(steps)))
-        if self._output.verbose:
-            for row in long:
-                self._output.text(f"\n{row[-1]}")
 
     def _not_satisfied(self, statement: Statement, rows: Rows) -> None:
         """Prints how many of a CHECK's requirements are not met, and sets the exit code."""
@@ -265,6 +242,38 @@ def _says_only_that_it_is_done(statement: Statement, rows: Rows) -> bool:
     """Whether the result is one word for its outcome, or DuckDB's count of the rows that a statement wrote."""
     counted = rows.columns == ("Count",) and statement.label() not in ("SELECT", "FROM", "WITH", "TABLE")
     return rows.columns == _DONE or counted or (rows.columns == ("Success",) and not rows.rows)
+
+
+def _print_release(output: Output, rows: Rows) -> None:
+    """Prints the figures of a release. Remarks are sentences, printed one below the other and not in a cell."""
+    result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS)
+    for table in _common_and_varying(result):
+        output.result(table)
+
+
+def _print_plan(output: Output, rows: Rows) -> None:
+    """Prints the stages as a table, and below it, with -v, the details of several lines, which are SQL."""
+    long = [row for row in rows.rows if "\n" in str(row[-1])]
+    hint = "{} lines of SQL" if output.verbose else "{} lines of SQL; -v shows them"
+    steps = (row if row not in long else (*row[:-1], hint.format(row[-1].count("\n") + 1)) for row in rows.rows)
+    output.result(Rows(rows.columns, tuple(steps)))
+    if output.verbose:
+        for row in long:
+            output.text(f"\n{row[-1]}")
+
+
+# How an answer is printed that is not printed as its rows are.
+_PRINTED: Mapping[Presentation, Callable[[Output, Rows], None]] = {
+    Presentation.RELEASE: _print_release,
+    # The warning is printed once, and not with each file.
+    Presentation.FILES: lambda output, rows: output.result(rows.without(_WARNING)),
+    Presentation.PLAN: _print_plan,
+    Presentation.PROFILE: show_profile,
+    Presentation.DEFINITIONS: show_definitions,
+    # Nothing was required, so nothing is satisfied.
+    Presentation.UNASKED: lambda output, rows: output.result(rows.without("required").without("satisfied")),
+    Presentation.ADVICE: show_advice,
+}
 
 
 def _common_and_varying(rows: Rows) -> list[Rows]:

@@ -34,6 +34,8 @@ class Check(Statement, abstract=True):
         return "satisfied" if is_satisfied else NOT_SATISFIED
 
 
-def checked(name: str, measurements: Iterable[Measurement], remarks: tuple[str, ...] = ()) -> Answer:
-    """A row for each measurement of what is called by this name."""
-    return Answer(CHECKED, tuple((name, *astuple(measurement)) for measurement in measurements), remarks)
+def checked(
+    name: str, measurements: Iterable[Measurement], remarks: tuple[str, ...] = (), about: str | None = None
+) -> Answer:
+    """A row for each measurement of what is called by this name; `about` is the id of the release, if it is one."""
+    return Answer(CHECKED, tuple((name, *astuple(measurement)) for measurement in measurements), remarks, about)

@@ -121,7 +121,9 @@ attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | OR
             from sqlanon.export.attack_export import attack_export
 
             answers = attack_export(engine, self.file or "", self)
-        return Answer(self.COLUMNS, tuple(a.row for a in answers), tuple(a.remark for a in answers if a.undefined))
+        return Answer(
+            self.COLUMNS, tuple(a.row for a in answers), tuple(remark for a in answers for remark in a.remarks)
+        )
 
 
 def _call(reader: Reader) -> tuple[str, tuple[tuple[str, Value], ...]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import Source
-from sqlanon.statements.base import Answer, Catalog
+from sqlanon.statements.base import Answer, Catalog, Presentation
 from sqlanon.statements.checks._measured import CHECKED, Check, checked
 from sqlanon.syntax.attributes import sensitive_columns
 from sqlanon.syntax.lexer import Kind
@@ -74,6 +74,9 @@ check_relation = CHECK target columns [sensitive] [ AGAINST source [requirements
 
     def sources(self) -> Sequence[Source]:
         return [self.source, self.against] if self.against else [self.source]
+
+    def presentation(self) -> Presentation:
+        return self.PRESENTATION if self.requirements else Presentation.UNASKED
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.assess.attacks.unbounded import unbounded

@@ -99,4 +99,4 @@ check_release = CHECK release ;
         measurements = check_release(engine, release).measurements
         assumed = (measurement.stated for measurement in assumed_of(release))
         remarks = attacks_beyond(engine, release, measurements)
-        return checked(str(release.name), (*measurements, *assumed), remarks)
+        return checked(str(release.name), (*measurements, *assumed), remarks, release.release_id)

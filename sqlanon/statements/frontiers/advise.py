@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from sqlanon.domain.values import Value
 from sqlanon.domain.workload import figure_of_workload, workload_of
-from sqlanon.statements.base import MAKES_CANDIDATES, Answer, Catalog, Elsewhere, Statement
+from sqlanon.statements.base import MAKES_CANDIDATES, Answer, Catalog, Elsewhere, Presentation, Statement
 from sqlanon.syntax import values
 from sqlanon.syntax.head import accept_workload, object_name
 from sqlanon.syntax.texts import name_text, value_text, word_text
@@ -42,6 +42,7 @@ advise = ADVISE name [ WHERE bound {AND bound} ] LEAST figure_name ;
 bound = figure_name ( "<=" | "<" ) number ;
 figure_name = WORKLOAD identifier | name ;
 """
+    PRESENTATION = Presentation.ADVICE
     CALCULATES = False
     DISTRIBUTED = Elsewhere("ADVISE", MAKES_CANDIDATES)
     CATALOG = Catalog.READS

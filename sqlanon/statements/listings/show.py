@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from sqlanon.statements.base import Answer, Catalog, Statement
+from sqlanon.statements.base import Answer, Catalog, Presentation, Statement
 from sqlanon.statements.listings.describe_policy import DescribePolicy
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ show = SHOW ( POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES
 
     def title(self) -> str:
         return self.sql()
+
+    def presentation(self) -> Presentation:
+        return Presentation.DEFINITIONS if self.kind == "hierarchies" else self.PRESENTATION
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.statements.listings._listings import show

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from sqlanon.domain.values import Source
-from sqlanon.statements.base import Answer, Catalog, Statement
+from sqlanon.statements.base import Answer, Catalog, Presentation, Statement
 from sqlanon.syntax.lexer import Kind
 from sqlanon.syntax.reader import Reader
 from sqlanon.syntax.source import source
@@ -42,6 +42,7 @@ profile = PROFILE
   | ( file | "(" query ")" ) [columns] ) ;
 values = ? arguments of a function of DuckDB's, the first of which is a value or has a name and a value ? ;
 """
+    PRESENTATION = Presentation.PROFILE
     CALCULATES = True
     DISTRIBUTED = None
     CATALOG = Catalog.NONE

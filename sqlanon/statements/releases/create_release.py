@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sqlanon.domain.calls import MethodCall
 from sqlanon.domain.requests import ReleaseRequest
-from sqlanon.statements.base import WARNING, Answer, Catalog, Columns, Statement, released_rows
+from sqlanon.statements.base import WARNING, Answer, Catalog, Columns, Presentation, Statement, released_rows
 from sqlanon.syntax import values
 from sqlanon.syntax.definitions import anonymized_text, release_text
 from sqlanon.syntax.head import if_not_exists, in_series, levels_from, policy_name, release_name
@@ -56,6 +56,7 @@ anonymized = ANONYMIZED ( VIEW | TABLE ) [IF NOT EXISTS] qualified_name AS POLIC
   [METHOD method] [ LEVELS FROM RELEASE qualified_name ] [ IN SERIES name ] ;
 method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] ;
 """
+    PRESENTATION = Presentation.RELEASE
     CALCULATES = True
     DISTRIBUTED = None
     CATALOG = Catalog.READS

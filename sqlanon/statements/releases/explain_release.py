@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from sqlanon.domain.values import Source
-from sqlanon.statements.base import Answer, Catalog, Statement
+from sqlanon.statements.base import Answer, Catalog, Presentation, Statement
 from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.statements.releases.create_short_release import CreateShortRelease
 
@@ -33,6 +33,7 @@ class ExplainRelease(Statement):
     GRAMMAR = """
 explain_release = EXPLAIN [VERBOSE] [ CREATE [OR REPLACE] ] ( anonymized | short_release ) ;
 """
+    PRESENTATION = Presentation.PLAN
     CALCULATES = True
     DISTRIBUTED = None
     CATALOG = Catalog.READS

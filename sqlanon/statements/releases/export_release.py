@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from sqlanon.domain.requests import ExportRequest
-from sqlanon.statements.base import WARNING, Answer, Catalog, Statement
+from sqlanon.statements.base import WARNING, Answer, Catalog, Presentation, Statement
 from sqlanon.syntax import values
 from sqlanon.syntax.attributes import key_variable
 from sqlanon.syntax.head import release_name, skip_kind
@@ -36,6 +36,7 @@ export_option = FORMAT ( string | name ) | DELIMITER string | QUOTE string
   | PARTITION_BY "(" name {"," name} [","] ")"
   | ( TEXT | DICTIONARY | REPLACE | REPORT ) [ TRUE | FALSE ] | SIGN KEY string ;
 """
+    PRESENTATION = Presentation.FILES
     CALCULATES = True
     DISTRIBUTED = None
     CATALOG = Catalog.READS

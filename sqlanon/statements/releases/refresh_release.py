@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
-from sqlanon.statements.base import Answer, Catalog, Statement, released_rows
+from sqlanon.statements.base import Answer, Catalog, Presentation, Statement, released_rows
 from sqlanon.statements.releases.create_release import created
 from sqlanon.syntax.head import levels_from, release_name
 from sqlanon.syntax.texts import levels_text, qualified_text
@@ -34,6 +34,7 @@ class RefreshRelease(Statement):
     GRAMMAR = """
 refresh_release = REFRESH ANONYMIZED TABLE qualified_name [ LEVELS FROM RELEASE qualified_name ] ;
 """
+    PRESENTATION = Presentation.RELEASE
     CALCULATES = True
     DISTRIBUTED = None
     CATALOG = Catalog.READS
