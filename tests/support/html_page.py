@@ -16,8 +16,9 @@ _WORDS = {"yes": True, "no": False, **dict.fromkeys(_LACKING)}
 class Page(HTMLParser):
     """A page: `tables` by their captions, each with the rows of its body, and numbers as they are in full.
 
-    `elements` are the names of its elements with their attributes, `text` what is read, `terms` what is explained,
-    `items` those of its numbered lists, and `charts` the specifications of its plots.
+    `elements` are the names of its elements with their attributes, `text` what is read, `visible` the part of it
+    that is not folded, `terms` what is explained, `items` those of its numbered lists, and `charts` the specifications
+    of its plots.
     """
 
     def __init__(self, text: str) -> None:
@@ -27,6 +28,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.charts: list[dict[str, Any]] = []
         self.text = ""
+        self.visible = ""
         self.terms: list[str] = []
         self.items: list[str] = []
         self._open: list[str] = []
@@ -75,6 +77,8 @@ class Page(HTMLParser):
         if "style" in self._open[-1:]:
             return
         self.text += data
+        if "details" not in self._open or ("summary" in self._open and self._open.count("details") == 1):
+            self.visible += data
         self._cell += data
         if "dt" in self._open[-1:]:
             self.terms.append(data)

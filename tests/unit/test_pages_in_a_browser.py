@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -31,7 +33,23 @@ CHECK = """
 """
 MEASURE = """
     const page = document.querySelector("iframe").contentDocument;
+    const first = page.querySelector(".first");
+    const plot = first && first.querySelector("svg").getBoundingClientRect();
+    page.querySelectorAll("details").forEach((part) => { part.open = true; });
+    const split = [];
+    const texts = page.createTreeWalker(page.querySelector("main"), NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      if (texts.currentNode.parentElement.closest("svg")) continue;
+      for (const word of texts.currentNode.data.matchAll(/[^\\s_-]+/g)) {
+        const range = page.createRange();
+        range.setStart(texts.currentNode, word.index);
+        range.setEnd(texts.currentNode, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((line) => line.top)).size > 1) split.push(word[0]);
+      }
+    }
     return {
+      split,
+      plot: plot && [plot.top, plot.bottom],
       page: page.documentElement.scrollWidth,
       broken: [...page.querySelectorAll("thead th")].map((cell) => cell.textContent).filter((_, index) => {
         const cell = page.querySelectorAll("thead th")[index];
@@ -91,7 +109,7 @@ def test_it_draws_each_plot_and_complains_of_nothing(tmp_path: Path) -> None:
     assert sum(1 for tag, _ in page.elements if tag == "svg") == plots
     drawn = re.findall(r'<g class="mark-rect role-mark[^"]*"[^>]*>(.*?)</g>', dom)
     bars = [marks.count("<path") for marks in drawn]
-    expected = [len(page.table(f"Values: {title}")) for title in ("How much", "What each column loses", "How many")]
+    expected = [len(page.table(f"Values: {title}")) for title in ("What became", "How much", "Number of classes")]
     for caption, body in page.tables.items():
         # The bars of the class, and the lines of all rows.
         expected += [len(body), len(body)] if " in the class " in caption else []
@@ -103,16 +121,19 @@ def test_it_draws_each_plot_and_complains_of_nothing(tmp_path: Path) -> None:
         assert len({*labels}) == len(labels), labels
 
 
-def telephone(page: str) -> str:
+def telephone(page: str, width: int = 390) -> str:
     """The page in a frame: a window is wider than a telephone."""
-    return f'<body style="margin: 0"><iframe style="width: 400px; border: 0" srcdoc="{escape(page)}"></iframe>'
+    style = f"width: {width}px; border: 0"
+    return f'<body style="margin: 0"><iframe style="{style}" srcdoc="{escape(page)}"></iframe>'
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["report", "policy"])
 def test_on_a_telephone_nothing_that_decides_is_out_of_sight(name: str, pages: dict[str, str], tmp_path: Path) -> None:
     measured = answer_of(telephone(pages[name]), tmp_path, MEASURE, "--hide-scrollbars")
-    assert measured["page"] == 400
+    assert measured["page"] == 390
+    # No word that is shorter than the longest ones of a language stands on two lines.
+    assert [word for word in measured["split"] if len(word) <= 20 and word not in NAME.split("_")] == []
     # Of headings only the name of the sensitive column is longer than there is room for.
     assert {*measured["broken"]} <= {NAME}
     captions = {table["caption"]: table for table in measured["tables"]}
@@ -123,6 +144,33 @@ def test_on_a_telephone_nothing_that_decides_is_out_of_sight(name: str, pages: d
         requirements = captions["Computed again from the published rows (CHECK)"]
         assert requirements["columns"] == 5
         assert requirements not in hidden
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 720)])
+def test_the_first_screen_has_the_plot_of_the_columns(
+    width: int, height: int, pages: dict[str, str], tmp_path: Path
+) -> None:
+    size = f"--window-size={max(width, 600)},{height}"
+    measured = answer_of(telephone(pages["report"], width), tmp_path, MEASURE, "--hide-scrollbars", size)
+    top, bottom = measured["plot"]
+    assert 0 < top < bottom < height
+
+
+@pytest.mark.long
+def test_paper_has_what_is_folded(pages: dict[str, str], tmp_path: Path) -> None:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("there is no pdftotext")
+    page, paper = tmp_path / "page.html", tmp_path / "page.pdf"
+    page.write_text(pages["report"], encoding="utf-8")
+    options = ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/browser")
+    subprocess.run([browser(), *options, f"--print-to-pdf={paper}", page.as_uri()], check=True, timeout=240)
+    read = subprocess.run(["pdftotext", str(paper), "-"], check=True, capture_output=True, text=True, timeout=60)
+    text = " ".join(read.stdout.split())
+    captions = Page(pages["report"]).tables
+    assert len(captions) > 5
+    assert all(" ".join(caption.split())[:40] in text for caption in captions if NAME not in caption)
+    assert "As a table" not in text
 
 
 @pytest.mark.long

@@ -31,7 +31,7 @@ ATTACKS = ("homogeneity", "background", "skewness")
 # What the page is made of; anything else would come from a name.
 ELEMENTS = set(
     "html head meta link title style body main h1 h2 h3 p strong nav ul ol li a section div table caption thead tbody "
-    "tr th td data dl dt dd figure figcaption script small wbr".split()
+    "tr th td data dl dt dd figure figcaption script small wbr details summary span br".split()
 )
 
 
@@ -54,10 +54,10 @@ def test_its_figures_are_those_of_the_statements(method: str) -> None:
     checked = [row[1:] for row in con.execute("CHECK r").fetchall() if not row[1].startswith("assumes_")]
     assert [tuple(row) for row in page.table("Computed again")] == checked
     attacked = [row for attack in ATTACKS for row in con.execute(f"ATTACK r WITH {attack}").fetchall()]
-    assert [tuple(row) for row in page.table("What attacks")] == [row[:-1] for row in attacked]
+    assert [tuple(row) for row in page.table("Results of attacks")] == [row[:-1] for row in attacked]
     assert "; ".join(page.items) == "; ".join(worst for *_, worst in attacked if worst)
     values = {(name, attribute): value for name, attribute, value in measured}
-    sizes = page.table("Values: How many classes")
+    sizes = page.table("Values: Number of classes")
     assert sum(count for _, count, _ in sizes) == values["classes", None]
     assert sum(rows for *_, rows in sizes) == values["row_count", None]
     assert float(sizes[0][0]) == values["least_class_size", None]
@@ -128,7 +128,7 @@ def test_what_a_privacy_officer_reads_is_in_per_cents() -> None:
     text = " ".join(page.text.split())
     figures = {name: value for _, name, _, value in con.execute("MEASURE r").fetchall()}
     assert f"with a chance of {100 * figures['prosecutor_risk']:.3g} %." in text
-    assert f"is right about {100 * figures['marketer_risk']:.3g} % of them." in text
+    assert f"picks the right one for {100 * figures['marketer_risk']:.3g} % of them." in text
     assert f"as far from those of all rows as {100 * figures['p_loss'] / log(2):.3g} % of the greatest" in text
     _, _, targets, succeeded, highest, mean, *_ = con.execute("ATTACK r WITH homogeneity").fetchone() or ()
     assert (
@@ -160,13 +160,15 @@ def test_per_cents_do_not_call_almost_all_all(share: float, words: str) -> None:
 @pytest.mark.usefixtures("_without_scripts")
 def test_plots_have_the_values_of_their_tables() -> None:
     page = page_of(people("generalization"), "r")
-    levels, losses, sizes, *worst = [chart["data"]["values"] for chart in page.charts]
+    losses, levels, sizes, *worst = [chart["data"]["values"] for chart in page.charts]
     assert [[row["label"], row["share"]] for row in levels] == [
         [name, share] for name, _, _, share in page.table("Values: How much")
     ]
-    assert [[row["label"], row["share"]] for row in losses] == page.table("Values: What each column loses")
+    assert [[row["label"], row["share"]] for row in losses] == [
+        [f"{name}: {words}", share] for name, words, share in page.table("Values: What became of each column")
+    ]
     assert [[float(row["label"]), row["count"]] for row in sizes] == [
-        [float(s), n] for s, n, _ in page.table("Values: How many")
+        [float(s), n] for s, n, _ in page.table("Values: Number of classes")
     ]
     tables = [body for caption, body in page.tables.items() if caption.startswith("Values: ill in")]
     for values, body in zip(worst, tables, strict=True):
@@ -180,7 +182,7 @@ def test_plots_have_the_values_of_their_tables() -> None:
 @pytest.mark.usefixtures("_without_scripts")
 def test_errors_of_workloads_are_by_conditions_and_by_how_many_rows_match() -> None:
     con = people("generalization")
-    assert "not measured with a workload" in page_of(con, "r").text
+    assert "not measured with a workload of your own" in page_of(con, "r").text
     queries = {
         1: "SELECT count(*) AS n FROM people",
         2: "SELECT count(*) AS n FROM people WHERE age = 70003",
@@ -223,8 +225,8 @@ def test_names_and_values_are_never_markup(method: str) -> None:
     con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE {QUOTED} AS POLICY p METHOD {method}")
     page = page_of(con, HOSTILE)
     assert {tag for tag, _ in page.elements} <= ELEMENTS
-    # Those of the plots, and one.
-    assert sum(tag == "script" for tag, _ in page.elements) == len(page.charts) + 1
+    # Those of the plots, what draws them, and what unfolds the page for paper.
+    assert sum(tag == "script" for tag, _ in page.elements) == len(page.charts) + 2
     assert all(not name.startswith("on") for _, attributes in page.elements for name in attributes)
     assert '</script><script>alert("ü")&amp;\\u202e\\n<!--' in page.text
     assert "\u202e" not in page.text
@@ -291,7 +293,7 @@ def test_what_is_not_met_is_said_first() -> None:
     con = people("generalization")
     con.execute("DELETE FROM r WHERE rowid > 0")
     page = page_of(con, "r")
-    assert page.text.index("do not give it away") < page.text.index("What was required")
+    assert page.text.index("do not give it away") < page.text.index("Requirements")
 
 
 @pytest.mark.long
@@ -313,7 +315,8 @@ def test_a_loss_of_all_columns_is_one_number_and_another_is_explained(method: st
     weighted = (3 * figures["age"] + figures["ward"]) / 4
     assert figures[None] == pytest.approx(weighted)
     assert page.table("Values: Candidates of the frontier f")[-1][3] == figures[None]
-    sentence = f"Over all quasi-identifiers, weighted as the policy weighs them, that is {100 * figures[None]:.3g} %"
+    share = f"{100 * figures[None]:.3g} % of the detail is lost"
+    sentence = f"Over all quasi-identifiers, weighted as the policy weighs them, {share}"
     assert sentence in page.text
     assert ("The method recorded a loss of its own" in page.text) == has_loss_of_its_own
     (loss,) = con.duckdb.execute("SELECT loss FROM anon.release").fetchone() or ()

@@ -65,14 +65,17 @@ def test_a_guess_that_is_nearly_certain_is_said_first(healthy: int) -> None:
     box = text[: text.index("r is a snapshot")]
     dead = con.duckdb.execute("SELECT count(*) FROM r WHERE ill = 'dead' AND age = 30").fetchall()[0][0]
     share = 1 - dead / 20
-    assert "Each requirement is met." in box
-    guess = f"guesses ill with a chance of up to {100 * share:.3g} %, in the class age 30."
+    guess = f"guesses ill with a chance of up to {100 * share:.3g} %, in the class age 30 (20 rows)."
     assert (guess in box) is (share > 0.9)
+    # A box that warns does not begin with the sentence that reassures.
+    assert ("Each requirement is met." in box) is (share <= 0.9)
+    assert ("What is required is met, but a secret is nearly certain." in box) is (share > 0.9)
     assert ("Warning" in box) is (share > 0.9)
     # Of alive and dead one is left where the other is ruled out, in each class of each release.
     begin = text.index("background of ill")
+    assert text[begin:].startswith("background of ill: not defined: ruling out so many")
     assert "How often it succeeds is not defined: ruling out so many" in text[begin:]
-    assert [row[2:5] for row in page.table("What attacks") if row[0] == "background"] == [[40, None, None]]
+    assert [row[2:5] for row in page.table("Results of attacks") if row[0] == "background"] == [[40, None, None]]
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from sqlanon.errors import InternalError, UserError
-from sqlanon.export.report.markup import Markup, table, text
+from sqlanon.export.report.markup import Markup, folded, table, text
 from sqlanon.export.report.plot_labels import lines_of
 from sqlanon.release.pipeline.explain import printable
 
@@ -30,6 +30,8 @@ _KINDS = {EFFICIENT: (_BLUE, "circle"), NOT_EFFICIENT: ("gray", "cross"), THIS_R
 _DRAW = """
 for (const element of document.querySelectorAll("[data-chart]")) {
   const specification = JSON.parse(document.getElementById(element.dataset.chart).textContent);
+  // Within a part that is folded a plot may have no width: it is as wide as the page, and its picture shrinks.
+  if (!element.clientWidth) specification.width = document.querySelector("main").clientWidth;
   vegaEmbed(element, specification, {
     mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: false,
   }).catch(console.error);
@@ -171,7 +173,8 @@ def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: s
 def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, Any]:
     """For each level, in their order from above, its labels side by side, from `start` to `end` each.
 
-    A label that is too narrow for its text has none.
+    A label that is too narrow for its text has none. The axis has no numbers: it counts values, and beside labels of
+    ages they would be read as ages.
     """
     alt = _altair()
     levels = list(dict.fromkeys(level for level, *_ in rows))
@@ -190,7 +193,7 @@ def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, 
     scale = alt.Scale(domain=[0, width], nice=False)
     base = alt.Chart(_values(values)).encode(y=y)
     rects = base.mark_bar(color=_BLUE, fillOpacity=0.3, stroke="currentColor", strokeWidth=0.7).encode(
-        x=alt.X("start:Q", title=across, scale=scale, axis=alt.Axis(tickMinStep=1, labelExpr=_WHOLE)),
+        x=alt.X("start:Q", title=across, scale=scale, axis=alt.Axis(ticks=False, labels=False, grid=False)),
         x2=alt.X2("end:Q"),
     )
     fits = f"(datum.end - datum.start) / {width} * width >= {_LETTER} * length(datum.label)"
@@ -215,11 +218,11 @@ class Charts:
         """A plot, and the same values as a table."""
         name = f"chart-{len(self._specifications) + 1}"
         self._specifications.append(specification)
-        label = text(f"Plot: {title}. The table below has its values.")
+        label = text(f"Plot: {title}. The folded table behind it has its values.")
         return Markup(
             f"<figure><figcaption>{text(title)}</figcaption>"
             f'<div class="chart" role="img" aria-label="{label}" data-chart="{name}"></div></figure>\n'
-            f"{table(f'Values: {title}', columns, rows)}"
+            f"{folded(f'As a table: {title}', table(f'Values: {title}', columns, rows))}"
         )
 
     @property

@@ -13,6 +13,7 @@ from sqlanon.assess.check import check_release, require_no_table
 from sqlanon.assess.figures.class_figures import ClassFigure
 from sqlanon.assess.measure_figures import measure_figures, of_whole_release
 from sqlanon.assess.measure_results import Results
+from sqlanon.assess.workloads.typical_counts import TypicalCounts, typical_counts
 from sqlanon.catalog import frontiers, migrations, workloads
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.frontiers import Measured
@@ -58,7 +59,8 @@ class Facts:
 
     `answers` are the errors of each workload that it was measured with. `without_classes` says why a release has no
     classes, and then `sizes`, `worst` and `attacks` are empty. `candidates` are those of each frontier of the release's
-    policy. `examples` has a label of each column that has those of one level, by folded names.
+    policy. `examples` has a label of each column that has those of one level, by folded names. `typical` is the error
+    of a typical count, which is drawn anew and recorded nowhere.
     """
 
     release: Release
@@ -75,6 +77,7 @@ class Facts:
     candidates: Mapping[str, Sequence[Measured]]
     examples: Mapping[str, str]
     other_releases: str | None
+    typical: TypicalCounts
 
     @property
     def requirements(self) -> tuple[BoundRequirement, ...]:
@@ -136,6 +139,7 @@ def _facts(engine: Engine, release: Release) -> Facts:
         candidates=_candidates(engine, release),
         examples=_examples(engine, release),
         other_releases=warning(others_of(engine, release)),
+        typical=typical_counts(engine, release),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from math import isinf
 from typing import Any
@@ -29,20 +29,39 @@ caption { text-align: left; font-weight: bold; padding: .5rem 0; overflow-wrap: 
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem .25rem 0; text-align: left; vertical-align: top; }
 tbody th { font-weight: normal; }
 .number { text-align: right; }
-.number data { white-space: nowrap; }
-figure { margin: 1rem 0; }
+data { white-space: nowrap; }
+figure { margin: 1rem 0 .5rem; }
+.first figure { margin-top: 0; }
 figcaption { font-weight: bold; }
 .chart { width: 100%; min-height: 1rem; }
 .chart svg { max-width: 100%; height: auto; }
-.verdict { border: 2px solid; border-radius: .5rem; padding: .5rem 1rem; font-weight: bold; }
+.first { display: grid; gap: 0 2rem; }
+.first > div { min-width: 0; }
+.verdict { border: 2px solid; border-left-width: .75rem; border-radius: .5rem; padding: .5rem 1rem; margin: 0; }
+.met { border-color: #2e7d32; }
+.warned { border-color: #c2700f; }
+.failed { border-color: #c62828; }
+.figures { display: grid; grid-template-columns: 1fr 1fr; gap: .5rem; padding: 0; list-style: none; }
+.figures li { border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem; overflow-wrap: break-word; }
+.figures li { min-width: 0; line-height: 1.3; }
+.figures strong { display: block; font-size: 1.5rem; }
+.figures small { display: block; font-size: .85rem; }
 small { font-size: inherit; }
+details { margin: .75rem 0; }
+summary { cursor: pointer; color: LinkText; }
 dt { font-weight: bold; }
 dd { margin: 0 0 .25rem 1rem; }
+@media screen and (min-width: 56rem) {
+  .first { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
+}
 @media screen and (min-width: 40rem) {
   dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; }
   dd { margin: 0; }
 }
 @media (max-width: 40rem) {
+  body { padding: .5rem .75rem; }
+  h1 { font-size: 1.35rem; margin: .5rem 0; }
+  .verdict, .figures li { padding: .3rem .6rem; }
   ul, ol { padding-left: 1.25rem; }
   table { width: 100%; }
   th, td { padding-right: .5rem; font-size: .9rem; }
@@ -50,7 +69,8 @@ dd { margin: 0 0 .25rem 1rem; }
 }
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; }
-  nav { display: none; }
+  nav, summary { display: none; }
+  details::details-content { content-visibility: visible; display: block; block-size: auto; opacity: 1; }
   .table { overflow: visible; }
   h2, h3, caption, figcaption { break-after: avoid; }
   tr, li, dd, caption, figure, .short { break-inside: avoid; }
@@ -58,12 +78,27 @@ dd { margin: 0 0 .25rem 1rem; }
   tbody tr:first-child { break-before: avoid; }
 }
 """
+# Paper has all parts, also in browsers whose styles cannot unfold them.
+_UNFOLD = """
+addEventListener("beforeprint", () => {
+  for (const part of document.querySelectorAll("details:not([open])")) {
+    part.open = true;
+    part.dataset.folded = "";
+  }
+});
+addEventListener("afterprint", () => {
+  for (const part of document.querySelectorAll("details[data-folded]")) {
+    part.open = false;
+    delete part.dataset.folded;
+  }
+});
+"""
 # What is about no column by itself.
 WHOLE_RELEASE = "whole release"
 # A table of so many columns is no wider than a telephone, which has room for so many letters.
 _COLUMNS, _LETTERS = 5, 48
-# A word of a heading with so many letters is not broken, however many columns there are: what is below it may be.
-_LETTERS_OF_HEAD = 11
+# A word with so many letters is not broken, however many columns there are: longer than those of a language are names.
+_LETTERS_OF_WORD = 20
 # A table of so many rows stands on one page of paper.
 _ROWS = 8
 # What is less than that of all, or nearer to all of it, is not called nothing or all.
@@ -107,8 +142,11 @@ def number(value: float | int) -> Markup:
     return Markup(f'<data value="{value!r}">{rounded.removesuffix(".0")}</data>')
 
 
-def percent(share: float) -> Markup:
-    """A share as per cents that read easily; the element has it in full. Nothing less than all is called 100 %."""
+def percent(share: float, *, marked: bool = True) -> Markup:
+    """A share as per cents that read easily; the element has it in full. Nothing less than all is called 100 %.
+
+    There is no element, and the text is plain, if it is not `marked`.
+    """
     hundredths = 100 * share
     if 0 < hundredths < _LEAST:
         rounded = f"under {_LEAST}"
@@ -116,7 +154,7 @@ def percent(share: float) -> Markup:
         rounded = f"over {100 - _LEAST_BELOW}"
     else:
         rounded = f"{hundredths:,.0f}" if hundredths >= 100 else f"{hundredths:.3g}"
-    return Markup(f'<data value="{share!r}">{rounded} %</data>')
+    return Markup(f'<data value="{share!r}">{rounded} %</data>' if marked else f"{rounded} %")
 
 
 def cell(value: Any) -> Markup:
@@ -145,14 +183,26 @@ def section(name: str, title: str, *parts: Markup) -> Markup:
     return Markup("\n".join((head, *parts, "</section>")))
 
 
+def folded(summary: object, *parts: Markup) -> Markup:
+    """Parts that a reader unfolds; on paper they are there, without the summary."""
+    return Markup("\n".join((f"<details><summary>{text(summary)}</summary>", *parts, "</details>")))
+
+
+def listed(items: Sequence[Markup], most: int = 8) -> Iterator[Markup]:
+    """A list of items; those after `most` of them are folded."""
+    if items:
+        yield Markup(f"<ul>{''.join(f'<li>{item}</li>' for item in items[:most])}</ul>")
+    if others := items[most:]:
+        yield folded(f"{len(others)} more", Markup(f"<ul>{''.join(f'<li>{item}</li>' for item in others)}</ul>"))
+
+
 def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
     """A table with a heading for each column, and one for each row in its first column."""
     title = text(caption)
     numeric = [_is_numeric([row[index] for row in rows]) for index in range(len(columns))]
     kinds = ["number" if is_number else "" for is_number in numeric]
-    most = _LETTERS // len(columns) if len(columns) <= _COLUMNS else 0
-    most_of_head = most and max(most, _LETTERS_OF_HEAD)
-    named = ((cell(name), _classes(kind, _long(name, most_of_head))) for name, kind in zip(columns, kinds, strict=True))
+    most = max(_LETTERS // len(columns), _LETTERS_OF_WORD) if len(columns) <= _COLUMNS else 0
+    named = ((cell(name), _classes(kind, _long(name, most))) for name, kind in zip(columns, kinds, strict=True))
     head = "".join(f'<th scope="col"{classes}>{name}</th>' for name, classes in named)
     body = "\n".join(f"<tr>{_row(row, kinds, most)}</tr>" for row in rows)
     short = " short" if len(rows) <= _ROWS else ""
@@ -191,7 +241,8 @@ def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], script
 
     `data` are elements that scripts read, `scripts` must not have the end of a script in them.
     """
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
+    scripts = (*scripts, _UNFOLD)
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     style = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     policy = f"default-src 'none'; script-src {hashes}; {style}"
     return "\n".join(

@@ -1,10 +1,11 @@
-"""The parts of a report that have plots: columns, classes, sensitive values and answers to workloads."""
+"""The parts of a report that have plots: columns, classes, sensitive values and answers to queries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isclose, log
 
+from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
@@ -18,6 +19,8 @@ from sqlanon.export.report.markup import (
     InPlaceOfNumber,
     Markup,
     Share,
+    folded,
+    listed,
     number,
     paragraph,
     percent,
@@ -40,11 +43,9 @@ _SHARES = {
 
 
 def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """What stands in each published column, how far up its hierarchy that is, and what is lost by it."""
-    yield _published_columns(facts)
-    yield from _levels(facts, charts)
-    yield from _lost_by_column(facts, charts)
+    """The loss over all columns; folded, how each one is published, and how far up its hierarchy its labels are."""
     yield from _losses(facts)
+    yield folded("How each column is published", _published_columns(facts), *_levels(facts, charts))
 
 
 def _published_columns(facts: Facts) -> Markup:
@@ -85,21 +86,6 @@ def _levels(facts: Facts, charts: Charts) -> Iterator[Markup]:
         yield paragraph("Rows are published at different levels; the plot has the coarsest.")
 
 
-def _lost_by_column(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """The granularity loss of each column of which it is known."""
-    lost = [(f.attribute, f.value) for f in facts.figures if f.name == GRANULARITY_LOSS and f.attribute]
-    known = [(name, value) for name, value in lost if value is not None]
-    if not known:
-        return
-    names = unique([name for name, _ in known])
-    yield charts.figure(
-        plots.shares([(name, value) for name, (_, value) in zip(names, known, strict=True)], "granularity loss"),
-        "What each column loses: 0 % where each value is as it is, 100 % where any value could stand there",
-        ("column", "granularity loss"),
-        [(name, Share(value)) for name, value in known],
-    )
-
-
 def _losses(facts: Facts) -> Iterator[Markup]:
     """The loss over all columns, and the one that the method recorded where that is another number."""
     release = facts.release
@@ -108,15 +94,15 @@ def _losses(facts: Facts) -> Iterator[Markup]:
         is_weighted = any(attribute.weight != 1 for attribute in facts.policy.quasi_identifiers)
         weighted = ", weighted as the policy weighs them" if is_weighted else ""
         yield paragraph(
-            f"Over all quasi-identifiers{weighted}, that is ",
+            f"Over all quasi-identifiers{weighted}, ",
             percent(whole),
-            f": the mean of the above, and the figure {GRANULARITY_LOSS} of MEASURE.",
+            f" of the detail is lost: the mean over their shares in the plot, and MEASURE's {GRANULARITY_LOSS}.",
         )
     if release.loss_name == GRANULARITY_LOSS:
         if whole is None:
             yield paragraph(
                 "Over all quasi-identifiers the granularity loss was ", number(release.loss), " when the release was "
-                "made. Nobody can measure it from a release that does not show which values are below its labels.",
+                "made. It cannot be measured from a release that does not show the values below its labels.",
             )  # fmt: skip
         elif not isclose(whole, release.loss):
             yield paragraph("When the release was made it was ", number(release.loss), ".")
@@ -151,7 +137,7 @@ def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[
 
 
 def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """How many classes there are of each size."""
+    """The number of classes of each size."""
     if facts.without_classes:
         yield paragraph(f"{facts.without_classes}.")
         return
@@ -161,30 +147,45 @@ def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
     groups = size_groups(facts.sizes, facts.least_rows)
     count, rows = sum(many for _, many, _ in groups), sum(many for *_, many in groups)
     yield paragraph(
-        "A class is the rows that a reader cannot tell apart. There are ", number(count), " with ", number(rows),
+        "A class is a set of rows that a reader cannot tell apart. There are ", number(count), " with ", number(rows),
         " rows in all; the smallest has ", number(facts.sizes[0][0]), ", the largest ", number(facts.sizes[-1][0]), ".",
     )  # fmt: skip
     yield charts.figure(
         plots.bars([(name, many) for name, many, _ in groups], "rows of a class", "classes"),
-        "How many classes there are of each size",
+        "Number of classes of each size",
         ("rows of a class", "classes", "rows in all"),
         groups,
     )
 
 
 def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """The worst classes of each sensitive attribute, beside all rows."""
+    """A sentence about the worst class of each sensitive attribute; folded, the worst classes beside all rows."""
     if not facts.worst:
         yield paragraph(
             facts.without_classes or ("No column is sensitive." if facts.sizes else "The release has no rows.")
         )
         return
-    yield paragraph(
-        "The classes whose sensitive values differ most from those of all published rows, by the divergence of p_loss: "
-        "who knows that somebody is in such a class learns most. Labels and values are those that are published."
+    worst_of = {worst.attribute: worst for worst in reversed(facts.worst)}
+    yield from listed([_in_words(worst_of[attribute]) for attribute in dict.fromkeys(w.attribute for w in facts.worst)])
+    yield folded(
+        "The classes that differ most from all rows, drawn",
+        paragraph(
+            "These classes have the sensitive values that differ most from those of all published rows, by the "
+            "divergence of p_loss. A reader who knows that somebody is in such a class learns most. Labels and values "
+            "are published ones."
+        ),
+        *(_worst(worst, charts) for worst in facts.worst),
     )
-    for worst in facts.worst:
-        yield _worst(worst, charts)
+
+
+def _in_words(worst: WorstClass) -> Markup:
+    """The most telling value of a class, in a sentence."""
+    most = worst.values[0]
+    [label] = unique([most.label])
+    return Markup(
+        f"{text(worst.attribute)}: of the {number(worst.size)} rows of the class {text(worst.name or 'of all rows')} "
+        f"{percent(most.rows / worst.size)} have {text(label)}, of all rows {percent(most.rows_of_all / worst.total)}."
+    )
 
 
 def _worst(worst: WorstClass, charts: Charts) -> Markup:
@@ -211,10 +212,25 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
 
 
 def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """How far the answers to each workload are off that the release was measured with, by what they ask."""
+    """The error of a typical count; folded, the errors of each workload that the release was measured with."""
+    typical = facts.typical
+    if typical.median is None or typical.mean is None:
+        yield paragraph(f"The error of a typical count is not known: {typical.reason}.")
+    else:
+        yield paragraph(
+            f"Counts over {counted(typical.columns, 'column')} were drawn at random, and asked of the source and, by "
+            "ESTIMATE, of the release. The mean relative error of ", number(typical.compared), " counts is ",
+            percent(typical.mean), "; half of them are off by less than ", percent(typical.median), ".",
+        )  # fmt: skip
     if not facts.answers:
-        yield paragraph("It was not measured with a workload: nothing is known of how well it answers queries.")
-    for workload, errors in facts.answers.items():
+        yield paragraph("It was not measured with a workload of your own: MEASURE ... WITH WORKLOAD does it.")
+    for workload in facts.answers:
+        yield folded(f"Errors of the workload {workload}", *_errors(facts, workload, charts))
+
+
+def _errors(facts: Facts, workload: str, charts: Charts) -> Iterator[Markup]:
+    """The errors of a workload by the number of columns with conditions and the share of the rows that match."""
+    for errors in [facts.answers[workload]]:
         kinds = [(_dimensions(e.dimensions), _SHARES[e.share]) for e in errors]
         title = f"Errors of the answers to the workload {workload}"
         rows = [
@@ -226,8 +242,8 @@ def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
         names = unique([f"{conditions}, {share}" for conditions, share in kinds])
         bars = [(name, e.mean) for name, e in zip(names, errors, strict=True) if e.mean is not None]
         yield paragraph(
-            "The relative error of what ESTIMATE answers from the release, as MEASURE last measured it. Results that "
-            "are 0 in the source have none."
+            "The relative errors of ESTIMATE's answers from the release, as MEASURE last measured them. A result that "
+            "is 0 in the source has none."
         )
         yield (
             charts.figure(plots.amounts(bars, "mean relative error"), title, head, rows)
@@ -271,14 +287,14 @@ _WITH_COUNTERFEITS: Mapping[Reading, str] = {
     Reading.COUNT: "how many rows and counterfeits of a bucket have the value",
 }
 # What a method adds to the columns of the policy.
-_ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK)
+ADDED = (Reading.BUCKET, Reading.COUNT, Reading.COUNTERFEITS, Reading.GROUP, Reading.LINK)
 # A value of the source, beside those that stand in the same row of the table.
 _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
 
 
 def role_of(facts: Facts, attribute: ReleaseAttribute) -> str:
     """The role of the policy, whichever one the tables of the method have for the column."""
-    if attribute.reading in _ADDED:
+    if attribute.reading in ADDED:
         return "added by the method"
     return _policy_role(facts, attribute).value.replace("_", "-")
 
@@ -338,7 +354,7 @@ def _is_apart_from_sensitive(facts: Facts, attribute: ReleaseAttribute) -> bool:
     sensitive = [
         column
         for column in facts.release.attributes
-        if column.reading not in _ADDED and _policy_role(facts, column) is Role.SENSITIVE
+        if column.reading not in ADDED and _policy_role(facts, column) is Role.SENSITIVE
     ]
     beside = [column for column in sensitive if column.fragment == attribute.fragment]
     is_exact = attribute.reading is Reading.EXACT

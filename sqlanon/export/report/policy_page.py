@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -103,8 +104,9 @@ def _plot(b: BoundAttribute, blocks: list[Block], charts: Charts) -> Markup:
     levels = [_level(b, block.level) for block in blocks]
     drawn = [(level, label, block.start, block.end) for level, label, block in zip(levels, labels, blocks, strict=True)]
     title = f"Labels of {b.column}, as wide as there are values below them"
+    across = f"{counted(max((block.end for block in blocks), default=0), 'value')}, from left to right in their order"
     rows = [(level, label, block.end - block.start) for (level, label, _, _), block in zip(drawn, blocks, strict=True)]
-    return charts.figure(plots.icicle(drawn, "values"), title, ("level", "label", "values below it"), rows)
+    return charts.figure(plots.icicle(drawn, across), title, ("level", "label", "values below it"), rows)
 
 
 def _code(statement: str) -> Markup:

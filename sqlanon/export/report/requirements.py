@@ -1,4 +1,4 @@
-"""What was required of a release and what it reaches, in words."""
+"""The requirements of a release and the values that it reaches, in words."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sqlanon.export.report.markup import (
     NOTHING_REQUIRED,
     WHOLE_RELEASE,
     Markup,
+    folded,
     number,
     paragraph,
     table,
@@ -21,6 +22,9 @@ from sqlanon.methods.registry import worded
 from sqlanon.sources.joins.requirements import bind_joined, of_join
 from sqlanon.sql.questions.load import Question
 
+# A table of more requirements is folded.
+_ROWS = 12
+
 
 def met(facts: Facts) -> bool:
     """Whether something was required and all of it is met."""
@@ -28,19 +32,21 @@ def met(facts: Facts) -> bool:
 
 
 def requirements(facts: Facts) -> Iterator[Markup]:
-    """A sentence for each requirement, and the answer of CHECK."""
+    """The answer of CHECK; folded, a sentence for each requirement."""
     if not facts.checked.measurements:
         yield paragraph("The policy requires nothing that can be computed from the published rows.")
         return
     sentences = "".join(f"<li>{_sentence(facts, measurement)}</li>" for measurement in facts.checked.measurements)
-    yield Markup(f"<ul>{sentences}</ul>")
-    yield table(
+    answer = table(
         "Computed again from the published rows (CHECK)",
         ("requirement", "about", "required", "reached", "met"),
         [_row(measurement) for measurement in facts.checked.measurements],
     )
+    is_long = len(facts.checked.measurements) > _ROWS
+    yield folded("The answer of CHECK", answer) if is_long else answer
+    yield folded("The meaning of each requirement", Markup(f"<ul>{sentences}</ul>"))
     if facts.assumptions:
-        yield paragraph("This rests on assumptions that no row of the release can show:")
+        yield paragraph("This rests on assumptions that the rows of the release cannot show:")
         items = (f"<li>{text(item.meaning)} {text(item.leaves)}</li>" for item in facts.assumptions)
         yield Markup(f"<ul>{''.join(items)}</ul>")
 

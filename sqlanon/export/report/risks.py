@@ -1,4 +1,4 @@
-"""What a reader may learn from a release: the figures of MEASURE and what attacks come to."""
+"""The risks of a release: the figures of MEASURE, and the answers of ATTACK."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from sqlanon.export.report.markup import (
     WHOLE_RELEASE,
     InPlaceOfNumber,
     Markup,
+    folded,
+    listed,
     number,
     paragraph,
     percent,
@@ -23,47 +25,48 @@ from sqlanon.sql.questions.attacks import attack_parts
 from sqlanon.sql.questions.statistics import Statistic, readable_statistics
 
 _NO_BOUND = InPlaceOfNumber("no bound")
-# MEASURE's figures of single people: each with what is said before and behind its value, and how this is written.
+# MEASURE's figures of single people: the words before and after the value, and the function that writes it.
 _SENTENCES: Mapping[str, tuple[str, str, Callable[[float], Markup]]] = {
     "unique_rows": ("Rows that are alone in their class: ", ".", number),
     "prosecutor_risk": (
-        "Who knows that somebody is in the release points at the right row, in the smallest class, with a chance of ",
+        "A reader who knows that somebody is in the release picks the right row, in the smallest class, with a chance "
+        "of ",
         ".",
         percent,
     ),
-    "marketer_risk": ("Who points at a row for each person is right about ", " of them.", percent),
+    "marketer_risk": ("A reader who picks a row for each person picks the right one for ", " of them.", percent),
     "p_loss": (
         "The sensitive values of the class that differs most are as far from those of all rows as ",
         " of the greatest divergence that there can be.",
         lambda value: percent(value / log(2)),
     ),
     "a_acc": (
-        "Who knows the class of each row, and names its most frequent value, is right about ",
-        " of all rows more often than who names the most frequent value of all.",
+        "The most frequent value of each class is the right guess for ",
+        " of all rows more than the most frequent value of the whole release.",
         percent,
     ),
 }
 
 _OF_ROWS = (
-    "The chance to find somebody is not measured: rows of one respondent count as one, and the release does not say "
-    "which they are."
+    "The chance to find somebody is not measured: rows of one respondent count as one, and the release does not show "
+    "which rows those are."
 )
 _OF_ITEMS = (
-    "The chance to find somebody by a whole list is not measured: what is required is about readers who know a few of "
+    "The chance to find somebody by a whole list is not measured: the requirements are about readers who know a few of "
     "its items."
 )
 
 
 def risks(facts: Facts) -> Iterator[Markup]:
-    """What the figures say of single people, in sentences."""
-    sentences = [
-        f"<li>{text(_about(figure))}{text(before)}{written(figure.value)}{text(after)}</li>"
-        for figure in facts.figures
-        if figure.value is not None and figure.name in _SENTENCES
-        for before, after, written in [_SENTENCES[figure.name]]
-    ]
-    if sentences:
-        yield Markup(f"<ul>{''.join(sentences)}</ul>")
+    """The figures about single people, in sentences."""
+    yield from listed(
+        [
+            Markup(f"{text(_about(figure))}{text(before)}{written(figure.value)}{text(after)}")
+            for figure in facts.figures
+            if figure.value is not None and figure.name in _SENTENCES
+            for before, after, written in [_SENTENCES[figure.name]]
+        ]
+    )
     if not any(figure.name == "prosecutor_risk" for figure in facts.figures):
         yield paragraph(
             facts.without_classes
@@ -76,8 +79,8 @@ def _about(figure: ClassFigure) -> str:
 
 
 def figures(facts: Facts) -> Iterator[Markup]:
-    """The answer of MEASURE, and what its figures mean."""
-    yield paragraph("They are averages and maxima over rows and promise nothing; what is promised is what is required.")
+    """The answer of MEASURE, and the meaning of each figure."""
+    yield paragraph("They are averages and maxima over rows. They promise nothing; only the requirements do.")
     rows = [
         (figure.name, figure.attribute or WHOLE_RELEASE, NOT_DEFINED if figure.value is None else figure.value)
         for figure in facts.figures
@@ -92,30 +95,47 @@ def figures(facts: Facts) -> Iterator[Markup]:
 
 
 def attacks(facts: Facts) -> Iterator[Markup]:
-    """The answers of ATTACK, for those attacks that need no other table."""
+    """A sentence about the surest guess of each attack that needs no other table; folded, the answers of ATTACK."""
     if not facts.attacks:
         yield paragraph(facts.without_classes or "No column is sensitive: these attacks are about sensitive values.")
         return
-    items = "".join(f"<li>{_attacked(answer)}</li>" for answer in facts.attacks)
-    yield Markup(f"<ul>{items}</ul>")
-    yield table(
-        "What attacks come to (ATTACK)",
-        ("attack", "about", "targets", "succeeded", "surest", "mean", "bound"),
-        [_row(answer) for answer in facts.attacks],
-    )
+    yield from listed([_surest(answer) for answer in facts.attacks])
     unbounded = list(dict.fromkeys(answer.attack for answer in facts.attacks if answer.bound is None))
     if unbounded:
         yield paragraph(
-            f"Nothing that is required bounds {', '.join(unbounded)}: the numbers may be worse for other rows."
+            f"No requirement bounds {', '.join(unbounded)}: the numbers may be worse for another release of the policy."
         )
-    for answer in facts.attacks:
-        if answer.worst:
-            classes = "".join(f"<li>{_worst(answer, attacked)}</li>" for attacked in answer.worst)
-            yield Markup(f"<h3>Where it is worst: {text(_called(answer))}</h3><ol>{classes}</ol>")
+    yield folded("How each attack was tried, and where it is worst", *_tried(facts))
     yield paragraph(
         "Other attacks need more than the release: linkage a table of known people, similarity a hierarchy or a range, "
         "composition another release. Ask them with ATTACK."
     )
+
+
+def _surest(answer: AttackAnswer) -> Markup:
+    """The surest guess of an attack and the mean one, the greatest ratio of shares, or the reason why there is none."""
+    called = f"<strong>{text(_called(answer))}</strong>"
+    if answer.highest is None:
+        return Markup(f"{called}: not defined: {text(answer.undefined or 'there is no target')}.")
+    if _statistic(answer).certain is None:
+        about = "the greatest ratio of a value's share in a class to its share of all rows is"
+        return Markup(f"{called}: {about} {number(answer.highest)}.")
+    mean = "" if answer.mean is None else f", the mean one of {percent(answer.mean)}"
+    return Markup(f"{called}: the surest guess has a chance of {percent(answer.highest)}{mean}.")
+
+
+def _tried(facts: Facts) -> Iterator[Markup]:
+    items = "".join(f"<li>{_attacked(answer)}</li>" for answer in facts.attacks)
+    yield Markup(f"<ul>{items}</ul>")
+    yield table(
+        "Results of attacks (ATTACK)",
+        ("attack", "about", "targets", "succeeded", "surest", "mean", "bound"),
+        [_row(answer) for answer in facts.attacks],
+    )
+    for answer in facts.attacks:
+        if answer.worst:
+            classes = "".join(f"<li>{_worst(answer, attacked)}</li>" for attacked in answer.worst)
+            yield Markup(f"<h3>Where it is worst: {text(_called(answer))}</h3><ol>{classes}</ol>")
 
 
 def _called(answer: AttackAnswer) -> str:
@@ -151,7 +171,7 @@ def _thresholds(statistic: Statistic) -> str:
 
 
 def _attacked(answer: AttackAnswer) -> Markup:
-    """What an attack is, from when on it succeeds, for how many targets it does, and how sure it is."""
+    """The definition of an attack, its thresholds, its confidence, and the number of targets for which it succeeds."""
     statistic = _statistic(answer)
     comes_to = ""
     if answer.targets and answer.highest is not None and answer.mean is not None:
@@ -178,7 +198,7 @@ _FROM_0_TO_1 = "0 where nothing is changed, 1 where nothing is left"
 def _of_buckets(kind: str) -> dict[str, str]:
     shares = {"at_most_10": "at most 10", "11_to_20": "11 to 20", "above_20": "more than 20"}
     return {
-        f"matching_buckets_{kind}": f"How many buckets a tuple matches that counts as {kind}, the mean.",
+        f"matching_buckets_{kind}": f"The number of buckets that match a tuple which counts as {kind}, the mean.",
         **{
             f"matching_buckets_{kind}_{name}": f"The share of the tuples counted as {kind} that match {words} buckets."
             for name, words in shares.items()
@@ -187,50 +207,50 @@ def _of_buckets(kind: str) -> dict[str, str]:
 
 
 MEANINGS: Mapping[str, str] = {
-    "a_acc": "How many more rows are guessed right, as a share, by the most frequent sensitive value of their class "
-    "than by that of all published rows.",
-    "a_know": "How far the sensitive values of a row's class are from those of all published rows: half the sum of "
-    "the absolute differences of shares, the mean over rows. 0 where no class differs.",
+    "a_acc": "The share of the rows that are guessed right by the most frequent sensitive value of their class, less "
+    "the share that is guessed right by the most frequent value of all published rows.",
+    "a_know": "The distance of the sensitive values of a row's class from those of all published rows: half the sum "
+    "of the absolute differences of shares, the mean over rows. 0 where no class differs.",
     "a_quot": "The greatest logarithm, in absolute value, of a value's share in a class by its share of all "
     "published rows: infinite where a class lacks a value.",
-    "a_quot_present": "The same as a_quot, of the values alone that a class has.",
+    "a_quot_present": "The figure a_quot over those values alone that a class has.",
     "least_class_size": "The rows of the smallest class.",
     "average_class_size": "The rows of a class, the mean over classes.",
     "greatest_class_size": "The rows of the largest class.",
     "discernibility": "The sum over rows of the sizes of their classes; a row that was left out counts as all rows "
     "of the source.",
-    "gain": "How much less uncertain the sensitive value of a row is to who knows its class, in nats: the entropy of "
-    "all published rows less the mean over rows of that of their class.",
-    "classes": "How many classes there are.",
-    "row_count": "How many rows are published.",
-    "unique_rows": "How many rows are alone in their class.",
-    "prosecutor_risk": "The greatest chance to pick somebody's row out of their class, of who knows that they are in "
-    "the release.",
-    "marketer_risk": "The share of the rows that are picked right by who picks a row for each person.",
+    "gain": "The information about a row's sensitive value that its class gives a reader, in nats: the entropy of all "
+    "published rows less the mean over rows of the entropy of their class.",
+    "classes": "The number of classes.",
+    "row_count": "The number of published rows.",
+    "unique_rows": "The number of rows that are alone in their class.",
+    "prosecutor_risk": "The greatest chance that a reader who knows that somebody is in the release picks their row "
+    "out of their class.",
+    "marketer_risk": "The share of people whose row is picked right by a reader who picks a row for each.",
     "p_loss": "The Jensen-Shannon divergence of the sensitive values of a class from those of all published rows, in "
-    "nats: that of the class that differs most, of at most 0.693147.",
-    "p_loss_mean": "The same divergence as p_loss, the mean over rows.",
+    "nats, of the class that differs most; at most 0.693147.",
+    "p_loss_mean": "The divergence of p_loss, the mean over rows.",
     **{
-        f"p_loss_{share}": f"The same divergence as p_loss: what {share} % of the rows do not exceed."
+        f"p_loss_{share}": f"The divergence of p_loss that {share} % of the rows do not exceed."
         for share in (50, 90, 95, 99)
     },
-    "p_loss_above": "The share of the rows whose class has a divergence, as that of p_loss, above 0.3.",
-    "granularity_loss": "How much coarser values are than in the source: one whose label stands for n of the N "
-    "values of its column costs (n - 1) / (N - 1), a row that was left out 1; the mean over the rows of the source, "
+    "p_loss_above": "The share of the rows whose class has a divergence, by p_loss, above 0.3.",
+    "granularity_loss": "The detail that is lost: a label that stands for n of the N values of its column costs "
+    "(n - 1) / (N - 1), a row that was left out costs 1; the mean over the rows of the source, "
     f"and over the quasi-identifiers, weighted where the policy weighs them. {_FROM_0_TO_1}.",
-    "precision": "How far up their hierarchies values are: one costs its level divided by the height of its "
-    "hierarchy, a row that was left out 1; the mean over the rows of the source, and over the quasi-identifiers, "
+    "precision": "The height of values in their hierarchies: a value costs its level divided by the height of its "
+    "hierarchy, a row that was left out costs 1; the mean over the rows of the source, and over the quasi-identifiers, "
     f"weighted where the policy weighs them. {_FROM_0_TO_1}.",
-    "non_uniform_entropy": "How many bits are needed to say which values the labels stand for, the sum over rows: a "
-    "frequent value costs less than a rare one below the same label. Not defined where rows were left out, for the "
-    "release does not say which.",
-    "u_loss": "How wrong the release is about large groups of people, such as all of an age and a sex: the "
+    "non_uniform_entropy": "The number of bits that tell the values below the labels, the sum over rows: a frequent "
+    "value costs less than a rare one below the same label. Not defined where rows were left out, because the release "
+    "does not show which.",
+    "u_loss": "The error of the release about large groups of people, such as all of an age and a sex: the "
     "Jensen-Shannon divergence of their sensitive values in the release from those in the source, in nats, the mean "
     "over groups with at least 5 % of the source's rows.",
-    "populations": "How many groups u_loss is the mean over.",
-    "original": "How many different tuples of the published columns can be put together that are rows of the source.",
-    "fake": "How many different tuples of the published columns can be put together that are no row of the source.",
-    "fake_original_ratio": "How many fake tuples there are for each original one.",
+    "populations": "The number of groups that u_loss is the mean over.",
+    "original": "The number of different tuples that the published tables can be joined to and that the source has.",
+    "fake": "The number of different tuples that the published tables can be joined to and that the source lacks.",
+    "fake_original_ratio": "The number of fake tuples for each original one.",
     **_of_buckets("original"),
     **_of_buckets("fake"),
 }

@@ -1,0 +1,179 @@
+"""The first screen of a report: the verdict, four figures, and a plot of what became of each column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlanon.domain.counts import counted
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import ReleaseAttribute
+from sqlanon.export.report import charts as plots
+from sqlanon.export.report.charts import Charts
+from sqlanon.export.report.facts import GRANULARITY_LOSS, SUREST, Facts
+from sqlanon.export.report.markup import NOT_DEFINED, Markup, Share, number, paragraph, percent, text
+from sqlanon.export.report.plot_labels import unique
+from sqlanon.export.report.plotted import ADDED, levels_of, reading_of
+from sqlanon.export.report.requirements import met
+
+# The chance from which on a guess is in the verdict, whatever is required, and the number of guesses named there.
+SURE = 0.9
+_GUESSES = 3
+# The number of columns that the plot has room for, and of letters of a class's name in the verdict.
+_COLUMNS, _LETTERS = 12, 120
+
+
+def first_screen(facts: Facts, charts: Charts) -> Markup:
+    """The verdict, the four figures and the plot of the columns, in one box."""
+    figures = "".join(
+        f"<li><span>{name}</span> <strong>{value}</strong> <small>{about}</small></li>"
+        for name, value, about in _figures(facts)
+    )
+    plot = "\n".join(_became(facts, charts))
+    return Markup(
+        f'<div class="first"><div>{_verdict(facts)}\n<ul class="figures" role="list">{figures}</ul></div>\n'
+        f"<div>{plot}</div></div>"
+    )
+
+
+def _verdict(facts: Facts) -> Markup:
+    """The sentence to sign or not to sign by, and the warnings that weigh against it."""
+    warnings = [*_gaps(facts), *_sure(facts)]
+    if not facts.checked.measurements:
+        kind, verdict = "warned", "Nothing is required that could be met."
+    elif not met(facts):
+        kind, verdict = "failed", "Not all that was required is met: do not give it away."
+    elif facts.without_requirement:
+        kind, verdict = "warned", "What is required is met, but it leaves a gap."
+    elif warnings:
+        kind, verdict = "warned", "What is required is met, but a secret is nearly certain."
+    else:
+        kind, verdict = "met", "Each requirement is met."
+    behind = "".join(f" <br>{text(warning)}" for warning in warnings)
+    return Markup(f'<p class="verdict {kind}"><strong>{text(verdict)}</strong>{behind}</p>')
+
+
+def _gaps(facts: Facts) -> Iterator[str]:
+    """The warning of sensitive columns that nothing is required of, if there are any."""
+    columns = facts.without_requirement
+    if columns:
+        word = "column" if len(columns) == 1 else "columns"
+        yield (
+            f"Warning: nothing is required of the sensitive {word} {', '.join(columns)}. All rows of a class may have "
+            "the same value, and a reader who finds somebody's class learns it."
+        )
+
+
+def _sure(facts: Facts) -> Iterator[str]:
+    """A warning of each sensitive value that a class gives away nearly for certain, the surest first."""
+    guesses = [(a, a.highest) for a in facts.attacks if a.attack == SUREST and a.highest is not None]
+    sure = sorted(((a, highest) for a, highest in guesses if highest > SURE), key=lambda guess: -guess[1])
+    for answer, highest in sure[:_GUESSES]:
+        where = ""
+        if answer.worst and answer.worst[0].name:
+            name = answer.worst[0].name
+            short = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 3]}..."
+            where = f", in the class {short} ({counted(answer.worst[0].targets, 'row')})"
+        yield (
+            f"Warning: a reader who finds somebody's class guesses {answer.attribute} with a chance of up to "
+            f"{percent(highest, marked=False)}{where}."
+        )
+    if len(sure) > _GUESSES:
+        yield f"Warning: {len(sure) - _GUESSES} more columns can be guessed with a chance above {SURE:.0%}."
+
+
+def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
+    """The name of each of the four figures, its value, and the words below it."""
+    release = facts.release
+    share = release.suppressed_rows / release.source_rows if release.source_rows else 0.0
+    of = Markup(f"of {number(release.source_rows)} rows, {percent(share)}")
+    yield "Rows left out", number(release.suppressed_rows), of
+    if facts.sizes:
+        need = f"rows look alike; {facts.least_rows:,} are required" if facts.least_rows > 1 else "rows look alike"
+        yield "Smallest class", number(facts.sizes[0][0]), text(need)
+    else:
+        yield "Smallest class", text(NOT_DEFINED), text("the release has no classes")
+    guesses = [a for a in facts.attacks if a.attack == SUREST and a.highest is not None]
+    if guesses:
+        surest = max(guesses, key=lambda guess: guess.highest or 0.0)
+        yield (
+            "Surest guess of a secret",
+            percent(surest.highest or 0.0),
+            text(f"the chance to guess {surest.attribute}"),
+        )
+    else:
+        has_secrets = bool(facts.policy.having(Role.SENSITIVE))
+        reason = "the release has no classes" if has_secrets else "no column is sensitive"
+        yield "Surest guess of a secret", text(NOT_DEFINED), text(reason)
+    typical = facts.typical
+    if typical.median is None or typical.mean is None:
+        yield "Error of a typical count", text(NOT_DEFINED), text(typical.reason or "no count is compared")
+    else:
+        over = counted(typical.columns, "column")
+        about = f"the mean of {typical.compared} counts over {over}; half are off by less than "
+        yield "Error of a typical count", percent(typical.mean), Markup(f"{text(about)}{percent(typical.median)}")
+
+
+def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
+    """The plot of what each column of the source became, and the share that it lost where that is known."""
+    columns = list(_columns(facts))
+    if not columns:
+        return
+    names = unique([f"{name}: {words}" for name, words, _ in columns])
+    rows = [(label, name, words, lost) for label, (name, words, lost) in zip(names, columns, strict=True)]
+    drawn = rows if len(rows) <= _COLUMNS else sorted(rows, key=lambda row: -(row[3] or 0.0))[:_COLUMNS]
+    yield charts.figure(
+        plots.shares([(label, lost or 0.0) for label, *_, lost in drawn], "share of the detail that is lost"),
+        "What became of each column",
+        ("column", "published", "granularity loss"),
+        [(name, words, NOT_DEFINED if lost is None else Share(lost)) for _, name, words, lost in rows],
+    )
+    if len(drawn) < len(rows):
+        yield paragraph(f"The plot has the {len(drawn)} of {len(rows)} columns that lose most; the table has all.")
+
+
+_WORDS: Mapping[Reading, str] = {
+    Reading.EXACT: "as it is",
+    Reading.LABEL: "labels",
+    Reading.ITEM_LABELS: "labels of items",
+    Reading.RANGE: "ranges",
+    Reading.CENTROID: "centers",
+    Reading.LOWER_BOUND: "ends of ranges",
+    Reading.UPPER_BOUND: "ends of ranges",
+    Reading.TOKEN: "tokens",
+    Reading.BUCKET_VALUE: "as it is, apart",
+    Reading.BUCKET_RANGE: "ranges, apart",
+    Reading.RESPONDENT: "numbers",
+}
+
+
+def _columns(facts: Facts) -> Iterator[tuple[str, str, float | None]]:
+    """The name of each column of the policy, what it became in words, and its granularity loss, None if unknown."""
+    losses = {fold(f.attribute): f.value for f in facts.figures if f.name == GRANULARITY_LOSS and f.attribute}
+    named: set[str] = set()
+    for attribute in facts.release.attributes:
+        name = attribute.source or attribute.name
+        if attribute.reading in ADDED or fold(name) in named:
+            continue
+        named.add(fold(name))
+        is_exact = attribute.reading is Reading.EXACT
+        lost = losses.get(fold(name), 0.0 if is_exact else None)
+        is_same = lost == 0 and attribute.reading in (Reading.LABEL, Reading.RANGE)
+        yield name, _WORDS[Reading.EXACT] if is_same else _words(facts, attribute), lost
+    for left_out in facts.policy.having(Role.IDENTIFIER):
+        if fold(left_out.name) not in named:
+            yield left_out.name, "left out", 1.0
+
+
+def _words(facts: Facts, attribute: ReleaseAttribute) -> str:
+    """A phrase for how a column is published, short enough to label a bar."""
+    levels: Sequence[int] = levels_of(facts, attribute)
+    if attribute.reading is Reading.LABEL and levels and attribute.height:
+        if tuple(levels) == (attribute.height,):
+            return "* for everybody"
+        span = f"{levels[0]}" if len(levels) == 1 else f"{levels[0]} to {levels[-1]}"
+        return f"labels, level {span} of {attribute.height}"
+    if attribute.reading is Reading.EXACT and "apart" in reading_of(facts, attribute):
+        return _WORDS[Reading.BUCKET_VALUE]
+    return _WORDS[attribute.reading]
