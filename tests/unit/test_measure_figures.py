@@ -37,7 +37,7 @@ def con() -> Connection:
 
 
 def measured(con: Connection, statement: str) -> dict[tuple[str, str | None], Any]:
-    return {(figure, attribute): value for _, figure, attribute, value in con.execute(statement).fetchall()}
+    return {(figure, attribute): value for _, figure, attribute, value, *_ in con.execute(statement).fetchall()}
 
 
 def test_without_names_all_figures_of_each_attribute_are_measured(con: Connection) -> None:

@@ -38,6 +38,9 @@ _ABOUT_RELEASES = (CreateRelease, RefreshRelease, ExportRelease)
 _DONE = ("statement", "name", "outcome")
 # The column of an answer that holds a warning, or NULL.
 _WARNING = "warning"
+# The column of an answer that holds the meaning of a figure, and the number of figures that are told in words.
+_MEANING = "meaning"
+_IN_WORDS = 3
 # The column of an answer that holds remarks, a line each, or NULL.
 _REMARKS = "remarks"
 
@@ -262,6 +265,16 @@ def _print_plan(output: Output, rows: Rows) -> None:
             output.text(f"\n{row[-1]}")
 
 
+def _print_figures(output: Output, rows: Rows) -> None:
+    """Prints the three figures in words, and the others below; the release, which the status names, is left out."""
+    if _MEANING not in rows.columns or not rows.rows:
+        output.result(rows)
+        return
+    short = rows.without("release")
+    for part in (short.rows[:_IN_WORDS], short.rows[_IN_WORDS:]):
+        output.folded(Rows(short.columns, part))
+
+
 # How an answer is printed that is not printed as its rows are.
 _PRINTED: Mapping[Presentation, Callable[[Output, Rows], None]] = {
     Presentation.RELEASE: _print_release,
@@ -270,6 +283,7 @@ _PRINTED: Mapping[Presentation, Callable[[Output, Rows], None]] = {
     Presentation.PLAN: _print_plan,
     Presentation.PROFILE: show_profile,
     Presentation.DEFINITIONS: show_definitions,
+    Presentation.FIGURES: _print_figures,
     # Nothing was required, so nothing is satisfied.
     Presentation.UNASKED: lambda output, rows: output.result(rows.without("required").without("satisfied")),
     Presentation.ADVICE: show_advice,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlanon.domain.calls import FigureCall
 from sqlanon.domain.values import QualifiedName
-from sqlanon.statements.base import Answer, Catalog, Columns, Statement
+from sqlanon.statements.base import Answer, Catalog, Columns, Presentation, Statement
 from sqlanon.syntax.texts import figure_text, name_text, qualified_text
 
 if TYPE_CHECKING:
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 # The columns of figures of a release, each of all attributes or of one.
 FIGURES: Columns = (("release", "VARCHAR"), ("figure", "VARCHAR"), ("attribute", "VARCHAR"), ("value", "DOUBLE"))
 
+_MEANING = ("meaning", "VARCHAR")
+
 
 @dataclass(frozen=True)
 class MeasureFigures(Statement):
     """Measures what a release gives away and what it loses, by all figures or by those named.
 
-    With a workload, its errors are figures, too; without figures there is no workload.
+    With a workload, its errors are figures, too; without figures there is no workload. All figures begin with three in
+    words, and each has its meaning in a column more.
     """
 
     release: QualifiedName
@@ -35,6 +38,7 @@ class MeasureFigures(Statement):
 measure_figures = MEASURE release
   [ [ WITH WORKLOAD name ] WITH FIGURES "(" call {"," call} [","] ")" ] ;
 """
+    PRESENTATION = Presentation.FIGURES
     CALCULATES = True
     DISTRIBUTED = None
     CATALOG = Catalog.READS
@@ -59,5 +63,10 @@ measure_figures = MEASURE release
             from sqlanon.assess.workloads.measure import workload_figures
 
             figures = [*workload_figures(engine, release, self.workload, progress), *figures]
-        rows = tuple((str(release.name), f.name, f.attribute, f.value) for f in figures)
-        return Answer(self.COLUMNS, rows, tuple(remarks))
+        name = str(release.name)
+        if not self.figures:
+            from sqlanon.statements.workloads._in_words import explained, in_words
+
+            words = (*in_words(engine, release, figures), *explained(figures))
+            return Answer((*self.COLUMNS, _MEANING), tuple((name, *row) for row in words), tuple(remarks))
+        return Answer(self.COLUMNS, tuple((name, f.name, f.attribute, f.value) for f in figures), tuple(remarks))

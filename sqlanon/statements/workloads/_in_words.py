@@ -1,0 +1,92 @@
+"""MEASURE of all figures: three figures in words, and below them every other one with a line of explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlanon.assess.attack import attack_release
+from sqlanon.assess.figures.class_figures import ClassFigure
+from sqlanon.assess.workloads.typical_counts import typical_counts
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.counts import counted, per_cent
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.requests import AttackRequest
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, UserError
+from sqlanon.export.report.risks import meanings_of
+from sqlanon.release.existing.people import shows_people
+
+# A figure, the attribute that it is about, its value, and its meaning.
+Explained = tuple[str, str | None, float | None, str]
+
+# The attack whose surest answer is told, and the figure that has the size of the smallest class.
+_GUESS = "homogeneity"
+_SMALLEST = "least_class_size"
+
+
+def in_words(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -> Iterator[Explained]:
+    """Three rows whose meaning is a sentence: how few are alike, the surest guess, and the error of a typical count.
+
+    None of a release of people that are in no classes. A figure that the release does not have is NULL, with a reason.
+    """
+    if shows_people(release):
+        return
+    yield _smallest_class(release, figures)
+    yield _surest_guess(engine, release)
+    yield _count_error(engine, release)
+
+
+def explained(figures: Iterable[ClassFigure]) -> Iterator[Explained]:
+    """A row for each figure, with a line that says what it is."""
+    named = [(figure.name, figure.attribute, figure.value) for figure in figures]
+    meanings = {name: meaning for names, meaning in meanings_of(name for name, *_ in named) for name in names}
+    for name, attribute, value in named:
+        yield name, attribute, value, meanings[name]
+
+
+def _smallest_class(release: Release, figures: Sequence[ClassFigure]) -> Explained:
+    """The size of the smallest class; of respondents, who may have several rows, it is not known by the rows."""
+    name = "smallest_class"
+    sizes = [figure.value for figure in figures if figure.name == _SMALLEST]
+    if not sizes or sizes[0] is None:
+        return name, None, None, "not known: the release has no classes of rows"
+    rows = counted(round(sizes[0]), "row")
+    entity = policy_of(release).entity
+    several = "" if entity is None else f", of which {entity.name} may have several"
+    return name, None, sizes[0], f"a reader who knows somebody's other columns is left with {rows} or more{several}"
+
+
+def _surest_guess(engine: Engine, release: Release) -> Explained:
+    """The greatest share of a sensitive value in a class, among all sensitive columns."""
+    name = "surest_guess"
+    if not any(policy_of(release).all_having(Role.SENSITIVE)):
+        return name, None, None, "not known: no column is sensitive"
+    try:
+        answers = attack_release(engine, release, AttackRequest(_GUESS))
+    except PolicyError as error:
+        return name, None, None, f"not known: {error.message}"
+    surest = max(answers, key=lambda answer: answer.highest or 0.0)
+    if surest.highest is None or surest.mean is None:
+        return name, surest.attribute, None, "not known: the release has no rows"
+    return (
+        name,
+        surest.attribute,
+        surest.highest,
+        f"a reader who knows somebody's other columns guesses {surest.attribute} right with {per_cent(surest.highest)} "
+        f"at most, with {per_cent(surest.mean)} in the mean",
+    )
+
+
+def _count_error(engine: Engine, release: Release) -> Explained:
+    """The median relative error of random counts."""
+    name = "count_error"
+    try:
+        counts = typical_counts(engine, release)
+    except UserError as error:
+        return name, None, None, f"not known: {error.message}"
+    if counts.median is None:
+        return name, None, None, f"not known: {counts.reason}"
+    off = per_cent(counts.median) if counts.median <= 1 else f"{100 * counts.median:.0f} %"
+    about = f"a count of rows by {counted(counts.columns, 'column')}"
+    return name, None, counts.median, f"{about} is off by {off} in the median of {counts.compared} random counts"
