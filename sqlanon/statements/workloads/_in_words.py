@@ -81,6 +81,8 @@ def _surest_guess(engine: Engine, release: Release) -> Explained:
 def _count_error(engine: Engine, release: Release) -> Explained:
     """The median relative error of random counts."""
     name = "count_error"
+    if not engine.reads_in_place:
+        return name, None, None, "not known: the rows are on Spark, where MEASURE ... WITH WORKLOAD asks for it"
     try:
         counts = typical_counts(engine, release)
     except UserError as error:
