@@ -28,7 +28,7 @@ WIDTH = 120
 
 HEAD = """# Grammar
 
-The statements that sqlanon adds to SQL, in EBNF. Their meaning is on [the page of each](index.md#statements).
+The statements that sqlanon adds to SQL, in EBNF. Their meaning is on [the page of each](statements/index.md).
 
 | notation | meaning |
 | --- | --- |

@@ -30,8 +30,8 @@ CODE = re.compile(r"^(?P<fence>`{3,}).*?^(?P=fence)$|`[^`\n]*`", re.MULTILINE | 
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#|/)(?P<path>[^)\s#]+)(?P<anchor>#[^)\s]*)?(?=\))")
 # Names of languages that Pygments does not have under the suffix.
 LANGUAGES = {".py": "python", ".toml": "toml", ".md": "markdown", ".sh": "sh", ".sql": "sql"}
-# How much a hit of the search weighs, by the folder of its page: readers first look for how something is done.
-WEIGHTS = {"how-to": 2, "statements": 2, "maintainers": 0.5, "decisions": 0.3}
+# The weight of a hit of the search, by a page or its folder: readers first look for how something is done.
+WEIGHTS = {"five-minutes.md": 3, "legal.md": 2, "how-to": 2, "statements": 2, "maintainers": 0.5, "decisions": 0.3}
 UNLISTED = "---\nsearch:\n  exclude: true\n---\n\n"
 
 
